@@ -27,6 +27,7 @@ from mnemic_language.compare.change import frame_of, framed, judge
 from mnemic_language.compare.features import takes_back
 from mnemic_language.compare.implicit_endings import tells_change
 from mnemic_language.compare.left_work import leaves_work
+from mnemic_language.compare.one_talk import corrects_slip
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.disputes import without_dispute
@@ -99,7 +100,8 @@ async def _correction(
     if message.session is None or len(text.split()) > CORRECTION_WORDS or any(one.key for one in found.candidates):
         return ()
     new = framed(" ".join(part for start, end in sentences(text) if not is_company(part := text[start:end])))
-    if not new.cues & {"takes_back", *_CORRECTS} and amending(new) is None:
+    amends_it = amending(new) is not None
+    if not amends_it and not (new.cues & {"takes_back", *_CORRECTS} and corrects_slip(new)):
         return ()
     where = Where(
         scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),

@@ -24,6 +24,7 @@ from mnemic_language.compare.certain_changes import amending, may_change_certain
 from mnemic_language.compare.change import Change, bears, frame_of, framed, judge, strangers
 from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.features import apart
+from mnemic_language.compare.one_talk import is_told
 from mnemic_language.compare.parts import frames_of_parts
 from mnemic_language.compare.statement_frame import Frame
 
@@ -35,6 +36,9 @@ LATELY = timedelta(hours=1)
 """Time within which a correction without a session is about the statement before it."""
 MOST_CLOSED = 6
 """Number of memories that one statement replaces, the most probable first."""
+
+ONE_TALK = timedelta(hours=6)
+"""Time within which two messages of a session are of one talk; a session may be as old as its user."""
 
 Changed = list[tuple[Memory, Change]]
 
@@ -66,6 +70,8 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
         # A long statement is too dissimilar as a whole from what changes one part of it (ADR 0083).
         if change is None and memory.key is None and new.turns and one.cosine >= IN_PART_COSINE:
             change = _in_part(memory, new, one.cosine, len(near), reach)
+        if change is not None and change.probability < 1 and how != "judged" and _in_one_talk(memory, draft):
+            change = change if is_told(frame_of(memory), new) else None
         if change is None and how == "judged":
             change = Change("changed", 1.0)
         if change is not None:
@@ -223,6 +229,14 @@ def _same_person(memory: Memory, draft: Draft) -> bool:
         and memory.source.speaker == candidate.source.speaker
         and not (candidate.key is not None and candidate.key == memory.key)
     )
+
+
+def _in_one_talk(memory: Memory, draft: Draft) -> bool:
+    """Return True if a memory was told shortly before the draft, in the same session."""
+    mine, theirs = draft.candidate.source.session, memory.source.session
+    if mine is None or mine != theirs:
+        return False
+    return abs((draft.candidate.occurred_at or draft.now) - (memory.occurred_at or memory.created_at)) <= ONE_TALK
 
 
 def _of_one_statement(memory: Memory, draft: Draft) -> bool:

@@ -20,7 +20,7 @@ _POINTS = frozenset(
     " alli ahi cio isso ele ela daar hem er".split()
 )
 """Words for something that was named before."""
-_SAYS_LITTLE = frozenset(
+SAYS_LITTLE = frozenset(
     map(
         stem,
         "eat drink use take go do play have want need like esse trinke nutze nehme gehe mache spiele habe mag mange"
@@ -39,7 +39,7 @@ def ends_something_else(old: Frame, new: Frame) -> bool:
         return False
     if _NO_MORE.search(new.plain) is None or not _POINTS.isdisjoint(new.tokens):
         return False
-    objects = new.stems - _SAYS_LITTLE
+    objects = new.stems - SAYS_LITTLE
     if not objects or old.stems & new.stems or old.attributes & new.attributes or old.sorts.keys() & new.sorts.keys():
         return False
     empty = word_classes()["empty"]

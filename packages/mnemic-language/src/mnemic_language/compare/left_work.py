@@ -75,6 +75,9 @@ def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
         return False
     if not (is_work or works(old)) or "past" in old.cues:
         return False
+    # Told again, it leaves nothing; and a job that is lost is not the speaker's own business.
+    if leaves_work(old) or _OWN_BUSINESS.search(old.plain) is not None:
+        return False
     if old.names and new.names and old.names.isdisjoint(new.names) and _names_employer(new):
         return False
     found = _LEFT.search(new.plain)
@@ -82,6 +85,11 @@ def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
     return which not in _QUALIFIED or which in old.tokens
 
 
+_OWN_BUSINESS = re.compile(
+    r"\b(?:my|our|mein|unser|mon|notre|mi|nuestr[oa]|mio|mia|nostr[oa]|meu|minha|noss[oa]|mijn|onze)\w{0,2}"
+    r" (?:\w+ )?(?:business|store|shop|studio|startup|company|firma|laden|geschaft|entreprise|boutique|magasin|negocio"
+    r"|tienda|empresa|azienda|negozio|attivita|loja|bedrijf|zaak|winkel)\b"
+)
 _EMPLOYER = re.compile(
     r"(?i:\b(?:at|from|with|for|by|bei|beim|chez|en|de|da|dalla|alla|na|no|pela|pelo|bij|door)) (?:the"
     r" )?[A-ZÀ-Þ][\w&.-]+"

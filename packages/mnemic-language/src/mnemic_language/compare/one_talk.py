@@ -1,0 +1,63 @@
+"""Evidence that a statement changes what the same person said shortly before, in the same talk.
+
+Facts rarely change while people talk. What is said minutes later corrects a slip, names the change, or goes on about
+the same topic; so a faint word ("since", "only", "got") on a shared topic says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mnemic_language.compare.agreement import PLAIN, agree, is_faint
+from mnemic_language.compare.ended_objects import SAYS_LITTLE
+from mnemic_language.compare.features import denied, new_value, takes_back
+from mnemic_language.compare.statement_frame import Frame, stem
+
+LONGEST_SLIP = 8
+"""Maximum number of words of a correction by a faint word: "Sorry, the 14th!"."""
+_CLAUSES = re.compile(
+    r"[,;:.!?()]+\s|\s[-\u2013\u2014]+\s|\b(?:and|but|so|und|aber|et|mais|donc|y|pero|e|ma|mas|en|maar|dus)\b"
+)
+_JUDGES = re.compile(r"\bnot (?:exactly |really )?(?:the|my|a|an) (?:most|dream|best|worst|\w+est|favou?rite|ideal)\b")
+"""Matches the judgement of a thing that goes on: "It's not my dream job"."""
+
+
+def is_told(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says itself that `old`, told shortly before in the same talk, is wrong or over: it corrects
+    it, gives an attribute another value, or a clause with a plain word of change or of an end names the matter of
+    `old`.
+    """
+    if "correct" in new.cues or "takes_back" in new.cues:
+        return True
+    if _JUDGES.search(new.plain) is not None:
+        return False
+    if corrects_slip(new) and (takes_back(old, new) or denied(old, new)):
+        return True
+    if new.turns and new_value(old, new):
+        return True
+    return not is_faint(new) and agree(old, new) and _names_it(old, new)
+
+
+def corrects_slip(new: Frame) -> bool:
+    """Return True if a statement may correct a slip: it says so plainly, or is short and no mere judgement ("It's not
+    the most exciting job").
+    """
+    if "correct" in new.cues or "takes_back" in new.cues:
+        return True
+    return len(new.tokens) <= LONGEST_SLIP and _JUDGES.search(new.plain) is None
+
+
+def _names_it(old: Frame, new: Frame) -> bool:
+    """Return True if a clause with a plain word of change has a word in common with `old`, beside that word itself, or
+    the whole has none but an attribute.
+    """
+    if not old.stems & new.stems:
+        return True  # they agree in an attribute or in a value of a sort
+    clauses = [Frame(one) for one in _CLAUSES.split(new.plain) if one.strip()]
+    return any(_matter(one) & old.stems for one in clauses if one.cues & PLAIN)
+
+
+def _matter(clause: Frame) -> frozenset[str]:
+    """Return the words of content of a clause without those that say that something changes or ends."""
+    turning = {stem(word) for word in clause.tokens if Frame(word).cues & PLAIN}
+    return clause.stems - turning - SAYS_LITTLE

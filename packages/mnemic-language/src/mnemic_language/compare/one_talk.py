@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from mnemic_language.compare.agreement import PLAIN, agree, is_faint
+from mnemic_language.compare.agreement import PLAIN, TWO, agree, is_faint
 from mnemic_language.compare.ended_objects import SAYS_LITTLE
 from mnemic_language.compare.features import denied, new_value, takes_back
 from mnemic_language.compare.statement_frame import Frame, stem
@@ -33,9 +33,15 @@ def is_told(old: Frame, new: Frame) -> bool:
         return False
     if corrects_slip(new) and (takes_back(old, new) or denied(old, new)):
         return True
-    if new.turns and new_value(old, new):
+    if new.turns and (new_value(old, new) or _says_again(old, new)):
         return True
     return not is_faint(new) and agree(old, new) and _names_it(old, new)
+
+
+def _says_again(old: Frame, new: Frame) -> bool:
+    """Return True if `new` has the words of `old` but for one: "It leaves at noon", "Actually, it leaves at one"."""
+    shared = old.stems & new.stems
+    return len(shared) >= TWO and len(old.stems - shared) <= 1 and len(new.stems - shared) <= 1
 
 
 def corrects_slip(new: Frame) -> bool:

@@ -12,6 +12,7 @@ from mnemic_language.compare.agreement import PLAIN, TWO, agree, is_faint
 from mnemic_language.compare.ended_objects import SAYS_LITTLE
 from mnemic_language.compare.features import denied, new_value, takes_back
 from mnemic_language.compare.statement_frame import Frame, stem
+from mnemic_language.compare.vocabulary import SLOTS
 
 LONGEST_SLIP = 8
 """Maximum number of words of a correction by a faint word: "Sorry, the 14th!"."""
@@ -39,8 +40,13 @@ def is_told(old: Frame, new: Frame) -> bool:
 
 
 def _says_again(old: Frame, new: Frame) -> bool:
-    """Return True if `new` has the words of `old` but for one: "It leaves at noon", "Actually, it leaves at one"."""
+    """Return True if `new` has the words of `old` but for one ("It leaves at noon", "Actually, it leaves at one"), or
+    names in few words another day of the same thing.
+    """
     shared = old.stems & new.stems
+    days = any(old.slots(name) and new.slots(name) - old.slots(name) for name in SLOTS)
+    if shared and days and len(new.tokens) <= LONGEST_SLIP:
+        return True
     return len(shared) >= TWO and len(old.stems - shared) <= 1 and len(new.stems - shared) <= 1
 
 

@@ -17,7 +17,7 @@ from mnemic_language.compare.vocabulary import SLOTS
 LONGEST_SLIP = 8
 """Maximum number of words of a correction by a faint word: "Sorry, the 14th!"."""
 _CLAUSES = re.compile(
-    r"[,;:.!?()]+\s|\s[-\u2013\u2014]+\s|\b(?:and|but|so|und|aber|et|mais|donc|y|pero|e|ma|mas|en|maar|dus)\b"
+    r"[,;:.!?()]\s|\s[-\u2013\u2014]{1,3}\s|\b(?:and|but|so|und|aber|et|mais|donc|y|pero|e|ma|mas|en|maar|dus)\b"
 )
 _JUDGES = re.compile(r"\bnot (?:exactly |really )?(?:the|my|a|an) (?:most|dream|best|worst|\w+est|favou?rite|ideal)\b")
 """Matches the judgement of a thing that goes on: "It's not my dream job"."""

@@ -3,7 +3,7 @@
 import pytest
 
 from mnemic_language.compare.left_work import left
-from mnemic_language.compare.one_talk import corrects_slip, is_told
+from mnemic_language.compare.one_talk import changes_earlier, corrects_slip
 from mnemic_language.compare.statement_frame import Frame
 
 
@@ -23,7 +23,7 @@ from mnemic_language.compare.statement_frame import Frame
     ],
 )
 def test_a_remark_on_the_same_topic_changes_nothing(old: str, new: str) -> None:
-    assert not is_told(Frame(old), Frame(new))
+    assert not changes_earlier(Frame(old), Frame(new))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_remark_on_the_same_topic_changes_nothing(old: str, new: str) -> None:
     ],
 )
 def test_a_change_that_is_told_counts(old: str, new: str) -> None:
-    assert is_told(Frame(old), Frame(new))
+    assert changes_earlier(Frame(old), Frame(new))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from mnemic_language.compare.certain_changes import amending, may_change_certain
 from mnemic_language.compare.change import Change, bears, frame_of, framed, judge, strangers
 from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.features import apart
-from mnemic_language.compare.one_talk import is_told
+from mnemic_language.compare.one_talk import changes_earlier
 from mnemic_language.compare.parts import frames_of_parts
 from mnemic_language.compare.statement_frame import Frame
 
@@ -71,7 +71,7 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
         if change is None and memory.key is None and new.turns and one.cosine >= IN_PART_COSINE:
             change = _in_part(memory, new, one.cosine, len(near), reach)
         if change is not None and change.probability < 1 and how != "judged" and _in_one_talk(memory, draft):
-            change = change if is_told(frame_of(memory), new) else None
+            change = change if changes_earlier(frame_of(memory), new) else None
         if change is None and how == "judged":
             change = Change("changed", 1.0)
         if change is not None:
@@ -232,7 +232,7 @@ def _same_person(memory: Memory, draft: Draft) -> bool:
 
 
 def _in_one_talk(memory: Memory, draft: Draft) -> bool:
-    """Return True if a memory was told shortly before the draft, in the same session."""
+    """Return True if a memory was said shortly before the draft, in the same session."""
     mine, theirs = draft.candidate.source.session, memory.source.session
     if mine is None or mine != theirs:
         return False

@@ -75,7 +75,7 @@ def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
         return False
     if not (is_work or works(old)) or "past" in old.cues:
         return False
-    # Told again, it leaves nothing; and a job that is lost is not the speaker's own business.
+    # What was said before already ends nothing more; and a job that is lost is not the speaker's own business.
     if leaves_work(old) or _OWN_BUSINESS.search(old.plain) is not None:
         return False
     if old.names and new.names and old.names.isdisjoint(new.names) and _names_employer(new):

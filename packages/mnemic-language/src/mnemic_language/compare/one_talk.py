@@ -23,8 +23,8 @@ _JUDGES = re.compile(r"\bnot (?:exactly |really )?(?:the|my|a|an) (?:most|dream|
 """Matches the judgement of a thing that goes on: "It's not my dream job"."""
 
 
-def is_told(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says itself that `old`, told shortly before in the same talk, is wrong or over: it corrects
+def changes_earlier(old: Frame, new: Frame) -> bool:
+    """Return True if `new` states that `old`, said shortly before in the same talk, is wrong or over: it corrects
     it, gives an attribute another value, or a clause with a plain word of change or of an end names the matter of
     `old`.
     """
@@ -51,8 +51,8 @@ def _says_again(old: Frame, new: Frame) -> bool:
 
 
 def corrects_slip(new: Frame) -> bool:
-    """Return True if a statement may correct a slip: it says so plainly, or is short and no mere judgement ("It's not
-    the most exciting job").
+    """Return True if a statement may correct a slip: it has a word of correction, or is short and no mere judgement
+    ("It's not the most exciting job").
     """
     if "correct" in new.cues or "takes_back" in new.cues:
         return True

@@ -435,12 +435,7 @@ SIZES = {
     "processor": 400,
     "clock": 3,
 }
-OPERATIONS = {
-    "clock": operations.clock,
-    "repair": operations.repair,
-    "hints": operations.hints,
-    "datacenters": operations.datacenters,
-}
+OPERATIONS = {"clock": operations.clock, "repair": operations.repair, "datacenters": operations.datacenters}
 """Rows on clusters of their own."""
 
 

@@ -1,4 +1,4 @@
-"""What one tenant's usage and marks cost on Cassandra as its users grow: questions to the nodes, and milliseconds.
+"""Cost of one tenant's usage and marks on Cassandra as its users grow: statements sent to the nodes, and milliseconds.
 
 A private node; the totals, the counted scopes and the marks are filled in, without the
 memories: `python -m tests.bench_tenants_cassandra --sizes 1000,1000000`. With `--written`, each user adds a memory;

@@ -1,4 +1,4 @@
-"""What a second walk through a fresh install, told as people talk, found."""
+"""Faults that a second walk through a fresh install found, in sentences as people say them."""
 
 from __future__ import annotations
 

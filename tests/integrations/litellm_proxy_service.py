@@ -91,7 +91,7 @@ def streamed(port: int, caller: str, text: str) -> str:
 
 
 async def turns(folder: Path, user: str) -> list[tuple[str | None, str | None]]:
-    """What was asked and answered in the turns whose model was shown something, oldest first."""
+    """Question and answer of each turn whose model was shown something, oldest first."""
     async with MemoryEngine(store=SqliteStore(folder / "memory.db"), embedder=WordEmbedder()) as engine:
         kept = (await turns_of(engine.store, engine.vault, Actor(user=user))).values()
         return [(one.question, one.answer) for one in sorted(kept, key=lambda one: one.at)]

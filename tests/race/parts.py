@@ -1,4 +1,4 @@
-"""What the race measures beside its sizes: ten users in one store, evidence found, and the syncs of an add."""
+"""Measurements of the race beside its sizes: ten users in one store, evidence found, and the syncs of an add."""
 
 from __future__ import annotations
 

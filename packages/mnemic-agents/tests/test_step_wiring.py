@@ -27,7 +27,7 @@ EXPECTED_FIELDS = {
     "memory_write_results", "errors", "status", "final_output",
 }  # fmt: skip
 ADDED_FIELDS = {"memory_requests"}
-"""What a message asks of memory, for the program to carry out once it is confirmed."""
+"""Requests of a message about memory, which the program carries out once they are confirmed."""
 EXPECTED_EDGES = {
     ("__start__", "prepare_turn"),
     ("prepare_turn", "build_retrieval_query"),

@@ -1,4 +1,4 @@
-"""Whoever can write rows alters a journal before it is collected: the check of the audit reports it."""
+"""Journals that were altered before they were collected: the check of the audit reports it."""
 
 from __future__ import annotations
 

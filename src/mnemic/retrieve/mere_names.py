@@ -55,7 +55,7 @@ def _is_mere_name(content: str) -> bool:
         return False
     rest = words[: owners[0]] + words[owners[0] + 1 :]
     return (
-        2 <= len(rest) <= 4
+        _FEWEST <= len(rest) <= _MOST_WORDS
         and sum(word[0].islower() for word in rest) <= 1
         and rest[-1 if not owners[0] else 0][0].isupper()
     )

@@ -30,10 +30,10 @@ _NAMELESS = frozenset({None, "", *ROLES})
 @dataclass(frozen=True, slots=True)
 class MessageTable:
     """Row for each message, in the order of `rows`: the index of its session, its turn, its words, whether it is a
-    question, is about its speaker or has a time, whether the person in question wrote it, and the part of the time in
-    question in which it was written. `neighbours` is the row of the message so many turns on for each of `STEPS`, the
-    last row plus one where none was found. `between_people`: somebody with a name wrote one of them, and no assistant
-    did.
+    question, is about its speaker or has a time, whether the person in question wrote it, and how close it is to the
+    time in question (`Question.closeness`). `neighbours` is the row of the message so many turns on for each of
+    `STEPS`, the last row plus one where none was found. `between_people`: somebody with a name wrote one of them, and
+    no assistant did.
     """
 
     rows: Mapping[str, int]

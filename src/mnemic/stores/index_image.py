@@ -70,6 +70,8 @@ def read(data: bytearray, index: ScopeIndex, mark: Mapping[str, Any]) -> None:
         for name in _COLUMNS:
             _restore(vars(index), name, head["columns"][name], parts)
         index.taken_over(head["names"], live=head["live"], seen=head["seen"])
+    except Unfit:
+        raise
     except (KeyError, TypeError, IndexError, ValueError, AttributeError, RecursionError) as error:
         raise Unfit("shape") from error
 

@@ -176,11 +176,10 @@ def _groups(notes: dict[Partition, list[str]]) -> list[tuple[Partition, ...]]:
 async def lacks_lines(store: RowStore, partitions: Partitions, tenant: str) -> bool:
     """Check whether lines of a journal are missing on every replica. Where a replica is away, they may be there."""
     for home in sorted(await partitions.noted(tenant)):
-        waiting = await _looked(store, partitions, home)
-        if not waiting.whole and await partitions.repair(home, NAMES[JOURNAL]):
-            waiting = await store.read(partial(_waiting, home=home))
-            if not waiting.whole:
-                return True
+        read = partial(store.read, partial(_waiting, home=home))
+        # Every replica is asked before it counts: an answer may lack a row for a moment.
+        if not (await read()).whole and await partitions.repair(home, NAMES[JOURNAL]) and not (await read()).whole:
+            return True
     return False
 
 

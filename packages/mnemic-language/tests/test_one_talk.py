@@ -19,6 +19,7 @@ from mnemic_language.compare.statement_frame import Frame
         ("I love reading everything, mostly thrillers.", "Lately, I've been reading thrillers from Norway."),
         ("I work as a clerk in an office.", "It's not the most thrilling job, but it's close to home."),
         ("I grew up in Ohio.", "I grew up near a lake."),
+        ("We went to a market in Bath.", "From now on, I want to try a new market every week."),
         ("I like comics, mostly Batman.", "Yes that was one of my favorite Spiderman issues actually."),
     ],
 )
@@ -35,6 +36,8 @@ def test_a_remark_on_the_same_topic_changes_nothing(old: str, new: str) -> None:
         ("My car is a Fiat.", "We sold the Fiat yesterday, and cycle now."),
         ("My brother's birthday is on the 4th of March.", "Sorry, the 14th of March!"),
         ("I'm vegetarian.", "I'm not vegetarian any more, I eat fish."),
+        ("I like my summaries in tables.", "From now on, write my summaries as a letter."),
+        ("Ich mag meine Listen kurz.", "Ab jetzt schreib meine Listen ausführlich."),
     ],
 )
 def test_a_change_that_is_told_counts(old: str, new: str) -> None:

@@ -10,6 +10,7 @@ import re
 
 from mnemic_language.compare.agreement import PLAIN, TWO, agree, is_faint
 from mnemic_language.compare.ended_objects import SAYS_LITTLE
+from mnemic_language.compare.expressions import FROM_NOW_ON
 from mnemic_language.compare.features import denied, new_value, takes_back
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import SLOTS
@@ -25,10 +26,10 @@ _JUDGES = re.compile(r"\bnot (?:exactly |really )?(?:the|my|a|an) (?:most|dream|
 
 def changes_earlier(old: Frame, new: Frame) -> bool:
     """Return True if `new` states that `old`, said shortly before in the same talk, is wrong or over: it corrects
-    it, gives an attribute another value, or a clause with a plain word of change or of an end names the matter of
-    `old`.
+    it, begins with "from now on", gives an attribute another value, or a clause with a plain word of change or of an
+    end names the matter of `old`.
     """
-    if "correct" in new.cues or "takes_back" in new.cues:
+    if "correct" in new.cues or "takes_back" in new.cues or _announces(old, new):
         return True
     if _JUDGES.search(new.plain) is not None:
         return False
@@ -37,6 +38,11 @@ def changes_earlier(old: Frame, new: Frame) -> bool:
     if new.turns and (new_value(old, new) or _says_again(old, new)):
         return True
     return not is_faint(new) and agree(old, new) and _names_it(old, new)
+
+
+def _announces(old: Frame, new: Frame) -> bool:
+    """Return True if `new` begins with "from now on" and shares a word of content with `old`, which was no event."""
+    return not old.event and not old.stems.isdisjoint(new.stems) and FROM_NOW_ON.match(new.text) is not None
 
 
 def _says_again(old: Frame, new: Frame) -> bool:

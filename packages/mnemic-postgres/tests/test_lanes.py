@@ -103,6 +103,43 @@ async def test_a_line_that_is_changed_or_missing_in_its_lane_is_found(
     assert (await store.broken_audit("acme"))[1] is not None
 
 
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ["DELETE FROM mnemic.audit WHERE sequence > 3"],
+        ["DELETE FROM mnemic.audit"],
+        ["UPDATE mnemic.audit_head SET sequence = 3"],
+        ["DELETE FROM mnemic.audit_head"],
+    ],
+)
+async def test_the_loss_of_the_chains_end_is_found(store: PostgresStore, dsn: str, commands: list[str]) -> None:
+    for number in range(3):
+        await note(store, event(f"a{number}", owner="ada"), event(f"b{number}", owner="ada"))
+    assert (await store.broken_audit("acme"))[:2] == (6, None)
+    await forged(dsn, *commands)
+    assert (await store.broken_audit("acme"))[1] is not None
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ["DELETE FROM mnemic.lane_end"],
+        ["DELETE FROM mnemic.journal", "DELETE FROM mnemic.lane_end"],
+        ["DELETE FROM mnemic.journal", "UPDATE mnemic.lane_end SET number = 1"],
+        ["DELETE FROM mnemic.journal"],
+    ],
+)
+async def test_the_loss_of_a_lanes_end_is_found(store: PostgresStore, dsn: str, commands: list[str]) -> None:
+    """Lines of two lanes are collected, and one more waits in each; one of them loses it."""
+    assert lane_of("ada") != lane_of("bob")
+    for content in ("collected", "and collected", "waits"):
+        assert (await store.broken_audit("acme"))[1] is None
+        for owner in ("ada", "bob"):
+            await note(store, event(content, owner=owner))
+    await forged(dsn, *(f"{command} WHERE lane = {lane_of('bob')}" for command in commands))
+    assert (await store.broken_audit("acme"))[1] is not None
+
+
 async def test_who_writes_in_one_lane_does_not_wait_for_another(dsn: str) -> None:
     assert lane_of("ada") != lane_of("bob")
     store = PostgresStore(dsn, statement_timeout=2.0)

@@ -1,15 +1,16 @@
-"""A server behind a router that is lost is restored from its own backup; one that does not enforce row-level security
-is refused by each transaction.
+"""A server behind a router that is killed while all tenants write takes its own along and no others; one that is lost
+is restored from its own backup; one that does not enforce row-level security is refused by each transaction.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mnemic.errors import InvalidConfig
+from mnemic.errors import InvalidConfig, MnemicError
 from mnemic.ports import Transaction
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import AuditEvent, Memory, Where
@@ -20,6 +21,8 @@ from mnemic_testing.record_store.fixtures import START
 from tests.routed import RoutedServers
 
 KEPT, LOST = 0, 1
+CUT_OFF = {"store_unavailable", "commit_unknown"}
+"""Reasons of calls to a server that is gone: before its commit, and while it was under way."""
 NUMBERS = "SELECT DISTINCT start_value FROM pg_sequences WHERE schemaname = 'mnemic' AND increment_by = 1024"
 
 
@@ -96,4 +99,76 @@ async def test_a_lost_server_is_restored_from_its_own_backup(routed_servers: Rou
     again = await written(store, "rival", "written afterwards")
     assert (await store.broken_audit("rival"))[:2] == (4, None)
     assert await store.get(again.memory_id, scopes=[again.scope]) == again
+    await store.close()
+
+
+class Caller:
+    """Writes memories of one tenant, one after the other, and remembers what was acknowledged and what failed."""
+
+    def __init__(self, store: PostgresStore, tenant: str, called: asyncio.Condition) -> None:
+        self.store = store
+        self.tenant = tenant
+        self.called = called
+        self.acknowledged: list[Memory] = []
+        self.failed: list[str] = []
+
+    async def go_on(self, stop: asyncio.Event) -> None:
+        """Write until told to stop."""
+        number = 0
+        while not stop.is_set():
+            number += 1
+            try:
+                self.acknowledged.append(await written(self.store, self.tenant, f"note {number}"))
+            except MnemicError as error:
+                self.failed.append(error.reason)
+            async with self.called:
+                self.called.notify_all()
+
+
+async def until(callers: list[Caller], good: Callable[[Caller], bool]) -> None:
+    """Return once this is true of all of them."""
+    async with asyncio.timeout(300), callers[0].called:
+        await callers[0].called.wait_for(lambda: all(map(good, callers)))
+
+
+async def test_a_server_killed_while_all_tenants_write_takes_its_own_along_and_no_others(
+    routed_servers: RoutedServers, tmp_path: Path
+) -> None:
+    servers = routed_servers
+    tenants = {f"tenant{number}": number % 3 for number in range(9)}
+    store = servers.store(tmp_path, pool_size=4)
+    servers.router.homes |= tenants
+    await store.open(EMBEDDER.space)
+    called = asyncio.Condition()
+    callers = [Caller(store, tenant, called) for tenant in tenants]
+    theirs = [caller for caller in callers if tenants[caller.tenant] == LOST]
+    others = [caller for caller in callers if tenants[caller.tenant] != LOST]
+    stop = asyncio.Event()
+    writing = [asyncio.create_task(caller.go_on(stop)) for caller in callers]
+    try:
+        await until(callers, lambda caller: len(caller.acknowledged) >= 5)
+        await asyncio.to_thread(servers.servers[LOST].kill)
+        try:
+            await until(theirs, lambda caller: len(caller.failed) >= 3)
+            before = {caller.tenant: len(caller.acknowledged) for caller in callers}
+            await until(others, lambda caller: len(caller.acknowledged) >= before[caller.tenant] + 10)
+            assert all(len(caller.acknowledged) == before[caller.tenant] for caller in theirs)
+        finally:
+            await asyncio.to_thread(servers.servers[LOST].start)
+        await until(theirs, lambda caller: len(caller.acknowledged) >= before[caller.tenant] + 5)
+    finally:
+        stop.set()
+        await asyncio.gather(*writing)
+    assert [caller.failed for caller in others] == [[]] * len(others)
+    assert {reason.partition(":")[0] for caller in theirs for reason in caller.failed} <= CUT_OFF
+    for caller in callers:
+        found = await store.newest(Where(scopes=(scope(tenant=caller.tenant),)), limit=100_000)
+        held = [one.memory_id for one in found]
+        assert {one.memory_id for one in caller.acknowledged} <= set(held)
+        # A commit that was under way may have come to its end without an answer.
+        assert len(caller.acknowledged) <= len(held) == len(set(held)) <= len(caller.acknowledged) + 1
+        lines = [line.memory_id for line in await store.audit(caller.tenant, limit=100_000)]
+        assert sorted(map(str, lines)) == sorted(held)
+        assert (await store.broken_audit(caller.tenant))[:2] == (len(lines), None)
+    assert servers.router.refused == []
     await store.close()

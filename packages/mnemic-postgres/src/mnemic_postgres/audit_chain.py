@@ -157,6 +157,12 @@ async def collect(session: Session, tenant: str, sign: Sign | None) -> None:
         await session.fetch(_LANES["drop_taken"], tenant)
 
 
+async def shortened(session: Session, tenant: str, last: tuple[int, str]) -> bool:
+    """Check whether lines after the `last` one of the audit are missing: its end is recorded apart from them."""
+    ends = await session.fetch(_LANES["audit_end"], tenant)
+    return tuple(ends[0] if ends else (0, "")) != last
+
+
 async def broken_lane(session: Session, tenant: str, sign: Sign | None) -> bool:
     """Check whether a line that waits in a lane does not follow from the one before, or is missing."""
     for lane in await session.fetch(_LANES["ends"], tenant):

@@ -11,7 +11,7 @@ from mnemic.stores.codec import checked_marks, to_micros
 from mnemic.stores.relational.statements import load as load_shared
 from mnemic.stores.single_reads import Scan
 from mnemic.types import Memory, Status
-from mnemic_postgres.audit_chain import broken_lane
+from mnemic_postgres.audit_chain import broken_lane, shortened
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.rows import Bodies, raw, storable
 from mnemic_postgres.statements import load
@@ -65,8 +65,8 @@ async def unvacuumed(session: Session, since: datetime) -> int:
 async def broken_audit(
     session: Session, tenant: str, sign: Sign | None = None, *, lanes: bool = True
 ) -> tuple[int, int | None, str]:
-    """Return the result of the port's `broken_audit`, page by page. A broken lane counts as the line after the last. An
-    older schema has no `lanes`.
+    """Return the result of the port's `broken_audit`, page by page. A broken lane, and lines missing at the end, count
+    as the line after the last. An older schema has no `lanes`.
     """
     await session.enter(tenant)
     chain, last = Chain(tenant, sign), 0
@@ -74,6 +74,8 @@ async def broken_audit(
         for last, event, digest in page:
             chain.take(last, event, digest)
     lines, broken, last_hash = chain.found
-    if lanes and broken is None and await broken_lane(session, tenant, sign):
+    if broken is None and (
+        await shortened(session, tenant, (lines, last_hash)) or (lanes and await broken_lane(session, tenant, sign))
+    ):
         broken = lines + 1
     return lines, broken, last_hash

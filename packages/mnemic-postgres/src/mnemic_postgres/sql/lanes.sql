@@ -42,11 +42,15 @@ USING lane_collected c
 WHERE j.tenant = $1 AND c.tenant = $1 AND c.lane = j.lane AND j.number <= c.number
 
 -- name: ends
-SELECT e.lane, e.number, e.hash, coalesce(c.number, 0) AS collected, coalesce(c.hash, '') AS previous
-FROM lane_end e
-LEFT JOIN lane_collected c ON c.tenant = e.tenant AND c.lane = e.lane
-WHERE e.tenant = $1
-ORDER BY e.lane
+-- The end of each lane; a lane that was collected and has none is broken.
+SELECT coalesce(e.lane, c.lane) AS lane, coalesce(e.number, 0) AS number, coalesce(e.hash, '') AS hash,
+       coalesce(c.number, 0) AS collected, coalesce(c.hash, '') AS previous
+FROM (SELECT lane, number, hash FROM lane_end WHERE tenant = $1) e
+FULL JOIN (SELECT lane, number, hash FROM lane_collected WHERE tenant = $1) c USING (lane)
+ORDER BY 1
+
+-- name: audit_end
+SELECT sequence, hash FROM audit_head WHERE tenant = $1
 
 -- name: of_lane
 SELECT number, event, hash FROM journal WHERE tenant = $1 AND lane = $2 AND number > $3 ORDER BY number LIMIT $4

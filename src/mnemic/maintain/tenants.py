@@ -7,6 +7,7 @@ tenant reaches what limits it.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -27,6 +28,13 @@ LIMITS = ("rows", "bytes", "writes_a_minute")
 MAX_LABEL = 200
 PAGE = 1000
 """Tenants, or keys, that are read at a time."""
+SLOTS = 1024
+"""Parts of the tenants, by the hash of their names, that are due for maintenance together. A million tenants are some
+thousand in each, one page; the times of all slots are one more."""
+MAINTAINED = "maintained:"
+"""Beginning of the marks that tell when a tenant was last maintained: `maintained:0042:acme`; empty: never."""
+SLOT_MAINTAINED = "slot_maintained:"
+"""Beginning of the marks that tell the oldest of these times in a slot; empty: one of its tenants never was."""
 
 _PREFIX = "tenant:"
 
@@ -85,7 +93,8 @@ class Tenants:
         async def decide(reads: Reads) -> tuple[Tenant, list[Mutation]]:
             if await reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
                 raise InvalidInput("tenant:known", hint="there is a tenant of this name")
-            return made, [self._kept(made, "tenant_created", by)]
+            kept = self._kept(made, "tenant_created", by)
+            return made, [replace(kept, marks={**kept.marks, **enlisted(tenant)})]
 
         return await commit_act(self._store, decide)
 
@@ -161,7 +170,18 @@ async def noted(reads: Reads, tenant: str, at: datetime) -> list[Mutation]:
     if await reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
         return []
     made = Tenant(tenant=tenant, created_at=at)
-    return [Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + tenant: _written(made)})]
+    return [Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + tenant: _written(made), **enlisted(tenant)})]
+
+
+def slot_of(tenant: str) -> int:
+    """Return the slot of the tenant."""
+    return zlib.crc32(tenant.encode()) % SLOTS
+
+
+def enlisted(tenant: str) -> dict[str, str]:
+    """Return the marks that make a new tenant due for maintenance, and its slot with it."""
+    slot = slot_of(tenant)
+    return {f"{MAINTAINED}{slot:04}:{tenant}": "", f"{SLOT_MAINTAINED}{slot:04}": ""}
 
 
 def require_name(tenant: str) -> None:

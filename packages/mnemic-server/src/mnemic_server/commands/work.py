@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -22,6 +20,9 @@ if TYPE_CHECKING:
     from mnemic.engine.tenancy import Tenancy
     from mnemic.types import Actor
 
+_LOOK_SECONDS = 60
+"""Longest time between two looks at what is due. A look reads one list, whatever the number of tenants."""
+
 
 @click.command("work", cls=Command)
 @click.option("--every", type=click.IntRange(1), default=3600, show_default=True, help="Seconds between two upkeeps.")
@@ -37,9 +38,10 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, p
 
     Outbox entries of projections (graph, hot set) are delivered at once. Background captures, expiry, purge and the
     rest of `mnemic maintain` run at the interval of --every: for the tenant of the settings, and for every tenant that
-    was created or that a credential of the service has named, each by its own rules. Any number of workers may run next
-    to any number of services: a tenant that another worker has processed within the interval is skipped. If one pass
-    takes too long, distribute the tenants among workers:
+    was created or that a credential of the service has named, each by its own rules. A worker asks for what is due,
+    the tenants that have waited longest first. Any number of workers may run next to any number of services: a tenant
+    that another worker has processed within the interval is skipped. If one pass takes too long, distribute the tenants
+    among workers:
 
     \b
       mnemic work --part 1/3
@@ -52,15 +54,17 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, p
 
         from mnemic.engine.tenancy import Tenancy
 
-        stop, tenancy = asyncio.Event(), Tenancy(engine)
+        stop = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, stop.set)
+        rest = timedelta(0) if once else timedelta(seconds=every)
+        rounds = _Rounds(Tenancy(engine), actor, share, consolidate, rest, stop)
         while not stop.is_set():
-            await _pass(tenancy, actor, share, consolidate, timedelta(0) if once else timedelta(seconds=every), stop)
+            await rounds.go()
             if once:
                 return
             try:
-                async with asyncio.timeout(every):
+                async with asyncio.timeout(min(every, _LOOK_SECONDS)):
                     await stop.wait()
             except TimeoutError:
                 continue
@@ -71,43 +75,71 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, p
 
 def _share(part: str | None) -> tuple[int, int]:
     """Return the number of a part, from 0, and how many there are."""
+    from mnemic.maintain.tenants import SLOTS
+
     if part is None:
         return 0, 1
     number, _, parts = part.partition("/")
-    if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
-        raise click.BadParameter("n/m, such as 1/3", param_hint="--part")
+    if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts) <= SLOTS):
+        raise click.BadParameter(f"n/m, such as 1/3, of at most {SLOTS} parts", param_hint="--part")
     return int(number) - 1, int(parts)
 
 
-async def _pass(
-    tenancy: Tenancy, actor: Actor, share: tuple[int, int], consolidate: str | None, rest: timedelta, stop: Event
-) -> None:
-    """Look after every tenant of this share whose last upkeep is `rest` ago."""
-    from mnemic.errors import StoreFailed
-    from mnemic_server.credentials import ApiKeys
-    from mnemic_server.key_tenants import note_tenants
-    from mnemic_server.maintenance_claims import claim
+@dataclass(slots=True)
+class _Rounds:
+    """Rounds of upkeep over the tenants of a share, those whose last one is `rest` ago."""
 
-    store, clock = tenancy.engine.store, tenancy.engine.clock
-    try:
-        await note_tenants(ApiKeys(store, clock), clock)
-        async for tenant in _tenants(tenancy, actor.tenant):
-            if stop.is_set():
-                return
-            if zlib.crc32(tenant.encode()) % share[1] == share[0] and await claim(store, clock, tenant, rest):
-                await _upkeep(tenancy, replace(actor, tenant=tenant), consolidate)
-    except StoreFailed as failure:
-        if not rest:
-            raise
-        note(f"upkeep was cut short: {failure.reason}; the other tenants are looked after the next time")
+    tenancy: Tenancy
+    actor: Actor
+    share: tuple[int, int]
+    consolidate: str | None
+    rest: timedelta
+    stop: Event
+    enlisted: bool = False
 
+    async def go(self) -> None:
+        """Look after every tenant that is due. With a `rest`, a store that fails is noted, and the next round goes on.
+        Raises StoreFailed.
+        """
+        from mnemic.errors import StoreFailed
 
-async def _tenants(tenancy: Tenancy, own: str) -> AsyncIterator[str]:
-    """Yield the tenants whose memories are looked after, page by page. Raises StoreFailed."""
-    yield own
-    async for one in tenancy.tenants.each():
-        if one.tenant != own:
-            yield one.tenant
+        try:
+            await self._list()
+            await self._due()
+        except StoreFailed as failure:
+            if not self.rest:
+                raise
+            note(f"upkeep was cut short: {failure.reason}; the other tenants are looked after the next time")
+
+    async def _list(self) -> None:
+        """Make the tenant of the settings known, and bring tenants into their slots that an earlier version has made
+        known; once in the life of a worker.
+        """
+        from mnemic_server.credentials import ApiKeys
+        from mnemic_server.key_tenants import note_tenants
+        from mnemic_server.maintenance_claims import enlist_tenants
+
+        if not self.enlisted:
+            engine = self.tenancy.engine
+            await self.tenancy.tenants.note(self.actor.tenant)
+            await note_tenants(ApiKeys(engine.store, engine.clock), engine.clock)
+            await enlist_tenants(engine.store, engine.clock)
+            self.enlisted = True
+
+    async def _due(self) -> None:
+        """Look after the tenants of the slots that are due, the one that has waited longest first."""
+        from mnemic_server.maintenance_claims import claim, settle, slots_due, tenants_due
+
+        store, clock = self.tenancy.engine.store, self.tenancy.engine.clock
+        for slot in await slots_due(store, clock.now(), self.rest, self.share):
+            # One time for all of a slot, so that they are due together again.
+            began = clock.now()
+            async for tenant in tenants_due(store, slot, began, self.rest):
+                if self.stop.is_set():
+                    return
+                if await claim(store, clock, tenant, self.rest, at=began):
+                    await _upkeep(self.tenancy, replace(self.actor, tenant=tenant), self.consolidate)
+            await settle(store, slot)
 
 
 async def _upkeep(tenancy: Tenancy, actor: Actor, consolidate: str | None) -> None:

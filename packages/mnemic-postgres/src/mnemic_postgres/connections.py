@@ -22,7 +22,7 @@ from mnemic.types import Deadline
 from mnemic_postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
 from mnemic_postgres.loop_thread import LoopThread, Tasks
 from mnemic_postgres.pool import BOUND, ROLE_REFUSED, UNBOUND, unbound
-from mnemic_postgres.routing import Route, two_tenants
+from mnemic_postgres.routing import Route, not_granted, two_tenants
 from mnemic_postgres.statements import load
 
 T = TypeVar("T")
@@ -395,6 +395,6 @@ def _refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
 def _not_led(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
     """Return the error to raise if a router did not begin a transaction: it has codes that PostgreSQL has not."""
     if getattr(cause, "sqlstate", None) in ROLE_REFUSED:
-        return unbound()
+        return not_granted()
     unknown = type(failed) is StoreFailed
     return StoreUnavailable("router", hint="the router did not reach the tenant's server") if unknown else failed

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from mnemic.errors import InvalidConfig, NotSupported, StoreNewer
-from mnemic_postgres.pool import APP_ROLE, unbound
+from mnemic_postgres.pool import APP_ROLE
 
 ANNOUNCEMENTS = {
     "pgdog": "SET pgdog.sharding_key TO {tenant}",
@@ -101,7 +101,7 @@ class Route:
         await session.fetch_begun(_SETTLE, list(names), list(values), locks)
         (found,) = await session.fetch_begun(_CHECK)
         if found["role"] != APP_ROLE or not found["secured"]:
-            raise unbound()
+            raise not_granted()
         if found["salt"] != self.salt:
             raise differing("the router led to one that was not there when the store was opened")
         if lock is not None and found["version"] > self.schema:
@@ -116,6 +116,12 @@ def digest_of(salt: bytes) -> bytes:
 def quoted(text: str) -> str:
     """Return a text as a literal; tenants are identifiers, in which nothing needs to be escaped but the quote."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def not_granted() -> InvalidConfig:
+    """Return the error of a server where the login does not become the role, or the role is not bound."""
+    hint = f"on the tenant's server: GRANT {APP_ROLE} to the login, and see that row-level security is in force"
+    return InvalidConfig("postgres_role", hint=hint)
 
 
 def differing(hint: str) -> InvalidConfig:

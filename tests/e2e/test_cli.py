@@ -161,14 +161,16 @@ def test_one_version_of_a_memory_at_most_is_in_force_for_people(mnemic: Call) ->
 
     assert changed.startswith(f"changed  {memory_id}  seat: window  (in place of ")
     assert revised == f"revised  {memory_id}  seat: exit row\n"
-    lines = [line.split() for line in mnemic("history", "seat").stdout.splitlines()]
-    told = [(version, status, words[1]) for version, _, _, status, *words in lines]
-    assert told == [
-        ("1", "earlier", "aisle"),
-        ("2", "superseded", "aisle"),
-        ("1", "earlier", "window"),
-        ("2", "active", "exit"),
+    lines = [line.split("  ") for line in mnemic("history", "seat").stdout.splitlines()]
+    told = [[part.strip() for part in line if part.strip()] for line in lines]
+    assert [(number, status, value) for number, _, status, value in told] == [
+        ("1", "superseded", "seat: aisle"),
+        ("2", "earlier", "seat: window"),
+        ("3", "active", "seat: exit row"),
     ]
+    held = [when for _, when, *_ in told]
+    assert [" to " in when for when in held] == [True, True, False]
+    assert held[2].startswith("since ")
 
 
 def test_the_history_of_a_key_shows_all_its_values(mnemic: Call) -> None:
@@ -573,3 +575,19 @@ def test_a_shell_completes_words(monkeypatch: pytest.MonkeyPatch, words: str, of
 
 def test_the_version(mnemic: Call) -> None:
     assert mnemic("--version").stdout.startswith("mnemic 0.")
+
+
+def test_an_import_under_a_policy_says_what_it_left_out(mnemic: Call, tmp_path: Path) -> None:
+    policy, chat = tmp_path / "policy.toml", tmp_path / "chat.jsonl"
+    policy.write_text('[keys.seat]\nallowed_values = ["aisle", "window"]\n\n[keys.diet]\nsensitive = true\n')
+    said = ["I am vegetarian and I live in Oslo.", "I prefer window seats.", "See you tomorrow at five."]
+    chat.write_text("\n".join(json.dumps({"role": "user", "content": one}) for one in said))
+    dry = data(mnemic, "--policy", str(policy), "import", "--dry-run", str(chat))["facts"]
+    told = mnemic("--policy", str(policy), "import", str(chat))
+    done = data(mnemic, "--policy", str(policy), "import", "--again", str(chat))
+    assert told.exit_code == 0
+    assert (done["blocked"], done["left_out"]) == (dry["blocked"], dry["left_out"])
+    assert sum(done["left_out"].values()) >= 1
+    assert "key denied execution" in told.stdout
+    assert "left out" in told.stdout
+    assert "keyless = true" in told.stderr

@@ -108,6 +108,21 @@ def test_a_model_that_fails_is_named_and_the_message_is_kept(mnemic: Call, monke
     assert "Miso" in mnemic("list", "--kind", "episodic").stdout
 
 
+def test_a_model_that_nobody_serves_is_named_with_its_address(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEMIC_MODEL_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("MNEMIC_MODEL", "own")
+    talk = mnemic("chat", stdin="The cat is called Miso.\n")
+    assert talk.exit_code == 5
+    assert " - asked own at http://127.0.0.1:1/v1: no answer" in talk.stderr
+    assert "  remembered  no fact (" in talk.stdout
+    assert "nothing was remembered" not in talk.stdout
+    assert "  recorded    your message" in talk.stdout
+    captured = mnemic("capture", "The cat is called Miso.")
+    assert "The cat is called Miso." not in mnemic("list", "--kind", "long_term").stdout
+    assert captured.exit_code == 5
+    assert " - asked own at http://127.0.0.1:1/v1" in captured.stderr
+
+
 def test_quiet_prints_answers_alone(mnemic: Call, model: ScriptedModelServer) -> None:
     assert mnemic("chat", "--quiet", stdin="Hello?\n").stdout == "0 before; memory has Miso: False\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -143,3 +144,23 @@ async def test_a_record_of_something_else_is_refused_by_name(engine: MemoryEngin
     for given in (7, [7], [{"content": "x"}]):
         with pytest.raises(InvalidInput, match="invalid_input:message"):
             await engine.record(given, actor=ANA)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("told", ["2024-05-01T10:00:00Z", 1_714_557_600, datetime(2024, 5, 1, 10, tzinfo=UTC)])
+def test_a_dictionary_says_when_by_whom_and_where_it_was_said(told: object) -> None:
+    (said,) = messages_of(
+        {"role": "user", "content": "Hi.", "timestamp": told, "speaker": "Ana", "session": "s9", "message_id": "m1"},
+        session="s1",
+    )
+    assert (said.sent_at, said.speaker, said.session, said.message_id) == (
+        datetime(2024, 5, 1, 10, tzinfo=UTC),
+        "Ana",
+        "s9",
+        "m1",
+    )
+
+
+@pytest.mark.parametrize("told", ["yesterday", [2024], 1e30])
+def test_a_time_that_is_none_is_refused(told: object) -> None:
+    with pytest.raises(InvalidInput, match="sent_at"):
+        messages_of({"role": "user", "content": "Hi.", "sent_at": told}, session=None)

@@ -61,4 +61,4 @@ def test_a_capture_that_failed_does_not_say_that_there_was_nothing(tmp_path: Pat
         report = replace(memory.capture("Hello."), skipped=())
     assert capture_text(report) == "nothing to remember"
     failed = replace(report, status="failed", stop_reason="invalid_config:openai")
-    assert capture_text(failed) == "nothing was remembered"
+    assert capture_text(failed) == "no fact was remembered"

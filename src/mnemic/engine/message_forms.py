@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mnemic.engine.extraction import beside_known, read_messages
@@ -41,8 +42,9 @@ class Capturing(Protocol):
 
 def messages_of(given: Said | Sequence[Said], *, session: str | None) -> list[Message]:
     """Return the messages in `given`: a text is the user's, a dictionary is in the form of OpenAI's and similar
-    protocols (`role`, `content` as a text or in parts, `name`). Instructions to a model and messages without text are
-    dropped. Raises InvalidInput (`messages`, `message`).
+    protocols: `role`, `content` as a text or in parts, `name` or `speaker`, `sent_at` or `timestamp` (a datetime, ISO
+    8601, or seconds since 1970), `session`, `message_id`; other members are not read. Instructions to a model and
+    messages without text are dropped. Raises InvalidInput (`messages`, `message`, `sent_at`).
     """
     forms: Any = [given] if isinstance(given, str | Message | Mapping) else given
     return [one for one in each_message(forms, session=session) if one is not None]
@@ -75,8 +77,32 @@ def _message(given: Said, session: str | None) -> Message | None:
     role = TOOL if has_tool_result(given) else role_of(given)
     if role == SYSTEM:
         return None
-    name = given.get("name")
-    return Message(role=role, content=text_of(given), session=session, speaker=name if isinstance(name, str) else None)
+    return Message(
+        role=role,
+        content=text_of(given),
+        session=_text(given, "session") or session,
+        speaker=_text(given, "name", "speaker"),
+        message_id=_text(given, "message_id"),
+        sent_at=_moment(given),
+    )
+
+
+def _text(given: Mapping[str, Any], *names: str) -> str | None:
+    """Return the first of these members that is a text."""
+    return next((one for name in names if isinstance(one := given.get(name), str) and one), None)
+
+
+def _moment(given: Mapping[str, Any]) -> datetime | None:
+    """Return when a message was sent: a datetime, ISO 8601, or seconds since 1970. Raises InvalidInput (`sent_at`)."""
+    given_time = next((one for name in ("sent_at", "timestamp") if (one := given.get(name)) is not None), None)
+    if given_time is None or isinstance(given_time, datetime):
+        return given_time
+    try:
+        if isinstance(given_time, str):
+            return datetime.fromisoformat(given_time)
+        return datetime.fromtimestamp(given_time, UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        raise InvalidInput("sent_at", hint="a datetime, ISO 8601, or seconds since 1970") from None
 
 
 async def remember(

@@ -35,12 +35,29 @@ def spread(entries: Sequence[Entry], signals: Mapping[str, Signals], most: int |
 
 
 def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Mapping[str, str]:
-    """Return the recorded messages among `entries` that say no more than a memory made of them, each with that one."""
+    """Return the recorded messages among `entries` (best first) that say no more than another entry, each with that
+    one: a memory of the same words, or the same words of the same conversation and day.
+    """
     known = [memories[one] for one, _, _ in entries if one in memories]
-    made = {_said(one): one.memory_id for one in known if one.kind is Kind.LONG_TERM and one.source.session is not None}
-    if not made:
-        return {}
-    return {one.memory_id: made[_said(one)] for one in known if one.kind is Kind.EPISODIC and _said(one) in made}
+    made: dict[tuple[str, str], list[Memory]] = {}
+    for memory in known:
+        if memory.kind is Kind.LONG_TERM:
+            made.setdefault(_said(memory), []).append(memory)
+    found: dict[str, str] = {}
+    first: dict[tuple[object, ...], str] = {}
+    for message in known:
+        if message.kind is not Kind.EPISODIC:
+            continue
+        said, session = _said(message), message.source.session
+        # What was recorded or added without a conversation may be of any.
+        same = [
+            one for one in made.get(said, ()) if None in (session, one.source.session) or one.source.session == session
+        ]
+        here = first.setdefault((said, session, message.happened_at.date()), message.memory_id)
+        shown = same[0].memory_id if same else here
+        if shown != message.memory_id:
+            found[message.memory_id] = shown
+    return found
 
 
 def once(entries: Sequence[Entry], repeated: Mapping[str, str]) -> list[Entry]:
@@ -55,7 +72,6 @@ def once(entries: Sequence[Entry], repeated: Mapping[str, str]) -> list[Entry]:
     return list(found.values())
 
 
-def _said(memory: Memory) -> tuple[str, str | None, str]:
-    """Return the speaker of each message in each session."""
-    source = memory.source
-    return source.speaker or "user", source.session, plain(memory.content).strip(" .,;:!?")
+def _said(memory: Memory) -> tuple[str, str]:
+    """Return who said it, and the words."""
+    return memory.source.speaker or "user", plain(memory.content).strip(" .,;:!?")

@@ -8,7 +8,7 @@ current value.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -95,14 +95,56 @@ def _last_day(question: Question, asked_on: date | None) -> date | None:
     return next((day for day in bounds if day < asked_on), None)
 
 
-def believed_then(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> list[Entry]:
+def believed_then(
+    entries: Sequence[Entry], memories: Mapping[str, Memory], past: Where | None = None, before: Sequence[Memory] = ()
+) -> list[Entry]:
     """Return `entries`, best first, with every memory that superseded another of them afterwards: it
-    was not true then.
+    was not true then. Where one value of a key is what `past` asks for, the key's other values and their
+    statements come after it, too; `before` are values that it had superseded itself.
     """
     scores = {memory_id: score for memory_id, score, _ in entries}
     for memory in memories.values():
         for older in memory.supersedes:
             if memory.memory_id in scores and older in scores and scores[older] <= scores[memory.memory_id]:
                 scores[memory.memory_id] = scores[older] * 0.99
+    held = None if past is None else held_then(entries, memories, past)
+    if held is not None and past is not None:
+        for memory_id in _told_otherwise(held, memories, past, before):
+            if memory_id in scores:
+                scores[memory_id] = min(scores[memory_id], scores[held.memory_id] * 0.99)
     moved = [(memory_id, scores[memory_id], reason) for memory_id, _, reason in entries]
     return sorted(moved, key=lambda entry: (entry[2] == PINNED, entry[1]), reverse=True)
+
+
+def held_then(entries: Sequence[Entry], memories: Mapping[str, Memory], past: Where) -> Memory | None:
+    """Return the best of `entries` that is a value of a key, valid at the time in question and superseded
+    since.
+    """
+    for memory_id, _, _ in entries:
+        memory = memories.get(memory_id)
+        if memory is None or memory.key is None or memory.status is not Status.SUPERSEDED:
+            continue
+        if past.as_of is None or memory.was_true_at(past.as_of):
+            return memory
+    return None
+
+
+def _told_otherwise(
+    held: Memory, memories: Mapping[str, Memory], past: Where, before: Sequence[Memory]
+) -> Iterator[str]:
+    """Yield the names of the other values of the key of `held`, and of the statements that gave them."""
+    others = [
+        one
+        for one in (*memories.values(), *before)
+        if (one.key, one.scope) == (held.key, held.scope) and one.memory_id != held.memory_id and _is_other(one, past)
+    ]
+    yield from (one.memory_id for one in others)
+    moments = {one.happened_at for one in others} | {held.valid_to}
+    for one in memories.values():
+        if one.key is None and one.happened_at in moments - {held.happened_at} and one.author == held.author:
+            yield one.memory_id
+
+
+def _is_other(memory: Memory, past: Where) -> bool:
+    """Return True if the value was not true at the time in question; without one, if it is the value of today."""
+    return memory.status is Status.ACTIVE if past.as_of is None else not memory.was_true_at(past.as_of)

@@ -26,7 +26,7 @@ from mnemic.retrieve.later_statements import (
     newest_of,
 )
 from mnemic.retrieve.named_memories import Naming
-from mnemic.retrieve.past_questions import asks_past, believed_then
+from mnemic.retrieve.past_questions import asks_past, believed_then, held_then
 from mnemic.retrieve.relevance_order import explained
 from mnemic.retrieve.search_state import Lists, Search
 from mnemic.retrieve.signals import UNMOVED, Lifts, sign_ranks
@@ -102,7 +102,9 @@ async def _latest(
     """
     # A question about the past wants the state of that time, so a later statement must not move in front.
     if asks_past(search.question):
-        return believed_then(entries, known), NOTHING_PASSED, NOTHING_PASSED
+        held = None if search.past is None else held_then(entries, known, search.past)
+        before = {} if held is None else await moment.get_many(held.supersedes, scopes=search.where.scopes)
+        return believed_then(entries, known, search.past, list(before.values())), NOTHING_PASSED, NOTHING_PASSED
     newer = newest_of(known[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in known)
     closed = await _closed(search, known, moment)
     return *latest_first(entries, known, closed, search.question.space, newer), newer

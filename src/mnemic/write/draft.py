@@ -14,6 +14,7 @@ from mnemic.types import (
     SHARED,
     Actor,
     Candidate,
+    Kind,
     Memory,
     Origin,
     Outcome,
@@ -36,6 +37,13 @@ THRESHOLDS = ("near_duplicate", "conflict", "nominate", "denied")
 """The cosines of `WriteRules`."""
 MEASURED_WITH = "all-MiniLM-L6-v2-int8"
 """The model of the embedder that their defaults were measured with."""
+ORDER_STEMS = (
+    "ignor", "disregard", "forget", "overrid", "bypass", "discard", "drop ", "prompt", "instruction", " mode",
+    "you are", "message", "passw", "key", "credential", "secret", "token", "contraseñ", "mots de passe", "senha",
+    "wachtwoord", "<|", "inst]", "sys>", "system>", "vergiss", "vergess", "missacht", "oubli", "olvid", "dimentic",
+    "esque", "negeer", "vergeet",
+)  # fmt: skip
+"""Parts of words, of which every order to set instructions aside has one: most texts need no more."""
 MAX_CONTENT_BYTES = 32 * 1024
 
 
@@ -176,9 +184,18 @@ class Draft:
 
     @property
     def review_reason(self) -> str | None:
-        """Reason for a mandatory review: its kind, or an instruction from an untrusted channel."""
+        """Reason for a mandatory review: its kind, an order to set an assistant's instructions aside, or an instruction
+        from an untrusted channel. Recorded messages are kept as they were said, and an operator is the one who reviews.
+        """
         if self.spec.reviewed:
             return "kind_reviewed"
+        candidate = self.candidate
+        asked = candidate.kind is not Kind.EPISODIC and candidate.source.origin is not Origin.OPERATOR
+        if asked and any(map(candidate.content.lower().__contains__, ORDER_STEMS)):
+            from mnemic_language.sentences.injected_orders import gives_orders_to_override
+
+            if gives_orders_to_override(candidate.content):
+                return "instruction_to_override"
         category = (self.candidate.category or "").casefold()
         if category in self.rules.reviewed_categories and self.candidate.source.origin in self.rules.reviewed_origins:
             return "instruction_from_untrusted_origin"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from hypothesis import given
@@ -80,3 +80,16 @@ async def test_a_search_shows_a_recorded_and_captured_message_once(tmp_path: Pat
         await engine.record([message], actor=asker)
         (hit,) = (await engine.search("allergic to nuts", actor=asker)).hits
     assert hit.memory.kind is Kind.LONG_TERM
+
+
+def test_a_message_without_a_conversation_and_the_same_words_again_are_shown_once() -> None:
+    said = Source(session=None)
+    made = memory("I'm allergic to nuts", source=Source(session="talk"))
+    message = memory("I'm allergic to nuts.", kind=Kind.EPISODIC, source=said)
+    again = memory("I'm allergic to nuts!", kind=Kind.EPISODIC, source=said)
+    entries = [(one.memory_id, 0.5, RELEVANCE) for one in (message, again, made)]
+    rows = {one.memory_id: one for one in (message, again, made)}
+    assert once(entries, repetitions(entries, rows)) == [entries[2]]
+    assert once(entries[:2], repetitions(entries[:2], rows)) == [entries[0]]
+    other_day = replace(again, created_at=again.created_at + timedelta(days=1))
+    assert len(once(entries[:2], repetitions(entries[:2], rows | {again.memory_id: other_day}))) == 2

@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject.entry import Entry
 from mnemic.retrieve.past_questions import asks_past
 from mnemic.retrieve.question import read_question
-from mnemic.types import Actor, Intent, RecallRequest, SearchResult
+from mnemic.types import Actor, Intent, Message, RecallRequest, SearchResult
 from mnemic_testing.clock import ManualClock
 
 ADA = Actor(user="ada")
@@ -117,3 +117,42 @@ async def test_words_that_only_look_like_a_time_that_is_over(engine: MemoryEngin
     found = await engine.search(query, actor=ADA)
 
     assert "Valencia" not in [hit.memory.content for hit in found.hits]
+
+
+LIFE = (
+    (datetime(2023, 1, 10, tzinfo=UTC), "I work as a nurse and I live in Oslo."),
+    (datetime(2024, 3, 1, tzinfo=UTC), "I moved to Bergen."),
+    (datetime(2025, 2, 1, tzinfo=UTC), "I changed jobs, I am a teacher now."),
+    (datetime(2025, 6, 1, tzinfo=UTC), "I moved to Lisbon last week."),
+)
+
+
+@pytest.fixture
+async def told() -> AsyncIterator[MemoryEngine]:
+    """Four messages, each recorded and captured, as `mnemic chat` and an import do."""
+    clock = ManualClock(datetime(2026, 5, 21, tzinfo=UTC))
+    async with build_engine(Settings(store="memory:"), clock=clock) as engine:
+        for at, text in LIFE:
+            said = Message(role="user", content=text, sent_at=at)
+            await engine.capture(said, actor=ADA)
+            await engine.record([said], actor=ADA)
+        yield engine
+
+
+@pytest.mark.parametrize(
+    ("question", "then", "never"),
+    [
+        ("What was my job in 2024?", "nurse", "teacher"),
+        ("Where did I live in May 2024?", "Bergen", "Lisbon"),
+        ("Where did I live in 2023?", "Oslo", "Bergen"),
+    ],
+)
+async def test_messages_of_another_value_come_after_what_was_true_then(
+    told: MemoryEngine, question: str, then: str, never: str
+) -> None:
+    found = contents(await told.search(question, actor=ADA))
+    first = found[0]
+    assert then in first
+    assert [one for one in found[: found.index(first) + 1] if never in one] == []
+    shown = await told.recall(RecallRequest(intent=Intent(query=question)), actor=ADA)
+    assert then in shown.hits[0].memory.content

@@ -37,10 +37,11 @@ async def sent(running: Running, headers: dict[str, str], **piece: Any) -> dict[
 async def test_a_file_is_counted_taken_in_and_found_and_a_second_time_changes_nothing(running: Running) -> None:
     ana = await running.caller("writer", "reader")
     rehearsed = await sent(running, ana, text=CHAT, dry_run=True)
-    assert (rehearsed["messages"], rehearsed["recorded"]) == (2, 0)
+    assert (rehearsed["messages"], rehearsed["recorded"], rehearsed["captured"]) == (2, 0, {"seat": 1})
     assert (await running.client.get("/v1/memories", headers=ana)).json()["memories"] == []
     first = await sent(running, ana, text=CHAT)
     assert first["recorded"] >= 2
+    assert (first["captured"], first["left_out"]) == (rehearsed["captured"], rehearsed["left_out"])
     again = await sent(running, ana, text=CHAT)
     assert (again["recorded"], again["refreshed"]) == (0, first["recorded"])
     held = (await running.client.get("/v1/memories", headers=ana)).json()["memories"]

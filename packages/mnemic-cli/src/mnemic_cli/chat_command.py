@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic_cli.command_loader import Command
-from mnemic_cli.failures import complain
+from mnemic_cli.failures import Exit, complain, exit_code_of_run
 from mnemic_cli.memory_requests import carried_out, outcome
+from mnemic_cli.model_health import asked_at
 from mnemic_cli.shared_options import Given, Opened
 from mnemic_cli.terminal import at_terminal, json_text, note, say
 from mnemic_cli.views import capture_text, label, report_dict, written_words
@@ -109,7 +110,7 @@ class Conversation:
 @click.command("chat", cls=Command)
 @click.option("--quiet", is_flag=True, help="Print the answers only.")
 @click.pass_obj
-def chat_(given: Given, quiet: bool) -> None:
+def chat_(given: Given, quiet: bool) -> Exit:
     r"""Talk to a language model that remembers you. An empty line changes nothing; /quit or Ctrl-D leaves.
 
     \b
@@ -118,8 +119,10 @@ def chat_(given: Given, quiet: bool) -> None:
 
     Below each answer you see the memories that the model was shown, and those made from your message; the
     messages themselves are recorded, questions too. Without a model (MNEMIC_MODEL, MNEMIC_MODEL_URL) you see
-    the memories that one would be shown. With --json: one object for each message.
+    the memories that one would be shown. With --json: one object for each message. If the model failed, lines from
+    standard input end with exit code 5.
     """
+    failed = False
     with given.opened() as opened:
         if opened.engine.completer is None:
             note("no language model is configured (MNEMIC_MODEL or MNEMIC_MODEL_URL): you see what one would be shown")
@@ -127,6 +130,15 @@ def chat_(given: Given, quiet: bool) -> None:
         for message in _messages():
             turn = opened.runner.run(conversation.turn(opened.engine, opened.actor, message))
             _show(given, opened, turn, quiet=quiet)
+            failed = failed or turn.failed is not None or exit_code_of_run(turn.report.stop_reason) is Exit.MODEL
+    return Exit.MODEL if failed and not at_terminal() else Exit.OK
+
+
+def _facts(turn: Turn) -> list[str]:
+    """Return a line for each fact that the message was read for; the message itself is recorded in any case."""
+    if not (turn.report.receipts or turn.report.blocked or turn.report.skipped or turn.report.asked):
+        return ["no fact" if turn.report.status == "ok" else f"no fact ({turn.report.stop_reason})"]
+    return capture_text(turn.report, said=turn.message, contents=turn.words).splitlines()
 
 
 def _recorded(turn: Turn) -> str:
@@ -158,7 +170,8 @@ def _show(given: Given, opened: Opened, turn: Turn, *, quiet: bool) -> None:
         click.echo(json_text(turn.as_dict(), indent=None))
         return
     if turn.failed is not None:
-        complain(turn.failed, "the model gave no answer; your message was remembered all the same")
+        place = asked_at(given.settings(), turn.failed)
+        complain(turn.failed, f"{f'{place}: ' if place else ''}no answer; your message was recorded all the same")
     if turn.answer is not None:
         say(turn.answer)
     if not quiet:
@@ -166,7 +179,7 @@ def _show(given: Given, opened: Opened, turn: Turn, *, quiet: bool) -> None:
             say(f"  shown       {label(hit.memory, 100)}")
         if not turn.block.hits:
             say(f"  shown       nothing ({turn.block.reason or 'nothing that helps'})")
-        for line in capture_text(turn.report, said=turn.message, contents=turn.words).splitlines():
+        for line in _facts(turn):
             say(f"  remembered  {line}")
         say(f"  recorded    {_recorded(turn)}")
     for request in turn.report.asked:

@@ -210,7 +210,7 @@ def import_(
 
 def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | None, **options: bool) -> int:
     """Import the items, of which there are `total` where that is known, and show what became of them."""
-    from mnemic_cli.file_import import Intake, Summary
+    from mnemic_cli.file_import import KEYLESS, KEYLESS_HINT, Intake, Summary
 
     summary = Summary()
     progress = Progress("read")
@@ -230,6 +230,8 @@ def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | No
     progress.end()
     given.show(summary.as_dict(), lambda: summary_text(summary))
     _complain_of([one for one in summary.failed if one[1] != summary.stopped], summary.hints)
+    if any(one.endswith(KEYLESS) for one in summary.blocked):
+        note(KEYLESS_HINT)
     if summary.stopped is not None:
         complain(summary.stopped, "the import stopped; the same command goes on from there")
         return exit_code_of_run(summary.stopped)
@@ -301,6 +303,7 @@ def summary_text(summary: Summary) -> str:
         "captured": tally(summary.captured),
         "to review": f"{summary.waiting} of the captured: mnemic review list" if summary.waiting else None,
         "blocked": tally(summary.blocked),
+        "left out": tally(summary.left_out),
         "skipped": tally(summary.skipped),
         "failed": len(summary.failed) or None,
     }

@@ -19,6 +19,7 @@ from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.maintain.archive import Archived, ArchivedConsent, ArchivedMemory
 from mnemic.reason_codes import (
     CONSENT_REQUIRED,
+    INVALID_MEMORY_CANDIDATES,
     KEY_DENIED_EXECUTION,
     QUOTA_EXCEEDED,
     RETENTION_DENIED,
@@ -30,7 +31,12 @@ from mnemic_cli.failures import Exit, exit_code_of_run
 from mnemic_importers.conversations import Item
 
 BATCH = 32
-_DENIALS = (KEY_DENIED_EXECUTION, SCOPE_DENIED_EXECUTION, CONSENT_REQUIRED, QUOTA_EXCEEDED, RETENTION_DENIED)
+KEYLESS = f"{INVALID_MEMORY_CANDIDATES}:missing_keys"
+"""Reason of a policy that keeps nothing without a key: the messages themselves are left out then."""
+KEYLESS_HINT = (
+    "the policy keeps nothing without a key, so the messages themselves are left out; keyless = true keeps them"
+)
+_DENIALS = (KEY_DENIED_EXECUTION, SCOPE_DENIED_EXECUTION, CONSENT_REQUIRED, QUOTA_EXCEEDED, RETENTION_DENIED, KEYLESS)
 
 Progress = Callable[[int], None]
 Placed = tuple[str, Candidate]
@@ -38,8 +44,9 @@ Placed = tuple[str, Candidate]
 
 @dataclass(slots=True)
 class Summary:
-    """Results of importing a file so far. `refreshed` was there already; `failed` has a place and a reason each,
-    `hints` what is expected at a place. `waiting`: how many of the captured await review.
+    """Results of importing a file so far. `refreshed` was there already; `left_out` are statements of messages that
+    did not become facts, by reason; `failed` has a place and a reason each, `hints` what is expected at a place.
+    `waiting`: how many of the captured await review.
     """
 
     recorded: int = 0
@@ -47,6 +54,7 @@ class Summary:
     captured: Counter[str] = field(default_factory=Counter)
     waiting: int = 0
     blocked: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     degraded: Counter[str] = field(default_factory=Counter)
     cost: Cost = Cost()
@@ -61,6 +69,7 @@ class Summary:
             "refreshed": self.refreshed,
             "captured": dict(self.captured),
             "blocked": dict(self.blocked),
+            "left_out": dict(self.left_out),
             "skipped": dict(self.skipped),
             **({"waiting": self.waiting} if self.waiting else {}),
             **({"degraded": dict(self.degraded)} if self.degraded else {}),
@@ -177,6 +186,7 @@ class Intake:
         )
         for blocked in report.blocked:
             self.summary.blocked[f"{blocked.key or 'memory'}: {blocked.reason}"] += 1
+        self.summary.left_out.update(one.reason for one in report.skipped)
         if report.status != "ok":
             self.summary.fail(place, report.stop_reason)
 

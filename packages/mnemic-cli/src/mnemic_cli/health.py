@@ -84,7 +84,9 @@ def _findings(given: Given) -> Iterator[Finding]:
             yield from _remembered(settings, found.space)
     if served is not None:
         yield from _looked_at(served.health)
-    yield _model(settings)
+    from mnemic_cli.model_health import model_finding
+
+    yield model_finding(settings)
 
 
 def _bad(name: str, error: MnemicError) -> Finding:
@@ -385,14 +387,3 @@ def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
     else:
         line = f"not calibrated: the defaults were measured with {draft.MEASURED_WITH}; see `mnemic calibrate`"
     return Finding(name="thresholds", ok=None, detail=line, facts={"calibrated": found is not None})
-
-
-def _model(settings: Settings) -> Finding:
-    from mnemic.bootstrap.models import DEFAULT_MODEL, missing_client, vendor_of
-
-    if not settings.has_model:
-        text = "none asked for (MNEMIC_MODEL): rules propose, templates answer"
-        return Finding(name="model", ok=None, detail=text, facts={"configured": False})
-    missing, place = missing_client(settings), "its own address" if vendor_of(settings) else "the OpenAI API"
-    text = f"{settings.model or DEFAULT_MODEL} at {settings.model_url or place}; {missing or 'not called'}"
-    return Finding(name="model", ok=False if missing else None, detail=text, facts={"configured": True})

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.types import Candidate, Memory, Message
-from mnemic_cli.file_import import captured_in
+from mnemic_cli.file_import import KEYLESS, KEYLESS_HINT, captured_in
 from mnemic_cli.terminal import one_line, pairs, tally
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
+    from mnemic.engine import MemoryEngine
     from mnemic.types import Actor
     from mnemic.types.trace import RunReport
     from mnemic_importers.conversations import Item
@@ -118,7 +119,8 @@ class Rehearsal:
             "skipped": tally(self.skipped),
             "failed": len(self.failed) or None,
         }
-        blocks = [pairs(rows), *self._lists(), "nothing was imported"]
+        hints = [KEYLESS_HINT] if any(one.endswith(KEYLESS) for one in self.blocked) else []
+        blocks = [pairs(rows), *self._lists(), *hints, "nothing was imported"]
         return "\n\n".join(blocks)
 
     def _captured_text(self) -> str:
@@ -152,17 +154,48 @@ async def rehearse(items: Iterable[Item], settings: Settings, actor: Actor, *, e
     """Return what an import of `items` would keep. Nothing is written, and no language model is asked."""
     from mnemic.bootstrap import build_engine
 
+    defaults = {one.name: one.default for one in fields(settings) if one.name not in _RULES}
+    async with build_engine(settings.with_values(**{**defaults, "store": "memory:"})) as engine:
+        return await _rehearsed(engine, items, actor, extract=extract)
+
+
+async def rehearse_beside(engine: MemoryEngine, items: Iterable[Item], actor: Actor, *, extract: bool) -> Rehearsal:
+    """Return what an import of `items` into an open engine would keep, by its policy and with its embedder. Nothing is
+    written, and no language model is asked.
+    """
+    from mnemic.engine import MemoryEngine
+    from mnemic.stores.in_process import InProcessStore
+
+    rules = engine.rules
+    beside = MemoryEngine(
+        store=InProcessStore(),
+        embedder=engine.embedder,
+        clock=engine.clock,
+        policy=rules.policy,
+        grant=rules.grant,
+        budget=rules.budget,
+        limits=rules.limits,
+        redaction=engine.redaction,
+    )
+    await beside.open()
+    try:
+        return await _rehearsed(beside, items, actor, extract=extract)
+    finally:
+        await beside.store.close()  # the embedder is the other's
+
+
+async def _rehearsed(engine: MemoryEngine, items: Iterable[Item], actor: Actor, *, extract: bool) -> Rehearsal:
     found = Rehearsal()
     for item in items:
         found.note(item)
+    if found.messages and not engine.policy.allows_keyless:
+        found.blocked[f"memory: {KEYLESS}"] += found.messages
     if not extract or not found.own:
         return found
-    defaults = {one.name: one.default for one in fields(settings) if one.name not in _RULES}
-    async with build_engine(settings.with_values(**{**defaults, "store": "memory:"})) as engine:
-        for report in await engine.capture_many(found.own, actor=actor):
-            if report is not None:
-                found.count(report)
-        kept = await engine.list(actor=actor, limit=1_000)
+    for report in await engine.capture_many(found.own, actor=actor):
+        if report is not None:
+            found.count(report)
+    kept = await engine.list(actor=actor, limit=1_000)
     found.read = len(found.own)
     found.facts = [{"key": one.key, "kind": str(one.kind), "content": one.content} for one in kept]
     return found

@@ -10,6 +10,7 @@ from mnemic import requests
 from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
 from mnemic_cli.inputs import json_file, text_or_stdin
+from mnemic_cli.model_health import asked_at
 from mnemic_cli.request_options import options_of
 from mnemic_cli.shared_options import Given
 from mnemic_cli.views import report_dict, report_text
@@ -59,5 +60,6 @@ def run_(
     given.show(report_dict(report), lambda: report_text(report))
     if report.status == "ok":
         return Exit.OK
-    complain(report.stop_reason, f"the run stopped in phase {report.phase}")
+    place = asked_at(given.settings(), report.stop_reason)
+    complain(report.stop_reason, f"the run stopped in phase {report.phase}{f'; {place}' if place else ''}")
     return exit_code_of_run(report.stop_reason)

@@ -158,18 +158,26 @@ def outcome_word(receipt: WriteReceipt) -> str:
 
 
 def history_text(versions: Sequence[Memory]) -> str:
-    """Return one line for each version. A version that a later one has taken the place of is `earlier`, whatever its
-    status was.
+    """Return one line for each value, in the order of time: its number, from when until when it was true, and its
+    state. Versions of a memory that say the same are one line, the latest of them.
     """
     newest = {memory.memory_id: memory.version for memory in versions}
-    lines = []
-    for memory in versions:
-        status = memory.status.value if memory.version == newest[memory.memory_id] else "earlier"
-        start = f"from {day(memory.valid_from)} " if memory.valid_from else ""
-        validity = f"valid {start}until {day(memory.valid_to)}" if memory.valid_to else ""
-        line = f"{memory.version:>3}  {day(memory.updated_at)}  {status:<14}  {label(memory)}  {validity}"
-        lines.append(line.rstrip())
-    return "\n".join(lines)
+    said = {(memory.memory_id, label(memory, None)): memory for memory in versions}
+    values = list(said.values())
+    rows = []
+    for number, memory in enumerate(values, start=1):
+        revised = memory.version != newest[memory.memory_id]
+        begun = memory.updated_at if memory.version > 1 and _is_revision(memory, values) else memory.happened_at
+        start = day(memory.valid_from or begun)
+        until = "its revision" if revised else day(memory.valid_to)
+        held = f"{start} to {until}" if until else f"since {start}"
+        rows.append([f"{number:>3}", held, "earlier" if revised else memory.status.value, label(memory)])
+    return table(rows)
+
+
+def _is_revision(memory: Memory, values: Sequence[Memory]) -> bool:
+    """Return True if the same memory said something else before."""
+    return any(one.memory_id == memory.memory_id and one.version < memory.version for one in values)
 
 
 def report_dict(report: RunReport) -> dict[str, Any]:
@@ -192,7 +200,7 @@ def capture_text(report: RunReport, *, said: str = "", contents: Mapping[str, st
         for one in report.skipped
     ]
     rows += [["asked", one.kind, "", f"{one.subject} ({counted(len(one.memory_ids))})".strip()] for one in report.asked]
-    nothing = "nothing to remember" if report.status == "ok" else "nothing was remembered"
+    nothing = "nothing to remember" if report.status == "ok" else "no fact was remembered"
     return table(_filled(rows)) if rows else nothing
 
 

@@ -11,6 +11,7 @@ from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
 from mnemic_cli.inputs import KIND, LEVEL, MOMENT, json_object, text_or_stdin
 from mnemic_cli.memory_requests import carried_out, outcome
+from mnemic_cli.model_health import asked_at
 from mnemic_cli.request_options import options_of
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import confirmed, note
@@ -113,7 +114,7 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
     )
     if report.status == "ok":
         return Exit.OK
-    complain(report.stop_reason)
+    complain(report.stop_reason, asked_at(given.settings(), report.stop_reason))
     return exit_code_of_run(report.stop_reason)
 
 

@@ -57,6 +57,7 @@ class UploadResponse(ResponseBody):
     captured: dict[str, int]
     waiting: int
     blocked: dict[str, int]
+    left_out: dict[str, int]
     skipped: dict[str, int]
     failed: list[PlaceFailed]
     stopped: str | None

@@ -147,6 +147,7 @@ FIELDS: dict[str, str] = PARAMETERS | {
     "looked_at": "How many memories were looked at.",
     "made": "How many memories were made, by what they are.",
     "me": "The speaker of the file who is the user; without it nothing is captured from a file that does not say.",
+    "left_out": "How many statements of the user did not become facts, by reason.",
     "meaning": "What it is for.",
     "memories": "Memories.",
     "memory": "The memory.",

@@ -18,6 +18,7 @@ from mnemic_agents.steps.attempt import attempt
 from mnemic_agents.steps.long_term import Known, LongTerm
 from mnemic_agents.steps.sensitive_statements import is_special
 from mnemic_agents.steps.state import REVIEW, TurnRules, as_data, candidate_of
+from mnemic_language.sentences.injected_orders import gives_orders_to_override
 from mnemic_language.text.normalise import canonical_value
 
 PROCEDURAL = frozenset({"instruction", "procedure", "procedural", "policy", "permission"})
@@ -93,7 +94,8 @@ class Judge:
             return None, against, WITHHELD if sensitive else shown
         if sensitive:
             return grounded, REVIEW + SENSITIVE, shown
-        return grounded, REVIEW + "procedural" if candidate.category in PROCEDURAL else "", shown
+        procedural = candidate.category in PROCEDURAL or gives_orders_to_override(grounded.content)
+        return grounded, REVIEW + "procedural" if procedural else "", shown
 
     def _is_sensitive(self, candidate: Candidate) -> bool:
         """Also where only the words that support it are."""

@@ -11,16 +11,18 @@ from fastapi import APIRouter
 from pydantic import StringConstraints
 
 from mnemic.errors import InvalidInput
-from mnemic.types import Message
-from mnemic_cli.file_import import Intake
+from mnemic.types import Actor, Message
+from mnemic_cli.file_import import Intake, Summary
+from mnemic_cli.import_rehearsal import rehearse_beside
 from mnemic_importers.conversations import AUTO, Item, formats, read_bytes
 from mnemic_importers.conversations.speakers import speakers_in, with_user
-from mnemic_server.access import Reading, TheService, Writing
+from mnemic_server.access import Reading, Service, TheService, Writing
 from mnemic_server.console_response_bodies import FormatsResponse, UploadResponse
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import Name, Strict
 from mnemic_server.response_bodies import answering
 
+_TOLD = ("recorded", "refreshed", "captured", "blocked", "left_out", "skipped", "stopped")
 router = APIRouter(prefix="/v1/uploads", tags=["imports"], route_class=Parsed)
 
 MAX_PIECE = 1_500_000
@@ -30,8 +32,8 @@ MOST_ENTRIES = 20_000
 
 
 class UploadPiece(Strict):
-    """A piece of a file: the name of the file, and its text. With `dry_run` it is only counted. `me` is the speaker who
-    is the user, in a chat that does not say so.
+    """A piece of a file: the name of the file, and its text. With `dry_run` it is only counted, as are the facts that
+    rules find in the user's first 200 messages. `me` is the speaker who is the user, in a chat that does not say so.
     """
 
     name: Name
@@ -52,7 +54,8 @@ async def known_formats(_: Reading) -> dict[str, Any]:
 async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[str, Any]:
     """Import a piece of a file: messages are stored, and the user's statements in them captured. Repeating a piece
     changes nothing. `speakers` names the people in it if none is known to be the user: then nothing that they state is
-    captured, unless `me` names the user. `waiting`: how many of the captured await review.
+    captured, unless `me` names the user. `waiting`: how many of the captured await review; `left_out`: statements of
+    the user that did not become facts, by reason.
     """
     items = await asyncio.to_thread(_read, piece)
     known = speakers_in(items)
@@ -61,22 +64,33 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
         if item.problem is None and item.skipped is None:
             found["messages" if isinstance(item.content, Message) else "memories"] += 1
     counts = {"messages": found["messages"], "memories": found["memories"], "dry_run": piece.dry_run}
-    intake = Intake(engine=service.engine, actor=actor, extract=piece.extract)
-    if piece.dry_run:
-        for item in items:
-            if item.problem is not None:
-                intake.summary.fail(item.place, item.problem.reason)
-            elif item.skipped is not None:
-                intake.summary.skipped[item.skipped] += 1
-    else:
-        await intake.take(iter(items), lambda _: None)
-    done = intake.summary.as_dict()
-    return {name: done.get(name) for name in ("recorded", "refreshed", "captured", "blocked", "skipped", "stopped")} | {
+    summary = (
+        await _rehearsed(piece, items, actor, service) if piece.dry_run else await _taken(piece, items, actor, service)
+    )
+    done = summary.as_dict()
+    return {name: done.get(name) for name in _TOLD} | {
         **counts,
-        "waiting": intake.summary.waiting,
+        "waiting": summary.waiting,
         "speakers": known.names() if known.lacks_user else [],
         "failed": done["failed"][:100],
     }
+
+
+async def _taken(piece: UploadPiece, items: list[Item], actor: Actor, service: Service) -> Summary:
+    intake = Intake(engine=service.engine, actor=actor, extract=piece.extract)
+    return await intake.take(iter(items), lambda _: None)
+
+
+async def _rehearsed(piece: UploadPiece, items: list[Item], actor: Actor, service: Service) -> Summary:
+    """Return what taking the piece in would find, but for what is known already."""
+    found = await rehearse_beside(service.engine, items, actor, extract=piece.extract)
+    return Summary(
+        captured=found.captured,
+        blocked=found.blocked,
+        left_out=found.passed_over,
+        skipped=found.skipped,
+        failed=found.failed,
+    )
 
 
 def _read(piece: UploadPiece) -> list[Item]:

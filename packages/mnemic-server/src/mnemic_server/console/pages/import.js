@@ -37,7 +37,7 @@ async function run({ file, ...how }, shown, signal) {
   const bar = el("progress", { max: "1", value: "0", "aria-label": "Progress" });
   const said = el("p", { class: "quiet", role: "status" }, "Reading the file…");
   shown.replaceChildren(panel(how.dry_run ? "Counting" : "Importing", bar, said, el("div", { class: "actions" }, button("Stop", () => stop.abort()))));
-  const total = { failed: [], skipped: {}, captured: {}, blocked: {}, stopped: null, speakers: new Set(), known: false };
+  const total = { failed: [], skipped: {}, left_out: {}, captured: {}, blocked: {}, stopped: null, speakers: new Set(), known: false };
   try {
     const parts = pieces(await file.text());
     for (const [at, text] of parts.entries()) {
@@ -68,7 +68,7 @@ async function sent(body, signal, tries = 3) {
 
 function add(total, part) {
   for (const name of COUNTS) total[name] = (total[name] ?? 0) + part[name];
-  for (const name of ["skipped", "captured", "blocked"]) {
+  for (const name of ["skipped", "left_out", "captured", "blocked"]) {
     for (const [reason, count] of Object.entries(part[name])) total[name][reason] = (total[name][reason] ?? 0) + count;
   }
   total.failed.push(...part.failed);
@@ -87,8 +87,9 @@ function summary(total, rehearsed, cut) {
       ["Memories", number(total.memories ?? 0)],
       ["Imported", rehearsed ? null : number(total.recorded ?? 0)],
       ["Already there", total.refreshed ? number(total.refreshed) : null],
-      ["Remembered from them", sum(total.captured) > 0 ? number(sum(total.captured)) : null],
+      [rehearsed ? "Facts in them, read by rules" : "Remembered from them", sum(total.captured) > 0 ? number(sum(total.captured)) : null],
       ["Waiting for your review", total.waiting ? number(total.waiting) : null],
+      ["Not facts", sum(total.left_out) > 0 ? listed(total.left_out) : null],
       ["Left out", sum(total.skipped) > 0 ? listed(total.skipped) : null],
       ["Not allowed", sum(total.blocked) > 0 ? listed(total.blocked) : null],
       ["Stopped because", total.stopped && inWords(total.stopped)],

@@ -135,7 +135,7 @@ class RuleExtractor:
                     opening = one.start if _binds(one.text) else opening
                     continue
                 elif one.ruled or not found.keys_of(sentence, one.start, one.end):
-                    found.leave_out(one.reason or TRANSIENT, (one.start, one.end))
+                    found.leave_out(one.reason or TRANSIENT, (one.start, one.end), unsure=one.unsure)
             before = anchored(before, sentence.pieces, text)
         return found.extraction()
 
@@ -272,12 +272,15 @@ class _Findings:
     budget: Budget
     candidates: list[Candidate] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    unsure: bool = False
 
-    def leave_out(self, reason: str, span: tuple[int, int], key: str | None = None) -> None:
-        """Report a reason, once for neighbours that share it."""
+    def leave_out(self, reason: str, span: tuple[int, int], key: str | None = None, *, unsure: bool = False) -> None:
+        """Report a reason, once for neighbours that share it, and for those of which none says much alone."""
         last = self.skipped[-1] if self.skipped else None
         near = last is not None and last.span is not None and span[0] - last.span[1] <= _GAP
-        if near and last and last.span and key is None and (last.reason, last.key) == (reason, None):
+        both, self.unsure = self.unsure and unsure, unsure
+        if near and last and last.span and key is None and last.key is None and (both or last.reason == reason):
+            reason = reason if last.reason == reason else NOT_UNDERSTOOD
             self.skipped[-1] = Skipped(reason=reason, span=(last.span[0], span[1]))
         elif len(self.skipped) < MAX_SKIPPED:
             self.skipped.append(Skipped(reason=reason, key=key, span=span))

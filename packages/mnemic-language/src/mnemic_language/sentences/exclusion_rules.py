@@ -19,11 +19,12 @@ from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.clauses import Clause, clauses
 from mnemic_language.sentences.judgements import is_gossip
 from mnemic_language.sentences.pasted_text import AMENDS_A_RECORD
-from mnemic_language.sentences.social_remarks import is_company
+from mnemic_language.sentences.social_remarks import NAMED, is_company
 from mnemic_language.sentences.standing_orders import is_standing_order
 from mnemic_language.sentences.tables import other_languages, pattern
 from mnemic_language.sentences.tables.english import AIM
 from mnemic_language.sentences.temporary_states import is_in_jest, is_passing_state
+from mnemic_language.sentences.world_talk import speaks_of_self
 
 MAX_SENTENCE_CHARS = 400
 
@@ -172,6 +173,10 @@ _CHAT = pattern(
     r"nice|lol|haha|wow|yes|no|yeah|yep|nope|please|sorry|hola|gracias|adiós|vale|buenos días|buenas)\b\W{0,5}"
     r"(?:there|everyone|all|you|so much|again|a lot)?\W{0,5}$"
 )
+_THANKS = pattern(
+    r"^\W{0,3}(?:thanks?|thank you|danke\w*|vielen dank|merci|gracias|grazie|obrigad[oa]|bedankt|dank je)\b"
+    r"[^.?\d]{0,30}$"
+)
 _UNNAMED = pattern(
     r"\b(?:i|we) (?:\w+ ){0,2}?(?:love|like|enjoy|adore) (?:this|that|these|those)"
     r"(?: (?:genre|place|song|book|game|movie|film|one|series|idea|thing|story|show|author|"
@@ -302,9 +307,13 @@ def said_plainly(text: str) -> bool:
 
 
 def _remark(text: str) -> str | None:
-    """Return the reason for leaving out a clause that is gossip or only a social remark."""
+    """Return the reason for leaving out a clause that is gossip, the state of a day or only a social remark."""
     if is_gossip(text):
         return THIRD_PARTY
+    if is_company(text) and is_passing_state(text):
+        return TRANSIENT
+    if _THANKS.search(text) and not speaks_of_self(text) and not NAMED.search(text):
+        return NOT_DURABLE
     return NOT_DURABLE if _CHAT.search(text) or is_called_out(text) or is_company(text) else None
 
 

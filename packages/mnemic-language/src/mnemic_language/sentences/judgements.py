@@ -63,9 +63,51 @@ _PRIVATE = pattern(
 )
 
 
+_ACQUAINTANCE = (
+    r"(?:neighbou?r|boss|manager|colleague|coworker|co-worker|plumber|baker|butcher|barber|hairdresser|landlord|landlady"
+    r"|postman|nachbar\w*|chef\w*|kolleg\w*|klempner\w*|bäcker\w*|metzger\w*|friseur\w*|vermieter\w*|voisine?"
+    r"|patron\w*|collègue|plombier|boulang\w+|bouch\w+|coiffeu\w+|propriétaire|vecin[oa]|jef[ea]|colega|fontanero"
+    r"|panader[oa]|carnicer[oa]|peluquer[oa]|caser[oa]|vicin[oa](?: di casa)?|capo|collega|idraulico|panettiere"
+    r"|macellaio|parrucchier[ea]|vizinh[oa]|chefe|canalizador|padeir[oa]|cabeleireir[oa]|senhori[oa]|buurvrouw|buurman"
+    r"|baas|loodgieter|bakker|slager|kapper|huisbaas)"
+)
+_RELATIVE = (
+    r"(?:cousin|brother|sister|son|daughter|nephew|niece|uncle|aunt|husband|wife|mother|father|boyfriend|girlfriend"
+    r"|partner|friend|ex|cousine|vetter|bruder|schwester|sohn|tochter|neffe|nichte|onkel|tante|mann|frau|mutter|vater"
+    r"|freund(?:in)?|frère|s[oœ]eur|fils|fille|neveu|nièce|oncle|mari|femme|mère|père|copain|copine|prim[oa]"
+    r"|herman[oa]|hij[oa]|sobrin[oa]|tí[oa]|marido|mujer|madre|padre|novi[oa]|amig[oa]|cugin[oa]|fratello|sorella"
+    r"|figli[oa]|nipote|zi[oa]|marito|moglie|fidanzat[oa]|amic[oa]|irm(?:ão|ã)|filh[oa]|sobrinh[oa]|ti[oa]|mulher|mãe"
+    r"|pai|namorad[oa]|neef|nicht|broer|zus|zoon|dochter|oom|moeder|vader|vriend(?:in)?)"
+)
+_TWICE_REMOVED = pattern(
+    rf"^\W{{0,3}}(?:my|our|the) {_ACQUAINTANCE}(?:'s|s') (?:\w+ )?{_RELATIVE}\b(?P<en>.*)$|"
+    rf"^\W{{0,3}}(?:an?|the) {_RELATIVE} of (?:my|our|the) (?:{_ACQUAINTANCE}|{_RELATIVE})\b(?P<of>.*)$|"
+    rf"^\W{{0,3}}(?:der|die|das|le|la|l'|el|il|lo|o|a|de|het|un|una|une|uma?|een|eine?) ?{_RELATIVE} "
+    r"(?:meine[srn]?|unsere[srn]?|de (?:mon|ma|notre|mi|nuestr[oa])|d[ei]l (?:mio|nostro)|della (?:mia|nostra)"
+    rf"|d[oa] (?:meu|minha|noss[oa])|van (?:mijn|onze|ons)) {_ACQUAINTANCE}\b(?P<others>.*)$"
+)
+"""A relative of somebody who is no relative of the speaker's, and what is said of them."""
+_SAFE = pattern(
+    r"\b(?:allerg\w*|alérgic\w*|asthma\w*|epilep\w*|diabet\w*|wheelchair|rollstuhl|fauteuil roulant|silla de ruedas"
+    r"|sedia a rotelle|cadeira de rodas|rolstoel)\b|[@\d]"
+)
+"""Something to beware of with whoever it is, or an address or a number of theirs."""
+
+
 def is_gossip(text: str) -> bool:
     """Return True if a clause judges another person, or tells of the private life of a stranger."""
-    return is_judgement(text) or is_celebrity_news(text)
+    return is_judgement(text) or is_celebrity_news(text) or is_of_anothers_relative(text)
+
+
+def is_of_anothers_relative(text: str) -> bool:
+    """Return True if a clause tells of the relative of an acquaintance nothing that concerns the speaker: "My
+    neighbour's cousin got divorced".
+    """
+    found = _TWICE_REMOVED.search(text)
+    if found is None:
+        return False
+    said = next((one for one in found.groupdict().values() if one is not None), "")
+    return bool(said.strip(" .!")) and not speaks_of_self(said) and _SAFE.search(said) is None
 
 
 def is_judgement(text: str) -> bool:

@@ -7,20 +7,10 @@ one statement.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from mnemic_language.reason_codes import (
-    HYPOTHETICAL,
-    JOKE,
-    NOT_DURABLE,
-    NOT_UNDERSTOOD,
-    OPINION,
-    QUOTED,
-    THIRD_PARTY,
-    TRANSIENT,
-)
+from mnemic_language.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, THIRD_PARTY, TRANSIENT
 from mnemic_language.sentences.arrangements import is_arrangement
 from mnemic_language.sentences.categories import category_of, is_order
 from mnemic_language.sentences.classify.classifier import Opinion
@@ -36,6 +26,7 @@ from mnemic_language.sentences.preference_wordings import (
     OCCASION,
     PREFERS,
 )
+from mnemic_language.sentences.reasons import UNSURE_FROM, is_unsure, reason_of
 from mnemic_language.sentences.remember import asked_to_remember, asks_alone, is_asked_afterwards
 from mnemic_language.sentences.social_remarks import NAMED, OWN, PROVERB, is_company
 from mnemic_language.sentences.standing_orders import is_standing_order
@@ -75,30 +66,12 @@ ARRANGED_FROM = 0.1
 ORDERED_FROM = 0.96
 """The same where a rule reads a request: "keep answers short" is one and lasts."""
 ASKED_FROM = 0.3
-UNSURE_FROM = 0.35
-"""Probability below which a statement is left out by its label; between this and `KEEP_FROM` it counts as not
-understood.
-"""
 SHORTEST_LEANT_ON = 3
 """Words of a sentence that the next may lean on."""
 LONGEST_LEANT_ON = 36
 """Words of the sentences that the next may lean on; more are a story."""
 WHOLE_WORDS = 18
 """A sentence of so many words is kept whole; of a longer one the parts that are worth it."""
-_REASONS: Mapping[str, str] = MappingProxyType(
-    {
-        "question": TRANSIENT,
-        "request": TRANSIENT,
-        "transient": TRANSIENT,
-        "opinion": OPINION,
-        "chat": NOT_DURABLE,
-        "dangling": NOT_UNDERSTOOD,
-        "hypothetical": HYPOTHETICAL,
-        "gossip": THIRD_PARTY,
-        "joke": JOKE,
-        "quoted": QUOTED,
-    }
-)
 _LETTER = Pattern(r"[^\W\d_]")
 _REMINDS = Pattern(
     r"(?i)\A\W{0,3}(?:and |but |so |do you |hey,? )?remember (?!to\b|please\b)(?!.*\b(?:ok(?:ay)?|please|pls)\W*\Z)"
@@ -120,7 +93,8 @@ class Piece:
     """Part of a sentence: its span, the objection to it (`ruled`: by the rules, `certain`: beyond doubt), whether the
     user asked to remember it (`hinted`: perhaps), whether its message also has social remarks (`social`), the
     classifier's probabilities, that of world talk (`world`), whether the message is such talk (`expounds`), and whether
-    it is a word or two after "but", which says something of what is before it only (`trails`: "tiny but nice").
+    it is a word or two after "but", which says something of what is before it only (`trails`: "tiny but nice"), and
+    whether nothing but how little it says is against it (`unsure`).
     """
 
     start: int
@@ -137,6 +111,7 @@ class Piece:
     world: float = 0.0
     expounds: bool = False
     trails: bool = False
+    unsure: bool = False
 
     @property
     def keep(self) -> float:
@@ -233,7 +208,10 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
         kept = [piece for piece in pieces if piece.reason is None]
         if whole.reason is not None and whole.keep < UNSURE_FROM and all(map(_says_little_alone, kept)):
             for piece in kept:
-                piece.reason = whole.reason  # "It was full of memories, she loved it": nobody knows who
+                piece.reason, piece.unsure = (
+                    whole.reason,
+                    whole.unsure,
+                )  # "It was full of memories, she loved it": nobody knows who
         elif whole.reason is None or kept:
             yield from _kept([whole], pieces, before)
             return
@@ -313,9 +291,9 @@ def _belongs(before: Piece, piece: Piece) -> bool:
     """Return True if a part that is not kept on its own is kept with the next: as its antecedent, or as the occasion of
     a preference ("I'm looking for a place to write, and I prefer the library").
     """
-    if LEANING.search(piece.text) and before.reason in (NOT_UNDERSTOOD, NOT_DURABLE):
+    if LEANING.search(piece.text) and _is_doubtful(before):
         return True
-    unsure = before.reason in (NOT_UNDERSTOOD, NOT_DURABLE, TRANSIENT) and not before.certain
+    unsure = (_is_doubtful(before) or before.reason == TRANSIENT) and not before.certain
     short = len(before.text.split()) <= WHOLE_WORDS
     return unsure and short and bool(PREFERS.match(piece.text) and OCCASION.match(before.text))
 
@@ -326,8 +304,13 @@ def _goes_on(kept: Piece, piece: Piece) -> bool:
         return True
     if piece.trails:
         return True
-    unsure = piece.reason in (NOT_UNDERSTOOD, NOT_DURABLE) and not piece.ruled
+    unsure = _is_doubtful(piece) and not piece.ruled
     return unsure and bool(PREFERS.match(kept.text) and CONTINUES.match(piece.text))
+
+
+def _is_doubtful(piece: Piece) -> bool:
+    """Return True if a part is left out for no other reason than that it says little alone."""
+    return piece.unsure or ((piece.opinion is None or piece.ruled) and piece.reason in (NOT_UNDERSTOOD, NOT_DURABLE))
 
 
 def _settle(piece: Piece, asked_afterwards: bool) -> None:
@@ -347,7 +330,7 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
     if piece.keep >= least:
         piece.reason = None
     elif piece.reason is None:
-        piece.reason = NOT_UNDERSTOOD if piece.keep >= UNSURE_FROM else _REASONS[piece.opinion.left_as]
+        piece.reason, piece.unsure = reason_of(piece.opinion), is_unsure(piece.opinion)
     if piece.reason is None and not asked_afterwards and _is_world_talk(piece):
         piece.reason = THIRD_PARTY
 

@@ -60,6 +60,16 @@ _FEELS = pattern(
     rf"(?:{_TODAY})\b|\b(?:{_TODAY}),? (?:i'm|im|i am|i feel|we're) (?:[\w']+ ){{0,2}}(?:{_FEELING})\b"
 )
 """A feeling or an occupation, with the day on which it is over."""
+_FEELS_TOO = pattern(
+    r"(?=.*\b(?:heute|heut abend|gerade|aujourd'hui|ce (?:matin|soir)|hoy|esta (?:mañana|noche)|oggi|stamattina"
+    r"|stasera|hoje|esta (?:manhã|noite)|vandaag|vanavond|nu even)\b)"
+    r"^\W{0,3}(?:(?:heute|aujourd'hui|hoy|oggi|hoje|vandaag),? )?(?:(?:ich|je|yo|io|eu|ik) )?"
+    r"(?:bin|suis|estoy|sono|estou|ben)\b (?:(?:ich|ik|heute|vandaag|gerade|nu|so|zo|sehr|total|ziemlich|erg|echt"
+    r"|si|tellement|vraiment|très|muy|tan|così|molto|davvero|tão|muito|mesmo) ){0,3}"
+    r"(?:müde|kaputt|krank|hungrig|gestresst|gelangweilt|fatiguée?|crevée?|malade|stressée?|cansad[oa]|agotad[oa]"
+    r"|enferm[oa]|aburrid[oa]|stanc[oa]|stanchissim[oa]|malat[oa]|stressat[oa]|exaust[oa]|doente|aborrecid[oa]|moe"
+    r"|ziek|gestrest|verveeld)\b"
+)
 _RETURNS = pattern(
     r"\b(?:often|always|usually|never|sometimes|every|each|chronic\w*|regularly|whenever|when|if|since|years?|months?|"
     r"prone|tend|twice|from (?:the|my)|because of|after|allergic|because|without|anyway?s?|used to|"
@@ -106,7 +116,7 @@ _ONLY_JEST = 4
 
 def is_passing_state(text: str) -> bool:
     """Return True if a clause describes how the speaker or a relative of theirs feels on that day only."""
-    found = _SLEEPLESS.search(text) or _ILL.search(text) or _FEELS.search(text)
+    found = _SLEEPLESS.search(text) or _ILL.search(text) or _FEELS.search(text) or _FEELS_TOO.search(text)
     return found is not None and _RETURNS.search(text) is None
 
 

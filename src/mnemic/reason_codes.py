@@ -62,6 +62,7 @@ SOURCES_GONE = "sources_gone"
 KEY_NEEDS_REVIEW = "key_needs_review"
 CONTRADICTION = "contradiction"
 LOWER_TRUST = "lower_trust"
+WHICH_OF_SEVERAL = "which_of_several"
 
 # A write stores nothing new
 DUPLICATE = "duplicate"

@@ -24,6 +24,7 @@ from mnemic_language.compare.agreement import agree, is_faint
 from mnemic_language.compare.amended import amended_value
 from mnemic_language.compare.certain_changes import amending, amends, recovers
 from mnemic_language.compare.change import frame_of, framed, judge
+from mnemic_language.compare.evidence import KEPT_FROM, evidence
 from mnemic_language.compare.features import takes_back
 from mnemic_language.compare.implicit_endings import tells_change
 from mnemic_language.compare.left_work import leaves_work
@@ -75,7 +76,7 @@ async def with_changes(
         changed: list[tuple[str, tuple[int, int], tuple[str, ...]]] = []
         for (text, span), vector in zip(doubtful, vectors, strict=True):
             ended = await ended_values(gateway, actor, text)
-            if ended or await _changes(gateway, actor, text, vector):
+            if ended or await _changes(gateway, actor, message, text, vector):
                 changed.append((text, span, ended))
     # Best effort: the message itself is still captured.
     except (EmbedderFailed, SpaceMismatch):
@@ -194,7 +195,7 @@ async def _with_ended(gateway: MemoryGateway, actor: Actor, found: Extraction) -
     return replace(found, candidates=tuple(replace(one, replaces=names) for one, names in named))
 
 
-async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: bytes) -> bool:
+async def _changes(gateway: MemoryGateway, actor: Actor, message: Message, text: str, vector: bytes) -> bool:
     searcher = gateway.searcher
     where = Where(
         scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),
@@ -215,9 +216,11 @@ async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: byte
         if place >= NEAR and old.called_stems.isdisjoint(new.called_stems):
             continue
         change = judge(old, new, read(space, one.score), among=len(near))
-        # Rules that are certain by themselves need no further evidence.
+        # Rules that are certain by themselves need no further agreement.
         if change is not None and (plain or change.probability >= 1 or agree(old, new)):
-            return True
+            one_talk = message.session is not None and message.session == memory.source.session
+            if takes_back(old, new) or evidence(old, new, change.probability, one_talk=one_talk) >= KEPT_FROM:
+                return True
     return False
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from math import sqrt
 
-from mnemic.reason_codes import KEY_NEEDS_REVIEW
+from mnemic.reason_codes import KEY_NEEDS_REVIEW, WHICH_OF_SEVERAL
 from mnemic.types import Candidate, Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
@@ -23,10 +23,11 @@ from mnemic_language.compare.amended import amended, amended_value
 from mnemic_language.compare.certain_changes import amending, may_change_certainly
 from mnemic_language.compare.change import Change, bears, frame_of, framed, judge, strangers
 from mnemic_language.compare.change_bounds import ChangeBounds
+from mnemic_language.compare.evidence import is_evident
 from mnemic_language.compare.features import apart
-from mnemic_language.compare.one_talk import changes_earlier
 from mnemic_language.compare.parts import frames_of_parts
 from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.sentences.several_things import may_end_each
 
 IN_PART_COSINE = 0.3
 """The cosine from which the parts of a statement are judged one by one."""
@@ -70,13 +71,20 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
         # A long statement is too dissimilar as a whole from what changes one part of it (ADR 0083).
         if change is None and memory.key is None and new.turns and one.cosine >= IN_PART_COSINE:
             change = _in_part(memory, new, one.cosine, len(near), reach)
-        if change is not None and change.probability < 1 and how != "judged" and _in_one_talk(memory, draft):
-            change = change if changes_earlier(frame_of(memory), new) else None
-        if change is None and how == "judged":
-            change = Change("changed", 1.0)
+        if how == "judged":
+            change = change or Change("changed", 1.0)
+        elif change is not None and not _is_evident(one, new, draft, change):
+            change = None
         if change is not None:
             found.append((memory, change))
     return _in_order(found, new, draft)
+
+
+def _is_evident(one: Near, new: Frame, draft: Draft, change: Change) -> bool:
+    """Return True if a rule is certain of the change, or what the two say is evidence enough of it."""
+    if change.probability >= 1:
+        return True
+    return is_evident(frame_of(one.memory), new, change.probability, one_talk=_in_one_talk(one.memory, draft))
 
 
 def _worth_comparing(
@@ -262,6 +270,10 @@ def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
         return pending(draft, against, memory_id, "lower_trust")
     if any(memory.key is not None and draft.policy.rule(memory.key).on_change == "review" for memory in against):
         return pending(draft, against, memory_id, KEY_NEEDS_REVIEW)
+    # A model or a judge that has named what is over has read all of it.
+    likely = [memory.content for memory, change in found if change.how == "ended" and change.probability < 1]
+    if len(likely) == len(found) > 1 and may_end_each(draft.candidate.content, likely):
+        return pending(draft, against, memory_id, WHICH_OF_SEVERAL)
     ids = tuple(memory.memory_id for memory in against)
     ended = tuple(_ended(memory, draft) for memory in against)
     new = draft.memory(memory_id, supersedes=ids, conflicts_with=ids, **_amended(draft, against))

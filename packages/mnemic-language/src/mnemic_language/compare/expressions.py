@@ -210,6 +210,8 @@ NOT_MEANT = re.compile(
     r"|\bstarted\b(?=[^.,;]{0,60}\b(?:years|a while|(?:not )?(?:so |too |that )?long) ago\b)"
     r"|\b(?:when|after|since|because|before) (?:my|his|her|our|their|the) (?:\w+ ){1,2}"
     r"(?:passed away|died|broke up|split up|divorced)\b"
+    r"|\bleft (?:me|us|him|her|them) (?:in|with|feeling|wanting|speechless|breathless|stunned|amazed)\b"
+    r"|\b(?:has|have) (?:really )?changed (?:a lot|so much|quite a bit|(?:over|through) the years|over time)\b"
     r"|\bborn and raised\b|\bend(?:ed|ing|s)? up\b|\bcom(?:e|es|ing) off (?:as|like|so|too|really|a bit)\b"
     r"|\bever since\b(?=\W*$)"
     r"|\bsince (?:there|it|it's|they|you|he|she|i (?:don't|do not|have|like|love|can|can't|am)|i'm)\b"

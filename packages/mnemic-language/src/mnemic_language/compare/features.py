@@ -10,7 +10,7 @@ from mnemic_language.compare.certain_changes import changes_place_in_row, of_ano
 from mnemic_language.compare.correction_topics import on_another_topic
 from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, one_more_child, rambles
 from mnemic_language.compare.expressions import AMENDS
-from mnemic_language.compare.relatives import acts_of_another, of_another_relative
+from mnemic_language.compare.relatives import acts_of_another, leaves_name, of_another_relative
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import MEMBERS, SLOTS
 
@@ -344,7 +344,7 @@ def apart(old: Frame, new: Frame) -> bool:
         return True
     if on_other_days(old, new) or of_another_object(old, new):
         return True
-    if of_another_relative(old, new) or acts_of_another(old, new):
+    if of_another_relative(old, new) or acts_of_another(old, new) or leaves_name(old, new):
         return True
     who, whom = old.subject.partition("other:")[2], new.subject.partition("other:")[2]
     return bool(who and whom and who != whom and who not in new.stems and whom not in old.stems)

@@ -57,6 +57,10 @@ _NOT_NOW = re.compile(
     r"|presque|failli|veux|voudrais|casi|quiero|quisiera|quasi|voglio|vorrei|quase|quero|bijna|wil|zou)\b"
 )
 """Says that it has not come to it."""
+_BACKGROUND = re.compile(
+    r"\b(?:since|when|seit|seitdem|depuis que|quand|desde que|cuando|da quando|quando|sinds|toen) (?:\w+ ){0,2}$"
+)
+"""Opens the clause in which a loss is the background of what is told, and no news."""
 _QUALIFIED = frozenset(
     "old previous former last first second other side weekend evening saturday part-time summer student".split()
 )
@@ -64,7 +68,10 @@ _QUALIFIED = frozenset(
 
 def leaves_work(new: Frame) -> bool:
     """Return True if the speaker says that they have left their work, or lost it."""
-    return _LEFT.search(new.plain) is not None and _NOT_NOW.search(new.plain) is None and "past" not in new.cues
+    found = _LEFT.search(new.plain)
+    if found is None or _BACKGROUND.search(new.plain[: found.start()]) is not None:
+        return False
+    return _NOT_NOW.search(new.plain) is None and "past" not in new.cues
 
 
 def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:

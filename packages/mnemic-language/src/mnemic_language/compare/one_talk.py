@@ -22,6 +22,8 @@ _CLAUSES = re.compile(
 )
 _JUDGES = re.compile(r"\bnot (?:exactly |really )?(?:the|my|a|an) (?:most|dream|best|worst|\w+est|favou?rite|ideal)\b")
 """Matches the judgement of a thing that goes on: "It's not my dream job"."""
+_FEELS = re.compile(r"\A\W*(?:i'm|i am|we're|we are) (?:so |really |very |just )?(?:glad|happy|proud|lucky|grateful)\b")
+"""Matches the opening of what somebody feels about something that is known: "I'm glad I'm retired now"."""
 
 
 def changes_earlier(old: Frame, new: Frame) -> bool:
@@ -31,13 +33,13 @@ def changes_earlier(old: Frame, new: Frame) -> bool:
     """
     if "correct" in new.cues or "takes_back" in new.cues or _announces(old, new):
         return True
-    if _JUDGES.search(new.plain) is not None:
+    if _JUDGES.search(new.plain) is not None or _FEELS.match(new.plain) is not None:
         return False
-    if corrects_slip(new) and (takes_back(old, new) or denied(old, new)):
+    if takes_back_slip(old, new):
         return True
     if new.turns and (new_value(old, new) or _says_again(old, new)):
         return True
-    return not is_faint(new) and agree(old, new) and _names_it(old, new)
+    return not is_faint(new) and agree(old, new) and names_matter(old, new)
 
 
 def _announces(old: Frame, new: Frame) -> bool:
@@ -65,7 +67,12 @@ def corrects_slip(new: Frame) -> bool:
     return len(new.tokens) <= LONGEST_SLIP and _JUDGES.search(new.plain) is None
 
 
-def _names_it(old: Frame, new: Frame) -> bool:
+def takes_back_slip(old: Frame, new: Frame) -> bool:
+    """Return True if `new` corrects a slip, and denies what `old` says or gives another value of its sort."""
+    return corrects_slip(new) and (takes_back(old, new) or denied(old, new))
+
+
+def names_matter(old: Frame, new: Frame) -> bool:
     """Return True if a clause with a plain word of change has a word in common with `old`, beside that word itself, or
     the whole has none but an attribute.
     """

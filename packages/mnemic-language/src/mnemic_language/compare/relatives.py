@@ -53,6 +53,30 @@ class _Person(NamedTuple):
     rank: str
 
 
+_NAMING = Pattern(
+    r"\b(?:named?|names|called?|heisst|heissen|genannt|s'appellent?|appellee?|nommee?|prenom|(?:se )?llaman?|nombre"
+    r"|(?:si )?chiam[ao]n?o?|nome|(?:se )?chamam?(?:-se)?|heet|heten|naam)\b"
+)
+"""Words between somebody and their name."""
+
+
+def only_named(old: Frame) -> bool:
+    """Return True if a statement tells only the name of a person: "My sister Emma", "My sister is called Emma"."""
+    if not old.subject.startswith("other:") or not old.names or old.event or old.numbers:
+        return False
+    own = {stem(word) for word in person_words()["possessive"]}
+    return Frame(_NAMING.sub(" ", old.plain)).stems <= old.relations | old.names | own
+
+
+def leaves_name(old: Frame, new: Frame) -> bool:
+    """Return True if `old` only names a person, and `new` tells a change of theirs that ends or corrects nothing of it:
+    "My sister Emma", "My sister moved to Graz".
+    """
+    if not only_named(old) or not new.cues.isdisjoint({"end", "weak_end", "correct", "weak_correct", "takes_back"}):
+        return False
+    return _NAMING.search(new.plain) is None and "relationship" not in new.attributes and not new.denied
+
+
 def of_another_relative(old: Frame, new: Frame) -> bool:
     """Return True if the two are about people of one relation whom a name or an age tells apart."""
     if not old.subject.startswith("other:") or old.subject != new.subject or new.cues & {"correct", "takes_back"}:

@@ -17,7 +17,7 @@ from pkgutil import get_data
 
 from mnemic_language.compare.agreement import PLAIN, agree, is_faint
 from mnemic_language.compare.features import denied, new_value, takes_back
-from mnemic_language.compare.one_talk import changes_earlier, names_matter, takes_back_slip
+from mnemic_language.compare.one_talk import announces, changes_earlier, names_matter, takes_back_slip
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import SLOTS
 
@@ -70,12 +70,12 @@ def evidence(old: Frame, new: Frame, probability: float, *, one_talk: bool) -> f
 
 
 def is_evident(old: Frame, new: Frame, probability: float, *, one_talk: bool) -> bool:
-    """Return True if a change that the comparison of two statements found closes the earlier one; a slip that is taken
-    back needs no more evidence.
+    """Return True if a change that the comparison of two statements found closes the earlier one; what takes
+    back a slip, or begins with "from now on", needs no more evidence.
     """
     if one_talk and not changes_earlier(old, new):
         return False
-    if takes_back_slip(old, new):
+    if takes_back_slip(old, new) or announces(old, new):
         return True
     least = IN_TALK_FROM if one_talk else CLOSES_FROM
     return evidence(old, new, probability, one_talk=one_talk) >= least

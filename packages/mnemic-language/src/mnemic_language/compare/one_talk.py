@@ -31,7 +31,7 @@ def changes_earlier(old: Frame, new: Frame) -> bool:
     it, begins with "from now on", gives an attribute another value, or a clause with a plain word of change or of an
     end names the matter of `old`.
     """
-    if "correct" in new.cues or "takes_back" in new.cues or _announces(old, new):
+    if "correct" in new.cues or "takes_back" in new.cues or announces(old, new):
         return True
     if _JUDGES.search(new.plain) is not None or _FEELS.match(new.plain) is not None:
         return False
@@ -42,7 +42,7 @@ def changes_earlier(old: Frame, new: Frame) -> bool:
     return not is_faint(new) and agree(old, new) and names_matter(old, new)
 
 
-def _announces(old: Frame, new: Frame) -> bool:
+def announces(old: Frame, new: Frame) -> bool:
     """Return True if `new` begins with "from now on" and shares a word of content with `old`, which was no event."""
     return not old.event and not old.stems.isdisjoint(new.stems) and FROM_NOW_ON.match(new.text) is not None
 

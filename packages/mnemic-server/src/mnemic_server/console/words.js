@@ -68,6 +68,7 @@ const REASONS = {
   sensitive_key: "the key is sensitive",
   conflict: "it contradicts a memory that is at least as trusted",
   lower_trust: "it is less trusted than what it contradicts",
+  which_of_several: "it may be about each of several things that are known",
   duplicate: "it was there already",
   near_duplicate: "it says the same as one that is known",
   already_superseded: "what it says was replaced before",

@@ -60,7 +60,7 @@ _NOT_NOW = re.compile(
 _BACKGROUND = re.compile(
     r"\b(?:since|when|seit|seitdem|depuis que|quand|desde que|cuando|da quando|quando|sinds|toen) (?:\w+ ){0,2}$"
 )
-"""Opens the clause in which a loss is the background of what is told, and no news."""
+"""Opens the clause in which a loss is mentioned as known already."""
 _QUALIFIED = frozenset(
     "old previous former last first second other side weekend evening saturday part-time summer student".split()
 )

@@ -258,3 +258,32 @@ async def test_deleting_all_goes_on_after_a_failure_and_tells_it() -> None:
         with pytest.raises(StoreBusy):
             await memory.delete_all(user_id="alice")
         assert [one["memory"] for one in (await memory.get_all(filters=ALICE))["results"]] == ["two"]
+
+
+async def test_arguments_of_a_search_are_read_as_mem0_reads_them(memory: AsyncMemory) -> None:
+    await kept(memory, "I like tea.")
+    for empty in ("", "   ", "\n\t"):
+        with pytest.raises(ValueError, match=r"Invalid query.*empty or whitespace-only"):
+            await memory.search(empty, filters=ALICE)
+    found = [len((await memory.search("tea", filters=ALICE, threshold=least))["results"]) for least in (0, 0.0, 1)]
+    assert found == [1, 1, 0]
+    assert (await memory.search("tea", filters=ALICE, top_k=0))["results"] == []
+    spaced = await memory.search("  tea  ", filters={"user_id": "  alice "})
+    assert [row["memory"] for row in spaced["results"]] == ["I like tea."]
+
+
+async def test_owners_may_be_numbers_and_have_blanks_around_them(memory: AsyncMemory) -> None:
+    await memory.add("Forty-two.", user_id=42, infer=False)
+    assert [row["user_id"] for row in (await memory.get_all(filters={"user_id": 42}))["results"]] == ["42"]
+    await memory.delete_all(user_id=42)
+    assert (await memory.get_all(filters={"user_id": "42"}))["results"] == []
+    await kept(memory, "I like tea.")
+    await memory.delete_all(user_id="  alice ")
+    assert (await memory.get_all(filters=ALICE))["results"] == []
+
+
+async def test_deleting_all_reaches_beyond_one_page(memory: AsyncMemory) -> None:
+    for number in range(120):
+        await kept(memory, f"Fact number {number} of many.")
+    await memory.delete_all(user_id="alice")
+    assert (await memory.get_all(filters=ALICE, top_k=1_000))["results"] == []

@@ -668,3 +668,9 @@ def test_fields_are_corrected_and_what_meets_a_filter_is_forgotten(memory: Any) 
     assert memory.forget_matching(where={"boat": 1}, dry_run=True).memory_ids == (made.memory_id,)
     assert memory.forget_matching(where={"boat": 1}).memory_ids == (made.memory_id,)
     assert memory.list(where={"boat": 1}) in ([], ())
+
+
+@pytest.mark.parametrize("key", ["", "  ", "mnk_a\nb", "schlüssel"])
+def test_what_can_be_no_key_is_named(key: str) -> None:
+    with pytest.raises(InvalidConfig, match="api_key"):
+        connect("http://127.0.0.1:1", api_key=key)

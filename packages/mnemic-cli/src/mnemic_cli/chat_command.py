@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 REMEMBERED_TURNS = 10
 """Turns of the conversation that the model sees again; what is older it has from memory alone."""
+LOOKED_UP_WITHIN = 20
+"""Seconds for the search before an answer. The first one of a process loads the embedder, and a person waits for it."""
 LEAVE = ("/quit", "/exit")
 
 
@@ -63,11 +66,13 @@ class Conversation:
         """Show the model what memory has for `message`, let it answer, then remember from the message."""
         from mnemic.engine.turn_texts import keep_injection
         from mnemic.errors import ModelFailed
-        from mnemic.inject import injector_for
+        from mnemic.inject import InjectionConfig, injector_for
         from mnemic.types import Message
 
         begun = engine.clock.now()
-        injection = await injector_for(engine, actor, by="chat").inject([{"role": "user", "content": message}])
+        config = InjectionConfig(timeout=timedelta(seconds=LOOKED_UP_WITHIN))
+        injector = injector_for(engine, actor, config, by="chat")
+        injection = await injector.inject([{"role": "user", "content": message}])
         block = injection.block()
         answer, failed = None, None
         try:
@@ -89,8 +94,6 @@ class Conversation:
 
     async def _answer(self, engine: MemoryEngine, block: ContextBlock, message: str) -> str | None:
         """Return the model's answer; None without a model. Raises ModelFailed, also for an answer of another shape."""
-        from datetime import timedelta
-
         from mnemic.errors import ModelInvalidSchema
         from mnemic.policy.proposal_check import parse_json
         from mnemic.prompts import chat_prompt

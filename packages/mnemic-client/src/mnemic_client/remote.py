@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import httpx
 
-from mnemic.errors import MnemicError, ServiceRefused
+from mnemic.errors import InvalidConfig, MnemicError, ServiceRefused
 from mnemic.types import Actor
 from mnemic_client.failures import failure_of
 
@@ -28,7 +28,7 @@ LONGEST_WAIT = 10.0
 
 class Remote:
     """One service with one credential. `attempts` includes the first; only idempotent calls are retried, after the
-    pause that the service asked for.
+    pause that the service asked for. Raises InvalidConfig (`api_key`) for what can be no key.
     """
 
     def __init__(
@@ -42,6 +42,8 @@ class Remote:
         user: Actor | None = None,
         session: str | None = None,
     ) -> None:
+        if api_key is not None and (not api_key.isascii() or not api_key.isprintable() or not api_key.strip()):
+            raise InvalidConfig("api_key", hint="it is empty, or has characters that no key has; None sends none")
         headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
         session = session or (None if user is None else user.session)
         if session is not None:

@@ -35,7 +35,7 @@ DRIVERS = {
     "mnemic_travel",
 }
 # Rooms with many verbs, most of which a program never calls: each loads what only some of them need (decision 0037).
-VERBS = {"engine", "config", "dispatch", "facade", "kinds", "write", "types"}
+VERBS = {"engine", "config", "dispatch", "facade", "kinds", "write", "types", "mnemic_maintenance"}
 # Packages and rooms that read texts of which most need nothing of what they would load.
 PLUGGED = {"mnemic_language", "mnemic_redact"}
 LATE_IMPORTS = DRIVERS | VERBS | PLUGGED

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import CHECKS
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.graph_projection import GraphProjection
+from mnemic.graph.projection import GraphProjection
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_process import InProcessStore

@@ -17,9 +17,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.engine.background_capture import BackgroundCapture
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
-from mnemic.maintain.capture_queue import waiting
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind
+from mnemic.write.capture_queue import waiting
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

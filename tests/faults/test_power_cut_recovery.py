@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.reembed import reembed
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate
+from mnemic_maintenance.reembed import reembed
 from mnemic_operations.sqlite import backup
 from mnemic_operations.sqlite.inspection import inspect
 from mnemic_testing.embedder import WordEmbedder

@@ -19,11 +19,11 @@ import pytest
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic.maintain import erase
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores import atomic_files
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate
+from mnemic_maintenance import erase
 from mnemic_operations import restore_store
 from mnemic_operations.backup_folder import Manifest
 from mnemic_operations.sqlite import backup

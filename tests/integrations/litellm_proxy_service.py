@@ -23,9 +23,9 @@ from typing import Any
 import httpx
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.turn_log import turns_of
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
+from mnemic.write.turn_log import turns_of
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import ScriptedModelServer
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.turn_log import turns_of
 from mnemic.types import Actor
+from mnemic.write.turn_log import turns_of
 from mnemic_testing.scripted_model import ModelRequest, Reply, Scripted, ScriptedModelServer
 from tests.integrations.assistant import ANA, BOB, Assistant, Given, blocks, sent
 

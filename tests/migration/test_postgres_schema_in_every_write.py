@@ -12,8 +12,8 @@ import asyncpg
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.tenants import Tenants
 from mnemic.types import Actor, Candidate, Message
+from mnemic_maintenance.tenants import Tenants
 from mnemic_postgres import PostgresStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

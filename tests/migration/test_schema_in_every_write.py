@@ -11,9 +11,9 @@ import apsw
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.tenants import Tenants
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Message
+from mnemic_maintenance.tenants import Tenants
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -157,10 +157,12 @@ PLANTS = (
     Plant(
         row="S31",
         defect="a memory that was refreshed meanwhile expires",
-        file="src/mnemic/maintain/expiry_job.py",
+        file="packages/mnemic-maintenance/src/mnemic_maintenance/expiry_job.py",
         was="if present is not None and present.version == memory.version:",
         now="if present is not None:",
-        tests=("tests/unit/maintain/test_expiry_job.py::test_a_memory_that_is_refreshed_meanwhile_stays",),
+        tests=(
+            "packages/mnemic-maintenance/tests/test_expiry_job.py::test_a_memory_that_is_refreshed_meanwhile_stays",
+        ),
     ),
     Plant(
         row="S32",

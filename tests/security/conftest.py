@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.maintain.graph_projection import GraphProjection
+from mnemic.graph.projection import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_process import InProcessStore
 from mnemic_postgres import PostgresStore

@@ -20,7 +20,7 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic.maintain.export import FORMAT
+from mnemic.retrieve.export import FORMAT
 from mnemic.types import Actor, Candidate, Memory, Message, Status
 from mnemic_agents.mcp import memory_server
 from mnemic_cli import cli

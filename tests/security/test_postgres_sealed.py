@@ -13,13 +13,13 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import KeyFailed, NotSupported, StoreFailed
-from mnemic.maintain.rotate import rotate_data_keys
 from mnemic.policy.redaction import RedactionRules
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sealing import ERASED, Sealer
 from mnemic.types import Actor, Candidate, Memory, Origin, Source
 from mnemic.write.tokenisation import Vault
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_maintenance.rotate import rotate_data_keys
 from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope

@@ -15,7 +15,6 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, RevealDenied
-from mnemic.maintain import subject_data, subject_export
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
 from mnemic.policy.redaction import RedactionRules
@@ -25,6 +24,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Kind, Level, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_maintenance import subject_data, subject_export
 from mnemic_postgres import PostgresStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -9,7 +9,7 @@ from typing import ClassVar
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from mnemic.maintain.graph_projection import GraphProjection
+from mnemic.graph.projection import GraphProjection
 from mnemic.ports import RecordStore
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.projections import Projection

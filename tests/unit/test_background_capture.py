@@ -15,10 +15,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.engine.background_capture import BackgroundCapture
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
-from mnemic.maintain.capture_queue import Lease, messages_of, waiting
 from mnemic.policy.limits import Limits
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Message, Origin
+from mnemic.write.capture_queue import Lease, messages_of, waiting
 from mnemic_agents.turns import TurnMemory
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
 from mnemic_models.openai_completer import OpenAICompleter

@@ -18,10 +18,10 @@ from mnemic.errors import (
     ScopeDenied,
     VersionConflict,
 )
-from mnemic.maintain.export import as_candidate
 from mnemic.policy.grant import Grant
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.policy.rules import KeyRule, Policy
+from mnemic.retrieve.export import as_candidate
 from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Completion, Deadline, Kind, Message, Origin, Outcome, Prompt, Source

@@ -105,3 +105,28 @@ def test_a_module_of_our_own_that_is_missing_is_no_missing_extra() -> None:
     with pytest.raises(ModuleNotFoundError) as missing, brought_by("client"):
         importlib.import_module("mnemic.no_such_module")
     assert not isinstance(missing.value, MissingExtra)
+
+
+def test_without_the_maintenance_memories_are_added_found_corrected_and_forgotten(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Absent:
+        def find_spec(self, name: str, path: object, target: object = None) -> None:
+            if name == "mnemic_maintenance":
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(sys, "meta_path", [Absent(), *sys.meta_path])
+    for name in [one for one in sys.modules if one.partition(".")[0] == "mnemic_maintenance"]:
+        monkeypatch.delitem(sys.modules, name)
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        kept = memory.add("The cat is called Miso.").memory_id
+        memory.capture("I live in Bergen.")
+        assert memory.search("what is the cat called?").hits
+        memory.update(kept, "The cat is called Mochi.")
+        for _ in range(2):  # the first failure changes nothing
+            with pytest.raises(MissingExtra, match="missing_extra:maintenance"):
+                memory.privacy.erase()
+            with pytest.raises(MissingExtra, match="missing_extra:maintenance"):
+                memory.maintain()
+        memory.forget(kept)
+        assert kept not in [one.memory_id for one in memory.list()]

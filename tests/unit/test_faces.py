@@ -16,7 +16,6 @@ import pytest
 
 from mnemic import requests
 from mnemic.engine import MemoryEngine
-from mnemic.facade import governance
 from mnemic.facade.maintenance_verbs import KindsAndUpkeep
 from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
 from mnemic.facade.verbs import MemoryVerbs
@@ -36,6 +35,7 @@ from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
 from mnemic_client.memory import MemoryClient
 from mnemic_client.request_bodies import Context, Found
 from mnemic_client.structured import RemoteData
+from mnemic_maintenance import governance
 from mnemic_server.app import create_app
 from mnemic_structured.structured_memory import StructuredMemory
 from mnemic_testing.embedder import WordEmbedder
@@ -228,7 +228,7 @@ TABLES = {
 """Tables of every field of a request or an answer, by its name: what it means, its type in JSON, and an example."""
 OF_A_MEMORY = {
     "src/mnemic/types/memory.py",
-    "src/mnemic/maintain/export.py",
+    "src/mnemic/retrieve/export.py",
     "src/mnemic/write/draft.py",
     "src/mnemic/write/revise.py",
     "src/mnemic/write/split_statement.py",
@@ -238,7 +238,7 @@ OF_A_MEMORY = {
 WRITTEN = {
     "search": (requests.Search, {"src/mnemic/requests/reads.py", "src/mnemic/engine/read_verbs.py"}),
     "add": (requests.NewMemory, {"src/mnemic/requests/__init__.py", "src/mnemic/engine/__init__.py"}),
-    "update": (requests.Correction, {"src/mnemic/requests/writes.py", "src/mnemic/engine/maintenance_verbs.py"}),
+    "update": (requests.Correction, {"src/mnemic/requests/writes.py", "src/mnemic/engine/correction_verbs.py"}),
     "run": (requests.Run, {"src/mnemic/requests/writes.py", "src/mnemic/engine/__init__.py"}),
 }
 """The places where the parameters of a verb are typed: its request, and the engine's method with one call in it."""

@@ -12,7 +12,6 @@ from mnemic.dispatch import Watchers
 from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
 from mnemic.engine.recall import recall
 from mnemic.errors import BudgetSpent, InvalidInput, InvalidIntent, ScopeDenied, StoreFailed
-from mnemic.maintain.consent import decide
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
@@ -34,6 +33,7 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
+from mnemic.write.consent import decide
 from mnemic.write.fingerprint import item_key
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic_testing.clock import ManualClock

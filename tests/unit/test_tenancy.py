@@ -8,12 +8,12 @@ from datetime import timedelta
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.engine.tenancy import LASTS, Tenancy
 from mnemic.errors import StoreUnavailable
-from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.policy.limits import Limits, Quota
 from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Outcome
+from mnemic_maintenance.tenancy import LASTS, Tenancy
+from mnemic_maintenance.tenants import SERVICE_TENANT
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -16,8 +16,8 @@ from langgraph.types import Command
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, ModelUnavailable, StoreUnavailable
-from mnemic.maintain.turn_log import turns_of
 from mnemic.types import Actor, Candidate, Message, Origin, Skipped, Source
+from mnemic.write.turn_log import turns_of
 from mnemic_agents.langgraph import StoreMemory, memory_graph
 from mnemic_agents.steps import (
     GatewayMemory,

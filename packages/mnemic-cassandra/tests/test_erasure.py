@@ -9,12 +9,12 @@ import pytest
 from cassandra.cluster import Cluster as Driver
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.ports import Keyring
 from mnemic.types import Actor
 from mnemic_cassandra import CassandraStore
 from mnemic_cassandra.schema import TABLES
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_testing.embedder import WordEmbedder
 from tests.cassandra_nodes import Cluster
 

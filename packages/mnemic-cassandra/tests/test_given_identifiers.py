@@ -9,9 +9,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import VersionConflict
-from mnemic.maintain.archive import Archived, read_line
 from mnemic.types import Actor, Outcome, WriteReceipt
 from mnemic_cassandra import CassandraStore
+from mnemic_maintenance.archive import Archived, read_line
 from mnemic_testing.record_store.fixtures import EMBEDDER, everything, scope
 
 ADA, BOB, CAY = (Actor(tenant="acme", user=name) for name in ("ada", "bob", "cay"))

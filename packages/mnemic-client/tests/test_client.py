@@ -24,11 +24,9 @@ from mnemic.errors import (
     ServiceRefused,
     VersionConflict,
 )
+from mnemic.graph.projection import GraphProjection
 from mnemic.kinds.entity import Extracted
 from mnemic.kinds.episodic import Step
-from mnemic.maintain.consolidate import ConsolidationRules
-from mnemic.maintain.expiry_job import ExpiryRules
-from mnemic.maintain.graph_projection import GraphProjection
 from mnemic.policy.rules import Policy
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_process import InProcessStore
@@ -36,6 +34,8 @@ from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.types import Candidate, Kind, Message, Origin, Outcome, Source, Status, Trust
 from mnemic_client import BlockingClient, connect, connect_async
 from mnemic_client.response_values import report_of
+from mnemic_maintenance.consolidate import ConsolidationRules
+from mnemic_maintenance.expiry_job import ExpiryRules
 from mnemic_testing.embedder import WordEmbedder
 from tests.service import Served, serving
 

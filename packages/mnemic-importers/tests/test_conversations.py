@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from mnemic import plugins
 from mnemic.errors import InvalidInput, MissingExtra
-from mnemic.maintain.export import FORMAT
+from mnemic.retrieve.export import FORMAT
 from mnemic.types import Candidate, Kind, Message, Origin
 from mnemic_importers.conversations import Importer, Item, formats, read_conversation
 from mnemic_importers.conversations.timestamps import moment

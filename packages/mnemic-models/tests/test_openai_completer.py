@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from mnemic.engine.summary_prompts import reflection_prompt
 from mnemic.errors import InvalidConfig, MnemicError, ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
-from mnemic.maintain.prompts import reflection_prompt
 from mnemic.ports import Completer
 from mnemic.providers import openai_client
 from mnemic.runtime.clock import SystemClock

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.ports import Keyring
 from mnemic.types import Actor
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer

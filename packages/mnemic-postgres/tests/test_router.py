@@ -12,10 +12,10 @@ import pytest_asyncio
 from mnemic.bootstrap import build_store
 from mnemic.bootstrap.document_stores import build_documents
 from mnemic.errors import InvalidConfig, MnemicError, NotSupported, StoreNewer, StoreUnavailable
-from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.ports import Snapshot, Transaction
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import OutboxEntry, VectorSpace, Where
+from mnemic_maintenance.tenants import SERVICE_TENANT, Tenants
 from mnemic_operations.store_operations import backup_store
 from mnemic_postgres import PostgresStore
 from mnemic_postgres.routing import ANNOUNCEMENTS, Route, quoted

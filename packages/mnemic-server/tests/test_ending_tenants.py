@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.tenants import Tenants
 from mnemic.types import Actor, Candidate, Status
 from mnemic_cli import cli
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_maintenance.tenants import Tenants
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.webhooks import Webhooks
 from tests.servers import in_thread

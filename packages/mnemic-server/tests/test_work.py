@@ -12,11 +12,11 @@ from click.testing import CliRunner, Result
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
-from mnemic.engine.tenancy import Tenancy
-from mnemic.maintain.tenants import Tenants, noted, slot_of
 from mnemic.stores.in_process import InProcessStore
 from mnemic.unit_of_work import Unit, commit
 from mnemic_cli import cli
+from mnemic_maintenance.tenancy import Tenancy
+from mnemic_maintenance.tenants import Tenants, noted, slot_of
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.maintenance_claims import claim, enlist_tenants, settle, slots_due, tenants_due
 from mnemic_testing.clock import ManualClock
@@ -170,7 +170,7 @@ async def test_tenants_of_an_earlier_version_are_brought_into_their_slots() -> N
 
 
 async def test_tenants_are_read_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemic.maintain.tenants.PAGE", 2)
+    monkeypatch.setattr("mnemic_maintenance.tenants.PAGE", 2)
     store = InProcessStore()
     await store.open(WordEmbedder().space)
     tenants = Tenants(store, ManualClock())

@@ -175,7 +175,7 @@ def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
     """Return the graph as a projection, where the store does not write it with the memories."""
     if keeps_graph(settings):
         return []
-    from mnemic.maintain.graph_projection import GraphProjection
+    from mnemic.graph.projection import GraphProjection
 
     return [GraphProjection(graph)]
 

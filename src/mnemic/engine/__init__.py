@@ -34,11 +34,9 @@ from mnemic.write.redact import Redactor
 if TYPE_CHECKING:
     from mnemic.compose import Composer
     from mnemic.dispatch.gateway import MemoryGateway
-    from mnemic.engine.administration_verbs import AdministrationVerbs
     from mnemic.engine.turn import TurnParts
     from mnemic.extract import Extraction, Extractor
     from mnemic.inject.usage import UsageAudit
-    from mnemic.maintain.outbox_worker import Drainer
     from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Reranker, SessionStore
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
@@ -46,16 +44,20 @@ if TYPE_CHECKING:
     from mnemic.retrieve.intent_planning import Planner
     from mnemic.types.trace import RunReport, Watch
     from mnemic.write.judge import Judge
+    from mnemic.write.outbox_worker import Drainer
+    from mnemic_maintenance.administration_verbs import AdministrationVerbs
 else:  # an add needs none of them
+    _names = "update forget forget_matching"
+    CorrectionVerbs = late(ReadVerbs, "mnemic.engine.correction_verbs", "CorrectionVerbs", _names)
     MaintenanceVerbs = late(
-        ReadVerbs,
-        "mnemic.engine.maintenance_verbs",
+        CorrectionVerbs,
+        "mnemic_maintenance.maintenance_verbs",
         "MaintenanceVerbs",
-        "update forget forget_matching expire consolidate _derive restore doctor reembed rebuild",
+        "expire consolidate _derive restore doctor reembed rebuild",
     )
     AdministrationVerbs = late(
         MaintenanceVerbs,
-        "mnemic.engine.administration_verbs",
+        "mnemic_maintenance.administration_verbs",
         "AdministrationVerbs",
         "_reach rollback reviews approve reject decide reject_older undo consents grant_consent revoke_consent reveal "
         "rotate_data_keys maintain erase carry_out export_subject verify_erasure audit verify_audit",
@@ -107,9 +109,7 @@ class MemoryEngine(AdministrationVerbs):
     """
 
     keeps_turns = True
-    """False where the texts of turns are kept only if policy allows it, as in a service
-    (`mnemic.maintain.turn_log`).
-    """
+    """False where the texts of turns are kept only if policy allows it, as in a service (`mnemic.write.turn_log`)."""
     background = False
     """True where adapters capture in the background (`mnemic.engine.background_capture`)."""
     _drainer: Drainer | None = None
@@ -189,7 +189,7 @@ class MemoryEngine(AdministrationVerbs):
             await self.graph.open()
         await self._pipeline.use(self.embedder)
         if self.feeds:
-            from mnemic.maintain.outbox_worker import Drainer
+            from mnemic.write.outbox_worker import Drainer
 
             self._drainer = self._drainer or Drainer(self.feeds)
             self._drainer.start()

@@ -20,11 +20,11 @@ from mnemic.errors import MemoryNotFound, MnemicError
 from mnemic.extract import is_users_own
 from mnemic.extract.messages import is_recorded
 from mnemic.extract.model import windows
-from mnemic.maintain.capture_queue import Lease, Waiting, enqueue, messages_of, take_out, waiting
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
+from mnemic.write.capture_queue import Lease, Waiting, enqueue, messages_of, take_out, waiting
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
 
 logger = logging.getLogger("mnemic.engine.background_capture")

@@ -9,10 +9,10 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.inject.injection_log import injected_in
-from mnemic.maintain.audited_changes import latest
 from mnemic.ports import RecordStore
 from mnemic.types import REST_OF, AuditEvent, Memory, Scope, Status, Where
 from mnemic.types.values import canonical_key
+from mnemic.write.audited_changes import latest
 
 MAX_LINEAGE = 200
 """Memories that are followed in each direction."""

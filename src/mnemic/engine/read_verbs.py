@@ -21,8 +21,8 @@ from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:
     from mnemic.dispatch.gateway import MemoryGateway
+    from mnemic.engine.lineage import Lineage, Use
     from mnemic.inject.tokens import TokenCount
-    from mnemic.maintain.lineage import Lineage, Use
     from mnemic.ports import Clock, Embedder, RecordStore, Snapshot
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.search import Searcher
@@ -282,7 +282,7 @@ class ReadVerbs:
         by then, with `as_of` those that were true then. Raises MemoryNotFound if there is none, and for one that awaits
         review.
         """
-        from mnemic.maintain import lineage
+        from mnemic.engine import lineage
 
         as_of, known_at = _moment(as_of, "as_of"), _moment(known_at, "known_at")
         scopes = self.reach(actor)
@@ -298,7 +298,7 @@ class ReadVerbs:
 
     async def lineage(self, memory_id: str, *, actor: Actor) -> Lineage:
         """Return the predecessors and successors of a memory. Raises MemoryNotFound."""
-        from mnemic.maintain import lineage
+        from mnemic.engine import lineage
 
         return await lineage.lineage(self.store, memory_id, scopes=self.reach(actor))
 
@@ -306,7 +306,7 @@ class ReadVerbs:
         self, memory_id: str, *, actor: Actor, before: int | None = None, limit: int = 50
     ) -> tuple[Sequence[Use], int | None]:
         """Return the uses of a memory, newest first, and the start of the next page. Raises MemoryNotFound."""
-        from mnemic.maintain import lineage
+        from mnemic.engine import lineage
 
         await self.get(memory_id, actor=actor)
         return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
@@ -315,11 +315,14 @@ class ReadVerbs:
         """Yield every memory in the actor's scopes, whatever its status, as JSON data: in its current version, newest
         first, or as an `archive` with every version, oldest first, and the actor's consents, which `restore` reads.
         """
-        from mnemic.maintain.archive import archived
-        from mnemic.maintain.export import everything, exported
+        from mnemic.plugins.extras import package_module
+        from mnemic.retrieve.export import everything, exported
 
         if archive:
-            return archived(self.store, self.reach(actor), actor.user, self.vault and self.vault.keyring)
+            lines: AsyncIterator[dict[str, Any]] = package_module("mnemic_maintenance.archive").archived(
+                self.store, self.reach(actor), actor.user, self.vault and self.vault.keyring
+            )
+            return lines
         return exported(self.store, everything(self._where(actor, None)))
 
     def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:

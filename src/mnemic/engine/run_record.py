@@ -9,11 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from mnemic.errors import KeyFailed, StoreFailed
-from mnemic.maintain.turn_log import Engine, TurnTexts, keep_turn
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, JsonValue
 from mnemic.types.trace import RunReport, RunStatus, UseAudit
 from mnemic.unit_of_work import Mutation, apply
+from mnemic.write.turn_log import Engine, TurnTexts, keep_turn
 
 RAN = "run"
 """The action of such a line."""

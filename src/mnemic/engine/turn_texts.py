@@ -11,8 +11,8 @@ from typing import Any
 from mnemic.errors import KeyFailed, StoreFailed
 from mnemic.inject.injection import InjectionRun
 from mnemic.inject.usage import UsageAudit, Verdict
-from mnemic.maintain.turn_log import TurnTexts, keep_turn
 from mnemic.types import Actor, Hit
+from mnemic.write.turn_log import TurnTexts, keep_turn
 
 
 async def keep_injection(

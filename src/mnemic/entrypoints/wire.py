@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def memory_dict(memory: Memory) -> dict[str, Any]:
     """Return a memory as `mnemic export` writes it."""
-    from mnemic.maintain.export import as_dict
+    from mnemic.retrieve.export import as_dict
 
     return as_dict(memory)
 

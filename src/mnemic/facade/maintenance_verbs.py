@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from mnemic.kinds.persona import PersonaMemory
     from mnemic.kinds.short_term import ShortTermMemory
     from mnemic.kinds.working import WorkingMemory
-    from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
-    from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
-    from mnemic.maintain.health import Health
-    from mnemic.maintain.reports import MaintenanceReport
+    from mnemic_maintenance.consolidate import Consolidated, ConsolidationRules
+    from mnemic_maintenance.expiry_job import ExpiryReport, ExpiryRules
+    from mnemic_maintenance.health import Health
+    from mnemic_maintenance.reports import MaintenanceReport
     from mnemic_structured.structured_memory import StructuredMemory
 
 

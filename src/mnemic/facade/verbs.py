@@ -14,14 +14,20 @@ from mnemic.runtime.sync_facade import CallMode, M, asks, through, verb
 from mnemic.types import Actor, AuditEvent, Candidate, Message, WriteReceipt
 
 if TYPE_CHECKING:
-    from mnemic.facade.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
-    from mnemic.maintain.lineage import Lineage, Use
-    from mnemic.maintain.undo import UndoReceipt
+    from mnemic.engine.lineage import Lineage, Use
     from mnemic.types import CarriedOut, MemoryRequest
     from mnemic.types.trace import RunReport
+    from mnemic_maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
+    from mnemic_maintenance.undo import UndoReceipt
 
 POLL_SECONDS = 0.5
 """Seconds between two looks of `changes` for new lines of the audit."""
+
+
+def _governance() -> Any:
+    from mnemic.plugins.extras import package_module
+
+    return package_module("mnemic_maintenance.governance")
 
 
 class MemoryVerbs(KindsAndUpkeep[M]):
@@ -129,31 +135,29 @@ class MemoryVerbs(KindsAndUpkeep[M]):
     @property
     def consent(self) -> ConsentBook[M]:
         """Consent of this user, key by key."""
-        from mnemic.facade.governance import ConsentBook
-
-        return ConsentBook(self.ground, self.engine, self.actor)
+        governed: ConsentBook[M] = _governance().ConsentBook(self.ground, self.engine, self.actor)
+        return governed
 
     @property
     def privacy(self) -> Privacy[M]:
         """Personal data stored about a user, and its erasure."""
-        from mnemic.facade.governance import Privacy
-
-        return Privacy(self.ground, self.engine, self.actor)
+        governed: Privacy[M] = _governance().Privacy(self.ground, self.engine, self.actor)
+        return governed
 
     @property
     def audit(self) -> AuditTrail[M]:
         """Audit log of the tenant's memories."""
-        from mnemic.facade.governance import AuditTrail
-
-        return AuditTrail(self.ground, self.engine, self.actor)
+        governed: AuditTrail[M] = _governance().AuditTrail(self.ground, self.engine, self.actor)
+        return governed
 
     def review(self, *, whole_tenant: bool = False) -> ReviewQueue[M]:
         """Return the memories that await review in this user's scopes; `whole_tenant` includes all users and is the
         program's responsibility.
         """
-        from mnemic.facade.governance import ReviewQueue
-
-        return ReviewQueue(self.ground, self.engine, self.actor, whole_tenant=whole_tenant)
+        governed: ReviewQueue[M] = _governance().ReviewQueue(
+            self.ground, self.engine, self.actor, whole_tenant=whole_tenant
+        )
+        return governed
 
     async def _changes(self, after: int | None) -> AsyncIterator[AuditEvent]:
         """Yield each change of the user's own memories as it happens, after sequence `after` (default: from now on)."""

@@ -1,9 +1,11 @@
-"""Error where a package that an extra of mnemic brings is not installed."""
+"""Modules of other distributions, and the error where one is not installed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 
 from mnemic.errors import MissingExtra
 
@@ -17,3 +19,18 @@ def brought_by(extra: str) -> Iterator[None]:
         if isinstance(missing, MissingExtra) or (missing.name or "").partition(".")[0] == "mnemic":
             raise
         raise MissingExtra(extra, hint=f"pip install 'mnemic[{extra}]'") from missing
+
+
+def package_module(name: str) -> Any:
+    """Return a module of another distribution of this repository, which the core does not know by an import.
+
+    Raises MissingExtra (`missing_extra:<name>`) where that distribution is not installed.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as missing:
+        package = name.partition(".")[0]
+        if missing.name != package:
+            raise
+        distribution = package.replace("_", "-")
+        raise MissingExtra(distribution.removeprefix("mnemic-"), hint=f"pip install {distribution}") from missing

@@ -93,7 +93,7 @@ class Policy:
     (`report`), unless it reflects none of those it cites; `stop` ends the run in either case. `sensitive_words`: words
     and phrases whose memories a turn of the memory graph leaves out or sends to review, as it does with health and
     identity papers. `keep_messages`: adapters and graphs record the user's redacted messages in addition to what they
-    capture. `keep_turns`: see `mnemic.maintain.turn_log.keeps_turns`. `operators_read_turns`: an operator who states a
+    capture. `keep_turns`: see `mnemic.write.turn_log.keeps_turns`. `operators_read_turns`: an operator who states a
     reason may read what is kept of a user's turns.
 
     Raises InvalidConfig (`invalid_config:<field>`).

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from mnemic.maintain.consent import subject_token
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Memory, Message, Origin, Trust
 from mnemic.types.catalog import TRUST
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
+from mnemic.write.consent import subject_token
 
 LEASE = timedelta(minutes=5)
 _QUEUE = "waiting/"

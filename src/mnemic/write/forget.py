@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, WriteBlocked
-from mnemic.maintain.consent import subject_token
-from mnemic.maintain.derived_memories import derived_from, remove, take_away
-from mnemic.maintain.reveal import sweep
-from mnemic.maintain.turn_log import forget_turns
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import LOWER_TRUST
 from mnemic.types import SHARED, Actor, Forgotten, Memory, Origin, Scope, Trust, subject_of
 from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Unit, commit
+from mnemic.write.consent import subject_token
+from mnemic.write.derived_memories import derived_from, remove, take_away
+from mnemic.write.marked_values import sweep
+from mnemic.write.turn_log import forget_turns
 
 MOST_FORGOTTEN = 1000
 """Memories that are forgotten by one filter at a time."""

@@ -4,7 +4,7 @@ An identical memory is refreshed. A near-duplicate is merged only if the words a
 statement contains every content word of the other, one new memory has the fuller text. If a judge was asked and calls
 two statements the same although each contains something that the other lacks, one new memory has both texts, verbatim,
 one below the other. No text is ever composed, so that nothing can be lost or made up; originals are kept as superseded,
-and `mnemic.maintain.undo` reverses a merge. Merged texts are never merged again, so that no memory grows beyond two
+and `mnemic_maintenance.undo` reverses a merge. Merged texts are never merged again, so that no memory grows beyond two
 statements.
 """
 

@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mnemic.maintain.consent import subject_token
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Scope
 from mnemic.unit_of_work import Mutation, Unit, commit
+from mnemic.write.consent import subject_token
 from mnemic.write.limiter import tombstone
 from mnemic_language.sentences.about_memory import asked_of_memory
 

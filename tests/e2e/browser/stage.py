@@ -21,10 +21,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject import injector_for
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory, Step
-from mnemic.maintain.tenants import Tenants
 from mnemic.policy.limits import Quota
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
+from mnemic_maintenance.tenants import Tenants
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.server import ServiceSettings

@@ -9,7 +9,7 @@ ROW = Row(
     property="clock",
     aim="0 lost or misordered",
     tests=(
-        "tests/unit/maintain/test_expiry_job.py",
+        "packages/mnemic-maintenance/tests/test_expiry_job.py",
         "tests/unit/test_times.py",
     ),
 )

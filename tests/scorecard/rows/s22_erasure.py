@@ -11,7 +11,7 @@ ROW = Row(
     tests=(
         "tests/unit/stores/test_sqlite_erasure.py",
         "tests/unit/maintain/test_erase.py",
-        "tests/unit/maintain/test_erase_places.py",
+        "packages/mnemic-maintenance/tests/test_erase_places.py",
         "tests/security/test_canaries.py",
         "tests/security/test_postgres_sealed.py",
         "tests/e2e/test_postgres_backup.py",

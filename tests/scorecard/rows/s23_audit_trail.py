@@ -8,6 +8,6 @@ ROW = Row(
     id="S23",
     property="audit",
     aim="100 % detected, 100 % listed",
-    tests=("tests/unit/maintain/test_audit.py",),
+    tests=("packages/mnemic-maintenance/tests/test_audit.py",),
     bites="every byte of a line is flipped",
 )

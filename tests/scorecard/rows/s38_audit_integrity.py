@@ -10,7 +10,7 @@ ROW = Row(
     aim="a chain made new is told from the one that was written; sign-ins, refusals and acts on keys are in it",
     tests=(
         "tests/unit/stores/test_signed_audit.py",
-        "tests/unit/maintain/test_audit.py",
+        "packages/mnemic-maintenance/tests/test_audit.py",
         "tests/unit/server/test_login_throttle.py",
     ),
     bites="without the key that signs, the same rewritten chain holds",

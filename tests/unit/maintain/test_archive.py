@@ -13,8 +13,6 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, ScopeDenied, SpaceMismatch, VersionConflict
-from mnemic.maintain.archive import ArchivedMemory, read_line
-from mnemic.maintain.reembed import reembed
 from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.stores.in_process import InProcessStore
@@ -34,6 +32,8 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic_importers.conversations import read_conversation
+from mnemic_maintenance.archive import ArchivedMemory, read_line
+from mnemic_maintenance.reembed import reembed
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

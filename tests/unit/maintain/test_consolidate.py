@@ -17,9 +17,6 @@ from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.extract.rules import RuleExtractor
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.entity import EntityMemory
-from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
-from mnemic.maintain.derived_memories import DERIVED, sources_of
-from mnemic.maintain.expiry_job import ExpiryRules
 from mnemic.policy.budget import Budget
 from mnemic.policy.limits import Limits
 from mnemic.policy.rules import Policy
@@ -27,6 +24,9 @@ from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Message, Origin, Source, Status, Trust
+from mnemic.write.derived_memories import DERIVED, sources_of
+from mnemic_maintenance.consolidate import Consolidated, ConsolidationRules
+from mnemic_maintenance.expiry_job import ExpiryRules
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

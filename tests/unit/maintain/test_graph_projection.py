@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
+from mnemic.graph.projection import GraphProjection
 from mnemic.kinds.entity import EntityMemory
-from mnemic.maintain.graph_projection import GraphProjection
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_process import InProcessStore

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.archive import read_line
 from mnemic.ports import RecordStore
 from mnemic.retrieve.importance import ORDINARY, RUNNERS_UP, contenders, importance, importance_ranks, weighed
 from mnemic.retrieve.search import Searcher
@@ -23,6 +22,7 @@ from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.types import Actor, Kind, Level, Memory, Origin, Rank, Scope, SearchResult, Trust, Where
+from mnemic_maintenance.archive import read_line
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

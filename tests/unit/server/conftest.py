@@ -11,13 +11,13 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.graph.projection import GraphProjection
 from mnemic.kinds.profile import Profile
-from mnemic.maintain.graph_projection import GraphProjection
-from mnemic.maintain.tenants import Tenants
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_process import InProcessStore
+from mnemic_maintenance.tenants import Tenants
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.request_limits import Bounds

@@ -11,8 +11,8 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, OKPKey
 
 from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound, StoreFull
-from mnemic.maintain.consent import subject_token
-from mnemic.maintain.tenants import SERVICE_TENANT
+from mnemic.write.consent import subject_token
+from mnemic_maintenance.tenants import SERVICE_TENANT
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.tokens import _PURPOSE, Provider, Tokens, _derived
 from tests.unit.server.conftest import Running

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from mnemic.errors import MemoryNotFound, StoreFailed
-from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.personal_keys import names_of_key_owners
-from mnemic.maintain.subject_data import audit_of
-from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.stores.in_process import InProcessStore
 from mnemic.types import VectorSpace
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_maintenance.personal_keys import names_of_key_owners
+from mnemic_maintenance.subject_data import audit_of
+from mnemic_maintenance.tenants import SERVICE_TENANT
 from mnemic_server import erasures
 from mnemic_server.credentials import Principal, Role
 from mnemic_server.erasures import Erasures

@@ -15,8 +15,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
-from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.stores.in_process import InProcessStore
+from mnemic_maintenance.tenants import SERVICE_TENANT, Tenants
 from mnemic_server.app import create_app
 from mnemic_server.sessions import LASTS as SESSION_LASTS
 from mnemic_server.sign_on import COOKIE, DESCRIPTION_LASTS, LASTS, LONGEST_HINT, PATH, RESTS, SECURE_COOKIE, Client

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.engine.tenancy import LASTS
+from mnemic_maintenance.tenancy import LASTS
 from tests.unit.server.conftest import Running
 
 ROLES = ("reader", "writer", "reviewer", "subject", "operator")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mnemic.errors import StoreFull
-from mnemic.maintain.consent import subject_token
 from mnemic.types import AuditEvent
+from mnemic.write.consent import subject_token
 from tests.unit.server.conftest import Running
 
 ASKED = {"user": "ana", "roles": ["reader"]}

@@ -11,13 +11,13 @@ import apsw
 import pytest
 
 from mnemic.errors import KeyFailed, NotSupported, StoreCorrupt
-from mnemic.maintain.reembed import reembed
 from mnemic.stores import sealing
 from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Level, Memory, Origin, Scope, Source
 from mnemic.write.job import rounded
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_maintenance.reembed import reembed
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store.fixtures import EMBEDDER, change, everything, ids, memory, remember, scope
 

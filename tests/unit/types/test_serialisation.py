@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 
 import mnemic
 from mnemic import types
-from mnemic.engine import administration_verbs
+from mnemic.engine import lineage
 from mnemic.errors import InvalidInput
-from mnemic.maintain import consolidate, erase, expiry_job, health, lineage, reembed, reveal, review, rotate, undo
 from mnemic.types import (
     Candidate,
     Fragment,
@@ -46,6 +45,18 @@ from mnemic.types import (
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.trace import RunReport, UseAudit
 from mnemic.types.values import duration_of
+from mnemic_maintenance import (
+    administration_verbs,
+    consolidate,
+    erase,
+    expiry_job,
+    health,
+    reembed,
+    reveal,
+    review,
+    rotate,
+    undo,
+)
 
 WITHOUT_JSON = {"Deadline", "Detector", "FrozenDict", "Serialisable"}
 """A clock, a protocol, and what values are made with."""

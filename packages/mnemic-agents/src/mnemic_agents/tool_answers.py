@@ -11,10 +11,10 @@ from mnemic.engine.turn_texts import keep_texts
 from mnemic.errors import InvalidInput
 from mnemic.inject import Entry, account_for
 from mnemic.inject.escape import defused, visible
-from mnemic.maintain.turn_log import TurnTexts
 from mnemic.types import Actor, Deadline, Hit, Intent, Memory, Recalled, RecallRequest, WriteReceipt
 from mnemic.types.conditions import checked_filter
 from mnemic.types.values import aware
+from mnemic.write.turn_log import TurnTexts
 
 
 async def shown_for(

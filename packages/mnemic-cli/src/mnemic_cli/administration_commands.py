@@ -17,11 +17,11 @@ from mnemic_cli.words import erased_text, traces_text
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.maintain.consolidate import Consolidated
-    from mnemic.maintain.erasure_receipt import ErasureReceipt
-    from mnemic.maintain.reports import AuditReport, MaintenanceReport
-    from mnemic.maintain.review import Waiting
     from mnemic.types import Actor, WriteReceipt
+    from mnemic_maintenance.consolidate import Consolidated
+    from mnemic_maintenance.erasure_receipt import ErasureReceipt
+    from mnemic_maintenance.reports import AuditReport, MaintenanceReport
+    from mnemic_maintenance.review import Waiting
 
 
 @click.command("review", cls=Command)
@@ -218,7 +218,7 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
 
 
 def _verify(given: Given, file: str) -> int:
-    from mnemic.maintain.erasure_receipt import ErasureReceipt
+    from mnemic_maintenance.erasure_receipt import ErasureReceipt
 
     said = json_file(file)
     job = isinstance(said.get("erased"), dict)  # a service answers with the job, of which the receipt is a part
@@ -341,8 +341,8 @@ async def _maintained(
 ) -> tuple[MaintenanceReport, Consolidated | None]:
     from datetime import timedelta
 
-    from mnemic.maintain.consolidate import ConsolidationRules
-    from mnemic.maintain.expiry_job import ExpiryRules
+    from mnemic_maintenance.consolidate import ConsolidationRules
+    from mnemic_maintenance.expiry_job import ExpiryRules
 
     dry_run = options["dry_run"]
     rules = ExpiryRules(grace=timedelta(days=options["grace_days"]), hard_kinds=engine.rules.limits.hard_kinds)

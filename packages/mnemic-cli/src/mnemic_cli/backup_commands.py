@@ -64,8 +64,8 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
     Name the store or receipts with later erasures, so that users erased after the backup do not come back.
     """
     from mnemic.bootstrap import build_keyring
-    from mnemic.maintain.erasure_receipt import ErasureReceipt
     from mnemic.runtime.clock import SystemClock
+    from mnemic_maintenance.erasure_receipt import ErasureReceipt
     from mnemic_operations import restore_store
 
     known = [ErasureReceipt.from_dict(json_file(file)) for file in receipts]

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mnemic.engine import MemoryEngine
-    from mnemic.engine.administration_verbs import Form
     from mnemic.types import Actor
     from mnemic_cli.file_import import Summary
     from mnemic_importers.conversations import Item
+    from mnemic_maintenance.administration_verbs import Form
 
 SHOWN_FAILURES = 20
 

@@ -16,7 +16,6 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import in_parts, message_candidates
-from mnemic.maintain.archive import Archived, ArchivedConsent, ArchivedMemory
 from mnemic.reason_codes import (
     CONSENT_REQUIRED,
     INVALID_MEMORY_CANDIDATES,
@@ -29,6 +28,7 @@ from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
 from mnemic.types.trace import RunReport
 from mnemic_cli.failures import Exit, exit_code_of_run
 from mnemic_importers.conversations import Item
+from mnemic_maintenance.archive import Archived, ArchivedConsent, ArchivedMemory
 
 BATCH = 32
 KEYLESS = f"{INVALID_MEMORY_CANDIDATES}:missing_keys"

@@ -17,10 +17,10 @@ from mnemic_cli.words import TITLES
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
-    from mnemic.maintain.health import Health
     from mnemic.ports import RecordStore
     from mnemic.ports.optional_capabilities import Damage
     from mnemic.types import VectorSpace
+    from mnemic_maintenance.health import Health
     from mnemic_operations.sqlite.inspection import Inspection
 
 
@@ -248,16 +248,16 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
 async def _examined(store: RecordStore, settings: Settings, space: VectorSpace) -> Health:
     """Return what the engine would find with the thresholds it decides writes by."""
     from mnemic.bootstrap import build_write_rules
-    from mnemic.maintain.health import examine
     from mnemic.runtime.clock import SystemClock
     from mnemic.write.thresholds import calibrated
+    from mnemic_maintenance.health import examine
 
     rules = await calibrated(store, space, build_write_rules(settings))
     return await examine(store, settings.tenant, SystemClock().now(), near=rules.nominate)
 
 
 def _looked_at(health: Health) -> Iterator[Finding]:
-    from mnemic.maintain.health import WAITING_LONG
+    from mnemic_maintenance.health import WAITING_LONG
 
     yield _counted("duplicates", len(health.duplicates), "say the same as another", pairs=health.duplicates)
     yield _counted("contradictions", len(health.contradictions), "contradict another", pairs=health.contradictions)

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from mnemic.maintain.archive import ArchivedMemory
 from mnemic.types import Candidate, Memory, Message
 from mnemic_cli.file_import import KEYLESS, KEYLESS_HINT, captured_in
 from mnemic_cli.terminal import one_line, pairs, tally
+from mnemic_maintenance.archive import ArchivedMemory
 
 if TYPE_CHECKING:
     from mnemic.config import Settings

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mnemic.engine import MemoryEngine
-    from mnemic.maintain.lineage import Lineage, Use
+    from mnemic.engine.lineage import Lineage, Use
     from mnemic.types import Actor, ContextBlock
 
 

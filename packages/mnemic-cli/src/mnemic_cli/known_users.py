@@ -5,9 +5,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from mnemic.errors import InvalidInput
-from mnemic.maintain.personal_keys import names_of_key_owners
-from mnemic.maintain.subject_data import users_of
 from mnemic.ports import RecordStore
+from mnemic_maintenance.personal_keys import names_of_key_owners
+from mnemic_maintenance.subject_data import users_of
 
 _NEAR = 3
 

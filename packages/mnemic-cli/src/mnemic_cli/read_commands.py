@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mnemic.engine import MemoryEngine
-    from mnemic.maintain.lineage import Lineage
+    from mnemic.engine.lineage import Lineage
     from mnemic.types import Actor, Memory, SearchResult
 
 LONGEST_QUERY = 8192

@@ -13,8 +13,8 @@ from mnemic_cli.terminal import pairs
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.maintain.reveal import Revealed
     from mnemic.types import Actor
+    from mnemic_maintenance.reveal import Revealed
 
 
 @click.command("reveal", cls=Command)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mnemic_cli.terminal import pairs
 
 if TYPE_CHECKING:
-    from mnemic.maintain.erasure_receipt import ErasureReceipt
+    from mnemic_maintenance.erasure_receipt import ErasureReceipt
 
 TITLES: Mapping[str, str] = MappingProxyType({"junk": "empty", "outbox": "copies"})
 """Titles of checks whose name says less to a reader."""

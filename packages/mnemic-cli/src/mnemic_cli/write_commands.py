@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from mnemic.engine import MemoryEngine
-    from mnemic.maintain.undo import UndoReceipt
     from mnemic.types import Actor, Memory, WriteReceipt
     from mnemic.types.trace import RunReport
+    from mnemic_maintenance.undo import UndoReceipt
 
 
 @click.command("add", cls=Command)

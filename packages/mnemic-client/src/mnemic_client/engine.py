@@ -10,8 +10,6 @@ from typing import Any, Literal, Self, TypeVar, cast
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.review import Waiting
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.rules import Policy
 from mnemic.requests import Request, given
@@ -23,6 +21,8 @@ from mnemic_client.governance import RemoteReviews
 from mnemic_client.memory import MemoryClient
 from mnemic_client.opening import AsyncClient
 from mnemic_client.remote import Remote
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_maintenance.review import Waiting
 
 T = TypeVar("T")
 

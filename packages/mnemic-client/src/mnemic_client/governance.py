@@ -1,5 +1,5 @@
 """The governance of a memory that a service keeps: the review queue, consent, privacy, the audit; see
-`mnemic.facade.governance`.
+`mnemic_maintenance.governance`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import Any
 from urllib.parse import quote
 
 from mnemic.errors import MnemicError, StoreFailed
-from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.export import from_dict
-from mnemic.maintain.reports import AuditReport, Decided, Revocation
-from mnemic.maintain.review import Waiting
+from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import AuditEvent, CarriedOut, Level, Scope, WriteReceipt
 from mnemic_client.failures import failure_of
 from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import memories
 from mnemic_client.response_values import receipt_of
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_maintenance.reports import AuditReport, Decided, Revocation
+from mnemic_maintenance.review import Waiting
 
 PAGE = 200
 WAITED = 10

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from mnemic.kinds.entity import Extracted
 from mnemic.kinds.episodic import Ending, Episode, Lesson, Step
-from mnemic.maintain.export import from_dict
+from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, lowered
 from mnemic_client.remote import Remote

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from mnemic.facade.verbs import MemoryVerbs
-from mnemic.maintain.consolidate import Consolidated
-from mnemic.maintain.expiry_job import ExpiryReport
-from mnemic.maintain.health import Health
-from mnemic.maintain.reports import MaintenanceReport
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, awaited, verb
 from mnemic.types import from_json, to_json
 from mnemic_client.governance import RemoteAudit, RemoteConsents, RemotePrivacy, RemoteReviews
 from mnemic_client.remote import Remote
 from mnemic_client.signatures import like
+from mnemic_maintenance.consolidate import Consolidated
+from mnemic_maintenance.expiry_job import ExpiryReport
+from mnemic_maintenance.health import Health
+from mnemic_maintenance.reports import MaintenanceReport
 
 
 class RemoteUpkeep(DualModeApi[M]):

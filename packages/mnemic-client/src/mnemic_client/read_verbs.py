@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from mnemic.engine.lineage import Lineage, Use
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.retrieval import Retrieved
-from mnemic.maintain.export import from_dict
-from mnemic.maintain.lineage import Lineage, Use
+from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import M
 from mnemic.types import Memory
 from mnemic_client.maintenance_verbs import RemoteUpkeep

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
-from mnemic.maintain.export import from_dict, plain
-from mnemic.maintain.lineage import Use
+from mnemic.engine.lineage import Use
 from mnemic.policy.expiry_rule import FOREVER, NEVER, ttl_of
+from mnemic.retrieve.export import from_dict, plain
 from mnemic.types import Candidate, ContextBlock, Hit, JsonValue, Kind, Memory, Message, Origin, WriteReceipt, to_json
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import aware

@@ -8,7 +8,7 @@ from typing import Any
 
 from mnemic.kinds.episodic import Episode, Lesson, Step
 from mnemic.kinds.retrieval import KindHit
-from mnemic.maintain.export import from_dict
+from mnemic.retrieve.export import from_dict
 from mnemic.types import (
     Blocked,
     Cost,

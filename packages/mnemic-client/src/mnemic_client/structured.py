@@ -7,8 +7,8 @@ from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from mnemic.maintain.export import from_dict
 from mnemic.plugins.extras import brought_by
+from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import Awaited, M, verb
 from mnemic.types import Memory, Origin, WriteReceipt
 from mnemic_client.kinds import RemoteView

@@ -11,13 +11,13 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
 from mnemic.types import Actor, Level, Where
 from mnemic_eval.metrics import percentiles
 from mnemic_eval.replay import Replayed
+from mnemic_maintenance.consolidate import ConsolidationRules
 
 Measure = Callable[[Sequence[str]], Mapping[str, float]]
 

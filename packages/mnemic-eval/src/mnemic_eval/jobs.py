@@ -10,10 +10,10 @@ from itertools import islice
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Deadline, Message, Vector, VectorSpace
 from mnemic_eval.latency import Bench, batch_rate
+from mnemic_maintenance.consolidate import ConsolidationRules
 
 _TURNS = 20
 """Messages of a conversation."""

@@ -14,10 +14,10 @@ from typing import Any
 from mnemic.bootstrap import build_graph, build_sessions, build_store, keeps_graph
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.graph.projection import GraphProjection
 from mnemic.inject import InjectionConfig, Injector
 from mnemic.inject.engine_injector import ActorMemories, injector_for
 from mnemic.inject.entry import Entry
-from mnemic.maintain.graph_projection import GraphProjection
 from mnemic.ports import Embedder
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Candidate, Deadline, Kind

@@ -1,1 +1,1 @@
-"""TIME PASSES: forgetting, export, expiry."""
+"""Maintenance and administration of memories: what happens to them after they have been written."""

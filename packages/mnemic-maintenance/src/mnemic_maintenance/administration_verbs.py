@@ -7,22 +7,22 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from mnemic import requests
-from mnemic.engine.maintenance_verbs import MaintenanceVerbs
 from mnemic.errors import InvalidInput, MnemicError, StoreFailed
 from mnemic.policy.redaction import RedactionRules
 from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, WriteReceipt
 from mnemic.write.limiter import consents
+from mnemic_maintenance.maintenance_verbs import MaintenanceVerbs
 
 if TYPE_CHECKING:
-    from mnemic.maintain.erasure_receipt import ErasureReceipt
-    from mnemic.maintain.expiry_job import ExpiryRules
-    from mnemic.maintain.reports import AuditReport, Decided, MaintenanceReport, Revocation
-    from mnemic.maintain.reveal import Revealed
-    from mnemic.maintain.review import Waiting
-    from mnemic.maintain.rotate import Rotation
-    from mnemic.maintain.undo import UndoReceipt
     from mnemic.ports import SessionStore
     from mnemic.types import CarriedOut, MemoryRequest
+    from mnemic_maintenance.erasure_receipt import ErasureReceipt
+    from mnemic_maintenance.expiry_job import ExpiryRules
+    from mnemic_maintenance.reports import AuditReport, Decided, MaintenanceReport, Revocation
+    from mnemic_maintenance.reveal import Revealed
+    from mnemic_maintenance.review import Waiting
+    from mnemic_maintenance.rotate import Rotation
+    from mnemic_maintenance.undo import UndoReceipt
 
 Form = Literal["json", "html"]
 _PAGE = 200
@@ -32,10 +32,10 @@ _REPORTS = frozenset({"AuditReport", "Decided", "MaintenanceReport", "Revocation
 
 
 def __getattr__(name: str) -> Any:
-    """Return the reports under the names by which programs know them (`mnemic.maintain.reports`)."""
+    """Return the reports under the names by which programs know them (`mnemic_maintenance.reports`)."""
     if name not in _REPORTS:
-        raise AttributeError(f"module 'mnemic.engine.administration_verbs' has no attribute {name!r}")
-    from mnemic.maintain import reports
+        raise AttributeError(f"module 'mnemic_maintenance.administration_verbs' has no attribute {name!r}")
+    from mnemic_maintenance import reports
 
     return getattr(reports, name)
 
@@ -74,7 +74,7 @@ class AdministrationVerbs(MaintenanceVerbs):
         """Return the memories that await review, oldest first, each with the memory it contradicts; `after` ends the
         previous page. `shared` adds others' memories at the actor's shared levels that are visible but not trusted yet.
         """
-        from mnemic.maintain.review import waiting
+        from mnemic_maintenance.review import waiting
 
         unapproved = [scope for scope in self.reach(actor) if scope.level in SHARED] if shared else ()
         return await waiting(
@@ -131,7 +131,7 @@ class AdministrationVerbs(MaintenanceVerbs):
 
         Raises StoreFailed; earlier decisions stay.
         """
-        from mnemic.maintain.reports import Decided
+        from mnemic_maintenance.reports import Decided
 
         done = []
         for memory_id in memory_ids:
@@ -161,7 +161,7 @@ class AdministrationVerbs(MaintenanceVerbs):
         return receipts
 
     async def undo(self, memory_id: str, *, actor: Actor) -> UndoReceipt:
-        """Undo a merge, a new value of a key, or an approval; see `mnemic.maintain.undo`.
+        """Undo a merge, a new value of a key, or an approval; see `mnemic_maintenance.undo`.
 
         Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict, or WriteBlocked and the breaches
         of policy if a restored statement may not be written now.
@@ -173,7 +173,7 @@ class AdministrationVerbs(MaintenanceVerbs):
 
     async def consents(self, *, actor: Actor) -> dict[str, bool]:
         """Return the user's decisions, by key."""
-        from mnemic.maintain.consent import subject_token
+        from mnemic.write.consent import subject_token
 
         token = await subject_token(self.store, actor.tenant, actor.user)
         return dict((await consents(self.store, token, actor.tenant)).decided)
@@ -184,8 +184,8 @@ class AdministrationVerbs(MaintenanceVerbs):
 
     async def revoke_consent(self, key: str, *, actor: Actor, erase_held: bool = False) -> Revocation:
         """Deny writing and reading `key` for this user; `erase_held` also erases its values. Raises InvalidInput."""
-        from mnemic.maintain.reports import Revocation
         from mnemic.types import Where
+        from mnemic_maintenance.reports import Revocation
 
         name = await self.handle(requests.Consent(key=key, granted=False), actor=actor)
         where = Where(scopes=(actor.scope(Level.USER),), keys=frozenset({name}), statuses=frozenset(Status))
@@ -210,7 +210,7 @@ class AdministrationVerbs(MaintenanceVerbs):
     async def rotate_data_keys(self, *, actor: Actor, subject: str | None = None, keep_old: bool = False) -> Rotation:
         """Rotate the data key of the user `subject`, or of everybody with sealed data in the actor's tenant: data
         sealed with the old keys is re-encrypted while the store is in use, and they are destroyed once nothing needs
-        them; see `mnemic.maintain.rotate`. With `keep_old` they stay, for another store sealed with them.
+        them; see `mnemic_maintenance.rotate`. With `keep_old` they stay, for another store sealed with them.
 
         Raises NotSupported (`rotate`) without a key file, InvalidInput, KeyFailed, StoreFailed: a further call
         continues.
@@ -224,12 +224,12 @@ class AdministrationVerbs(MaintenanceVerbs):
         self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
     ) -> MaintenanceReport:
         """Run every job: background capture, expiry and purge, outbox, file maintenance (`whole`: rewrite it)."""
-        from mnemic.engine.maintenance_run import maintained
+        from mnemic_maintenance.maintenance_run import maintained
 
         return await maintained(self, actor, rules, feeds=self.feeds, whole=whole, dry_run=dry_run)
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
-        """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
+        """Erase everything about the user `subject` of the actor's tenant; see `mnemic_maintenance.erase`. With `block`
         nothing about them is ever stored again. After an interruption, another call continues.
         """
         receipt: ErasureReceipt = await self.handle(requests.Erase(subject=subject, block=block), actor=actor)
@@ -241,7 +241,7 @@ class AdministrationVerbs(MaintenanceVerbs):
 
         Absent memories count as done. Raises InvalidInput (`memory_request`), StoreFailed.
         """
-        from mnemic.engine.confirmed_requests import carried_out
+        from mnemic_maintenance.confirmed_requests import carried_out
 
         return await carried_out(self, request, actor)
 
@@ -252,8 +252,8 @@ class AdministrationVerbs(MaintenanceVerbs):
         of one JSON document or of one HTML page for people. `values` decrypts sealed values, for the subject only.
         Raises InvalidInput (`subject`, `form`), RevealDenied (`reveal_denied:subject`), NotSupported (`reveal`).
         """
-        from mnemic.maintain.subject_export import json_chunks, opened
-        from mnemic.maintain.subject_export_page import page_chunks
+        from mnemic_maintenance.subject_export import json_chunks, opened
+        from mnemic_maintenance.subject_export_page import page_chunks
 
         forms = {"json": json_chunks, "html": page_chunks}
         if form not in forms:
@@ -265,7 +265,7 @@ class AdministrationVerbs(MaintenanceVerbs):
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """Scan for erased data and return the number of finds by place: all zero if the receipt is right."""
-        from mnemic.maintain.erase import verify
+        from mnemic_maintenance.erase import verify
 
         return await verify(self.store, receipt, feeds=self.feeds)
 
@@ -277,6 +277,6 @@ class AdministrationVerbs(MaintenanceVerbs):
 
     async def verify_audit(self, *, actor: Actor) -> AuditReport:
         """Check every line of the tenant's audit."""
-        from mnemic.maintain.signatures import verified
+        from mnemic_maintenance.signatures import verified
 
         return await verified(self.store, actor.tenant, None if self.vault is None else self.vault.keyring)

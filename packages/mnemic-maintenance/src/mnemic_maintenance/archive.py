@@ -15,14 +15,11 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, VersionConflict
-from mnemic.maintain.archive_seal import Seal, seal_of, sealed
-from mnemic.maintain.consent import subject_token
-from mnemic.maintain.derived_memories import noted, sources_of
-from mnemic.maintain.export import as_dict, from_dict
 from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.ports.optional_capabilities import GivenIdentifiers
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, LOWER_TRUST
+from mnemic.retrieve.export import as_dict, from_dict
 from mnemic.types import (
     Actor,
     Memory,
@@ -38,6 +35,8 @@ from mnemic.types.catalog import TRUST
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, Refused, blocked_receipt, keep, receipt_of
+from mnemic.write.consent import subject_token
+from mnemic.write.derived_memories import noted, sources_of
 from mnemic.write.draft import Draft
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.limiter import consent_prefix
@@ -45,6 +44,7 @@ from mnemic.write.lookup import peers_of
 from mnemic.write.missing_vectors import require_present
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
+from mnemic_maintenance.archive_seal import Seal, seal_of, sealed
 
 FORMAT = "mnemic-archive/1"
 PAGE = 500

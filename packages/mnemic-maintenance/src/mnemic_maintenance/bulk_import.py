@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import Protocol
 
 from mnemic.errors import EmbedderFailed, InvalidInput, MemoryNotFound, StoreFailed, error_behind
-from mnemic.maintain.consent import subject_token
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Candidate, WriteReceipt, checked_identifier
 from mnemic.unit_of_work import Mutation, apply
+from mnemic.write.consent import subject_token
 
 KEPT = 20
 """Maximum number of imports per user whose progress is stored; the oldest is dropped."""

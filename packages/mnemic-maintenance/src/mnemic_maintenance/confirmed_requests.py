@@ -10,8 +10,8 @@ from mnemic.requests import Forget, Request
 from mnemic.types import Actor, CarriedOut, MemoryRequest, Scope, Status
 
 if TYPE_CHECKING:
-    from mnemic.maintain.erasure_receipt import ErasureReceipt
     from mnemic.ports import RecordStore
+    from mnemic_maintenance.erasure_receipt import ErasureReceipt
 
 
 _SHOWN = frozenset({Status.ACTIVE, Status.SUPERSEDED})

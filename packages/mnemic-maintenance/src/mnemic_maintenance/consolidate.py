@@ -1,7 +1,7 @@
 """Consolidation in the background: a summary for each finished conversation, a profile for each entity that users
 mention, a reflection for each recurring theme.
 
-The texts are derived memories (`mnemic.maintain.derived_memories`). A run is bounded by the texts it writes and
+The texts are derived memories (`mnemic.write.derived_memories`). A run is bounded by the texts it writes and
 the memories it reads; the next one continues where it stopped, and starts over at the end. It writes nothing for
 unchanged sources, and deletes texts whose sources are gone or have changed.
 """
@@ -14,19 +14,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from mnemic.engine.summarise import SUMMARY as SUMMARY_ROLE
+from mnemic.engine.summarise import shortened
 from mnemic.errors import InvalidInput, ModelFailed
-from mnemic.maintain.derived_memories import (
-    REFLECTION,
-    SUMMARY,
-    derived_in,
-    digest_of,
-    sources_of,
-    take_away,
-)
-from mnemic.maintain.reflect import reflections
-from mnemic.maintain.summarise import SUMMARY as SUMMARY_ROLE
-from mnemic.maintain.summarise import shortened
-from mnemic.maintain.topics import Topic, topics_of
 from mnemic.policy.expiry_rule import FOREVER
 from mnemic.ports import Clock, Completer, RecordStore
 from mnemic.ports.metering import counting, metered
@@ -48,6 +38,16 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.unit_of_work import Mutation, apply
+from mnemic.write.derived_memories import (
+    REFLECTION,
+    SUMMARY,
+    derived_in,
+    digest_of,
+    sources_of,
+    take_away,
+)
+from mnemic_maintenance.reflect import reflections
+from mnemic_maintenance.topics import Topic, topics_of
 
 PAGE = 500
 MOST_READ = 20_000

@@ -16,26 +16,26 @@ from functools import partial
 from typing import Any
 
 from mnemic.errors import StoreFailed, StoreFull
-from mnemic.maintain.bulk_import import import_prefix
-from mnemic.maintain.capture_queue import waiting_prefix
-from mnemic.maintain.consent import subject_token
-from mnemic.maintain.derived_memories import derived_from
-from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.outbox_worker import drain
-from mnemic.maintain.personal_keys import end_keys
-from mnemic.maintain.reveal import sweep
-from mnemic.maintain.subject_data import PAGE, conversation, leave, written_elsewhere
-from mnemic.maintain.turn_log import forget_turns, turn_prefix
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.ports.optional_capabilities import Vacuumed
 from mnemic.ports.projections import Scanned
 from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_name
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Disowned, Mutation, Unit, apply, commit
+from mnemic.write.capture_queue import waiting_prefix
+from mnemic.write.consent import subject_token
+from mnemic.write.derived_memories import derived_from
 from mnemic.write.limiter import consent_prefix, tombstone
+from mnemic.write.marked_values import sweep
 from mnemic.write.missing_vectors import left_prefix
 from mnemic.write.outbox_consumer import Feed
+from mnemic.write.outbox_worker import drain
 from mnemic.write.tokenisation import token_prefix
+from mnemic.write.turn_log import forget_turns, turn_prefix
+from mnemic_maintenance.bulk_import import import_prefix
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_maintenance.personal_keys import end_keys
+from mnemic_maintenance.subject_data import PAGE, conversation, leave, written_elsewhere
 
 BATCH = 256
 """Memories removed in one transaction; fewer if the disk has no space for that."""

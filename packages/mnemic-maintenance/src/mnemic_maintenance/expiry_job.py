@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from mnemic.errors import VersionConflict
-from mnemic.maintain.derived_memories import sources_of
-from mnemic.maintain.turn_log import forget_turns
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Kind, Memory, Status
 from mnemic.unit_of_work import Mutation, Unit, commit
+from mnemic.write.derived_memories import sources_of
+from mnemic.write.turn_log import forget_turns
 
 PAGE = 200
 _READING = "clock/expire"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.reports import AuditReport, Decided, Revocation
-from mnemic.maintain.review import Waiting
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import Actor, AuditEvent, WriteReceipt
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_maintenance.reports import AuditReport, Decided, Revocation
+from mnemic_maintenance.review import Waiting
 
 
 class _Governed(DualModeApi[M]):

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from mnemic.inject.injection_log import INJECTED, injected_in
-from mnemic.maintain.subject_data import audit_of
 from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status, Where
 from mnemic_language.compare.statement import Statement, beyond, opposition
+from mnemic_maintenance.subject_data import audit_of
 
 PAGE = 500
 NEIGHBOURS = 8

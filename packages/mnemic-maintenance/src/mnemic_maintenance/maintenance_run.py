@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mnemic.engine.background_capture import read_waiting
 from mnemic.errors import KeyFailed, StoreCorrupt
-from mnemic.maintain import outbox_worker, reveal
-from mnemic.maintain.reports import MaintenanceReport
-from mnemic.maintain.signatures import remember_signed
-from mnemic.maintain.turn_log import expire_turns
 from mnemic.types import Actor
+from mnemic.write import outbox_worker
+from mnemic.write.marked_values import sweep
 from mnemic.write.missing_vectors import embed_left
+from mnemic.write.turn_log import expire_turns
+from mnemic_maintenance.reports import MaintenanceReport
+from mnemic_maintenance.signatures import remember_signed
 
 if TYPE_CHECKING:
     from mnemic.dispatch import Rules
-    from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.ports import Clock, Embedder, RecordStore
     from mnemic.write.outbox_consumer import Feed
     from mnemic.write.tokenisation import Vault
+    from mnemic_maintenance.expiry_job import ExpiryReport, ExpiryRules
 
 
 class Maintained(Protocol):
@@ -61,7 +62,7 @@ async def maintained(
     embedder = None if dry_run else engine.embedder
     embedded, unembedded = await embed_left(engine.store, embedder, actor=actor, now=engine.clock.now())
     outbox = await outbox_worker.drain(engine.store, feeds, dry_run=dry_run)
-    swept = 0 if dry_run else await reveal.sweep(engine.store, actor.tenant)
+    swept = 0 if dry_run else await sweep(engine.store, actor.tenant)
     if not dry_run:
         await expire_turns(engine.store, actor.tenant, engine.clock.now())
     if not dry_run and engine.vault is not None:

@@ -1,101 +1,31 @@
-"""Maintenance verbs: corrections, forgetting, expiry, consolidation, projections, re-embedding, restoring an archive,
-and checks.
-"""
+"""Maintenance verbs: expiry, consolidation, projections, re-embedding, restoring an archive, and checks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
 from mnemic import requests
-from mnemic.engine.read_verbs import ReadVerbs
+from mnemic.engine.correction_verbs import CorrectionVerbs
 from mnemic.errors import InvalidInput
-from mnemic.types import Actor, Candidate, JsonValue, Kind, Origin, WriteReceipt
+from mnemic.types import Actor, Candidate, WriteReceipt
 
 if TYPE_CHECKING:
-    from mnemic.maintain.archive import Archived
-    from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
-    from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
-    from mnemic.maintain.health import Health
-    from mnemic.maintain.reembed import Reembedded
     from mnemic.ports import Completer, Embedder
-    from mnemic.types import Forgotten
+    from mnemic_maintenance.archive import Archived
+    from mnemic_maintenance.consolidate import Consolidated, ConsolidationRules
+    from mnemic_maintenance.expiry_job import ExpiryReport, ExpiryRules
+    from mnemic_maintenance.health import Health
+    from mnemic_maintenance.reembed import Reembedded
 
 
-class MaintenanceVerbs(ReadVerbs):
+class MaintenanceVerbs(CorrectionVerbs):
     """Maintenance methods that `MemoryEngine` inherits."""
 
     completer: Completer | None
 
-    async def update(
-        self,
-        memory_id: str,
-        content: str | None = None,
-        *,
-        actor: Actor,
-        key: str | None = None,
-        category: str | None = None,
-        data: Mapping[str, Any] | None = None,
-        context: str | None = None,
-        ttl: timedelta | str | None = None,
-        confidence: float | None = None,
-        occurred_at: datetime | None = None,
-        valid_from: datetime | None = None,
-        valid_to: datetime | None = None,
-        expected_version: int | None = None,
-        origin: Origin | None = None,
-    ) -> WriteReceipt:
-        """Correct a memory: the same memory_id in its next version, with the old one kept in the history. Omitted
-        fields stay unchanged; an empty `key`, `category` or `context` removes it. `ttl` counts from now, as a duration
-        or as `30d`, `10y`, `never`. `origin` is the channel of the words: lower trust cannot correct higher trust.
-
-        Consent and quotas apply as for a new memory. Raises MemoryNotFound, InvalidInput (`key:taken` if another memory
-        has the key), or VersionConflict if it is no longer at `expected_version`.
-        """
-        request = requests.Update(
-            memory_id=memory_id,
-            content=content,
-            key=key,
-            category=category,
-            data=data,
-            context=context,
-            ttl=ttl,
-            confidence=confidence,
-            occurred_at=occurred_at,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            expected_version=expected_version,
-            origin=origin,
-        )
-        return await self.handle(request, actor=actor)
-
-    async def forget(self, memory_id: str, *, actor: Actor) -> None:
-        """Delete a memory with all its versions. Raises MemoryNotFound."""
-        await self.handle(requests.Forget(memory_id=memory_id), actor=actor)
-
-    async def forget_matching(
-        self,
-        *,
-        actor: Actor,
-        kinds: Sequence[Kind | str] | None = None,
-        categories: Sequence[str] | None = None,
-        keys: Sequence[str] | None = None,
-        where: Mapping[str, JsonValue] | None = None,
-        limit: int = 1000,
-        dry_run: bool = False,
-    ) -> Forgotten:
-        """Delete the active memories that meet a filter, with all their versions: the newest `limit` (1 to 1,000), each
-        in a separate transaction. `dry_run` only lists them. Raises InvalidInput (`filter:empty`) without any bound:
-        `erase` deletes everything of a user.
-        """
-        from mnemic.maintain.forget import forget_matching
-
-        bounds = {"kinds": kinds, "categories": categories, "keys": keys, "where": where}
-        return await forget_matching(self, actor, bounds, limit=limit, dry_run=dry_run)
-
     async def expire(self, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
-        """Mark expired memories, purge those past their grace period; see `mnemic.maintain.expiry_job`."""
+        """Mark expired memories, purge those past their grace period; see `mnemic_maintenance.expiry_job`."""
         request = requests.Expire(dry_run=dry_run)
         if rules is not None:
             request = requests.Expire(
@@ -108,9 +38,9 @@ class MaintenanceVerbs(ReadVerbs):
         self, *, actor: Actor, rules: ConsolidationRules | None = None, dry_run: bool = False
     ) -> Consolidated:
         """Consolidate the memories of the users of the actor's tenant: summaries, profiles, reflections; see
-        `mnemic.maintain.consolidate`. Without `rules` no model is called. Raises StoreFailed, EmbedderFailed.
+        `mnemic_maintenance.consolidate`. Without `rules` no model is called. Raises StoreFailed, EmbedderFailed.
         """
-        from mnemic.maintain.consolidate import ConsolidationRules, consolidate
+        from mnemic_maintenance.consolidate import ConsolidationRules, consolidate
 
         done = await consolidate(
             self.store,
@@ -132,12 +62,12 @@ class MaintenanceVerbs(ReadVerbs):
 
     async def restore(self, line: Archived, *, actor: Actor, own: bool = False) -> WriteReceipt:
         """Restore the contents of an archive, in every version and state, into the actor's scopes; `refreshed` for
-        existing ones. With `own` the program vouches for origin, trust and author; see `mnemic.maintain.archive`; with
-        a key file it also needs the seal of the line. Raises InvalidInput (also `archive:seal`), VersionConflict,
+        existing ones. With `own` the program vouches for origin, trust and author; see `mnemic_maintenance.archive`;
+        with a key file it also needs the seal of the line. Raises InvalidInput (also `archive:seal`), VersionConflict,
         ScopeDenied, EmbedderFailed, KeyFailed, StoreFailed.
         """
-        from mnemic.maintain.archive import ArchivedMemory
-        from mnemic.maintain.archive_seal import require_sealed
+        from mnemic_maintenance.archive import ArchivedMemory
+        from mnemic_maintenance.archive_seal import require_sealed
 
         if own:
             require_sealed(line.seal, self.vault and self.vault.keyring)
@@ -149,18 +79,18 @@ class MaintenanceVerbs(ReadVerbs):
         """Find duplicates, contradictions, junk, unused memories and memories without a vector among the `limit` newest
         active memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
         """
-        from mnemic.maintain.health import examine
+        from mnemic_maintenance.health import examine
 
         near = self._pipeline.rules.nominate
         return await examine(self.store, actor.tenant, self.clock.now(), near=near, limit=limit)
 
     async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
         """Migrate the whole store, all tenants' memories, to another embedder while it is in use; see
-        `mnemic.maintain.reembed`. This engine switches to it and closes the old one; other processes fall back to
+        `mnemic_maintenance.reembed`. This engine switches to it and closes the old one; other processes fall back to
         keyword search until they are restarted with the new one. Raises EmbedderFailed, StoreFailed: a further call
         continues.
         """
-        from mnemic.maintain.reembed import reembed
+        from mnemic_maintenance.reembed import reembed
 
         before = self.embedder
 

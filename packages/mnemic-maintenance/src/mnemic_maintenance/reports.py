@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.expiry_job import ExpiryReport
-from mnemic.maintain.outbox_worker import DrainReport
 from mnemic.types import WriteReceipt
+from mnemic.write.outbox_worker import DrainReport
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_maintenance.expiry_job import ExpiryReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

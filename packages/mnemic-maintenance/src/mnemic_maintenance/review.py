@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
-from mnemic.maintain.audited_changes import AuditedWriter
 from mnemic.policy.expiry_rule import bounded
 from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
@@ -33,6 +32,7 @@ from mnemic.types import (
 )
 from mnemic.types.catalog import CATALOG
 from mnemic.unit_of_work import Unit, commit
+from mnemic.write.audited_changes import AuditedWriter
 from mnemic.write.commit import Gate, Refused, keep, receipt_of
 from mnemic.write.draft import Draft, starts_at
 from mnemic.write.merge import closing

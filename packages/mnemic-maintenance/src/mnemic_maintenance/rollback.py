@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mnemic.engine.lineage import rests
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
-from mnemic.maintain.export import accepted
-from mnemic.maintain.lineage import rests
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import LOWER_TRUST
+from mnemic.retrieve.export import accepted
 from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Mutation, Unit, commit

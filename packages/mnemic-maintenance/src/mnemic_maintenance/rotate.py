@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from mnemic.errors import StoreBusy
-from mnemic.maintain.turn_log import reseal_turns, sealed_turns
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Scope, checked_name
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
 from mnemic.write.tokenisation import Vault
+from mnemic.write.turn_log import reseal_turns, sealed_turns
 
 BATCH = 256
 _ROUNDS = 100

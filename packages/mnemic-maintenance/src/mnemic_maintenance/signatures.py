@@ -6,10 +6,10 @@ from asyncio import to_thread
 from contextlib import suppress
 
 from mnemic.errors import StoreCorrupt
-from mnemic.maintain.reports import AuditReport
-from mnemic.maintain.subject_data import audit_of
 from mnemic.ports import RecordStore
 from mnemic.ports.keyring import Fencing, Signing
+from mnemic_maintenance.reports import AuditReport
+from mnemic_maintenance.subject_data import audit_of
 
 
 async def verified(store: RecordStore, tenant: str, keyring: object) -> AuditReport:

@@ -16,19 +16,19 @@ from typing import Any
 
 from mnemic.errors import NotSupported, RevealDenied
 from mnemic.inject.injection_log import INJECTED, injected_in
-from mnemic.maintain.erase import made_of
-from mnemic.maintain.export import as_dict, plain
-from mnemic.maintain.subject_data import PAGE, conversation, touched_elsewhere, written_elsewhere
-from mnemic.maintain.turn_log import as_dict as as_json
-from mnemic.maintain.turn_log import turns_of
 from mnemic.policy.limits import MINUTE, Quota
 from mnemic.ports import Clock, RecordStore, SessionStore
+from mnemic.retrieve.export import as_dict, plain
 from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope, Status, Usage, checked_name
 from mnemic.types.identity import token_of
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.fingerprint import request_owner
 from mnemic.write.limiter import consent_prefix, tombstone
 from mnemic.write.tokenisation import Vault, marker_of, vault_prefix
+from mnemic.write.turn_log import as_dict as as_json
+from mnemic.write.turn_log import turns_of
+from mnemic_maintenance.erase import made_of
+from mnemic_maintenance.subject_data import PAGE, conversation, touched_elsewhere, written_elsewhere
 
 FORMAT = "mnemic-subject/1"
 MESSAGES = 1000

@@ -8,8 +8,8 @@ import html
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
-from mnemic.maintain.subject_export import Entries, SubjectExport
 from mnemic.types import Status
+from mnemic_maintenance.subject_export import Entries, SubjectExport
 
 _STYLE = """
 :root { color-scheme: light dark }

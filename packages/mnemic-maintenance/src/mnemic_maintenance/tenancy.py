@@ -15,10 +15,10 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreFailed
-from mnemic.maintain.policies import Policies, PolicyVersion
-from mnemic.maintain.tenants import Tenant, Tenants, quota_of
 from mnemic.policy.policy_bundle import PolicyBundle
 from mnemic.policy.policy_file import guard_data, read_guard, with_earlier_names
+from mnemic_maintenance.policies import Policies, PolicyVersion
+from mnemic_maintenance.tenants import Tenant, Tenants, quota_of
 
 LASTS = timedelta(seconds=2)
 """Time for which a process uses the settings that it has read."""

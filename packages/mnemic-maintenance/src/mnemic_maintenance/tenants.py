@@ -14,11 +14,11 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.maintain.cross_tenant_commit import commit_act
 from mnemic.policy.limits import Per, Quota
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor, Kind
 from mnemic.unit_of_work import Mutation, Unit, commit
+from mnemic_maintenance.cross_tenant_commit import commit_act
 
 SERVICE_TENANT = "mnemic.service"
 """The tenant in which tenants and credentials are stored; no user acts in it."""

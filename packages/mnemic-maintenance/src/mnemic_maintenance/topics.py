@@ -11,9 +11,9 @@ from datetime import datetime
 from itertools import islice, pairwise
 from typing import Any
 
-from mnemic.maintain.derived_memories import PROFILE, REFLECTION, SUMMARY, digest_of
 from mnemic.types import Kind, Memory
 from mnemic.types.search import MESSAGE_CATEGORY
+from mnemic.write.derived_memories import PROFILE, REFLECTION, SUMMARY, digest_of
 from mnemic_language.entities.relations import USER
 
 MOST_SOURCES = 400

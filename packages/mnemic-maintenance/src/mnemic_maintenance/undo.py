@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from mnemic.engine.lineage import rests
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
-from mnemic.maintain.audited_changes import AuditedWriter
-from mnemic.maintain.lineage import rests
 from mnemic.policy.expiry_rule import bounded
 from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Scope, Status
 from mnemic.unit_of_work import Unit, commit
+from mnemic.write.audited_changes import AuditedWriter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from mnemic.maintain.erase import erase
-from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.subject_data import audit_of, users_of
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor
 from mnemic.types.identity import token_of
+from mnemic_maintenance.erase import erase
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_maintenance.subject_data import audit_of, users_of
 
 _SUBJECT, _ERASED = "subject/", "/erased"
 _LINES = ("erasing", "erased")

@@ -8,16 +8,16 @@ from mnemic.bootstrap.embedders import build_embedder
 from mnemic.bootstrap.keyrings import build_keyring
 from mnemic.bootstrap.record_stores import build_store
 from mnemic.config import Settings
-from mnemic.maintain.reembed import Reembedded, reembed
 from mnemic.ports import Clock
+from mnemic_maintenance.reembed import Reembedded, reembed
 
 
 async def reembed_store(
     settings: Settings, clock: Clock, *, on_progress: Callable[[int], None] | None = None
 ) -> Reembedded:
     """Re-embed every memory of the store, of all tenants, with the embedder that `settings` name; see
-    `mnemic.maintain.reembed`. Does nothing if all have such a vector. Raises the errors of that function, StoreFailed,
-    StoreUnavailable (`store_unavailable:empty`) if nothing was ever stored.
+    `mnemic_maintenance.reembed`. Does nothing if all have such a vector. Raises the errors of that function,
+    StoreFailed, StoreUnavailable (`store_unavailable:empty`) if nothing was ever stored.
     """
     store = build_store(
         settings.store, durability=settings.durability, keyring=build_keyring(settings), seals=settings.seal

@@ -17,11 +17,11 @@ from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
 from mnemic.errors import InvalidInput, NotSupported, StoreCorrupt
-from mnemic.maintain.subject_data import audit_of
 from mnemic.ports import RecordStore
 from mnemic.ports.optional_capabilities import TenantMigration
 from mnemic.types import AuditEvent, KeptRequest, Memory, Scope, Status
 from mnemic.unit_of_work import Answered, Mutation, Unit, apply, commit
+from mnemic_maintenance.subject_data import audit_of
 
 T = TypeVar("T")
 PAGE = 500

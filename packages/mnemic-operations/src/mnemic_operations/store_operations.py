@@ -11,11 +11,11 @@ from mnemic.bootstrap.copies_and_replicas import plain, routed
 from mnemic.bootstrap.plugin_backends import backend
 from mnemic.bootstrap.record_stores import build_store, store_file
 from mnemic.errors import NotSupported
-from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.ports import Clock, Keyring, RecordStore
 from mnemic.types import Actor, VectorSpace
 from mnemic.unit_of_work import commit
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_maintenance.tenants import SERVICE_TENANT, Tenants
 from mnemic_operations.backup_folder import Manifest, Restored
 from mnemic_operations.erased_users import erase_again, erased_since
 from mnemic_operations.sqlite.backup import restore, take

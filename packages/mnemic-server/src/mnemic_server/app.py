@@ -14,8 +14,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
-from mnemic.engine.tenancy import Tenancy
 from mnemic.kinds.profile import Profile
+from mnemic_maintenance.tenancy import Tenancy
 from mnemic_server import problems
 from mnemic_server.access import Rate, Service, admit
 from mnemic_server.credentials import ApiKeys, Principal

@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from mnemic.maintain.tenants import (
+from mnemic.ports import Clock, RecordStore
+from mnemic.unit_of_work import Mutation, Unit, commit
+from mnemic_maintenance.tenants import (
     MAINTAINED,
     SERVICE_TENANT,
     SLOT_MAINTAINED,
@@ -19,8 +21,6 @@ from mnemic.maintain.tenants import (
     enlisted,
     slot_of,
 )
-from mnemic.ports import Clock, RecordStore
-from mnemic.unit_of_work import Mutation, Unit, commit
 
 _PAGE = 1000
 

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from mnemic.maintain.consolidate import Consolidated
-from mnemic.maintain.expiry_job import ExpiryReport
-from mnemic.maintain.health import Health
-from mnemic.maintain.reports import AuditReport, MaintenanceReport
+from mnemic_maintenance.consolidate import Consolidated
+from mnemic_maintenance.expiry_job import ExpiryReport
+from mnemic_maintenance.health import Health
+from mnemic_maintenance.reports import AuditReport, MaintenanceReport
 from mnemic_server.openapi_descriptions import ResponseBody, shape_of
 from mnemic_server.response_bodies import MemoryResponse
 

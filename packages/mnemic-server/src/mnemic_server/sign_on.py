@@ -20,8 +20,8 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from mnemic.errors import InvalidConfig
-from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
+from mnemic_maintenance.tenants import SERVICE_TENANT
 from mnemic_server.credentials import Principal
 from mnemic_server.provider_fetch import FetchFailed, fetched, require_fetchable
 from mnemic_server.tokens import Tokens

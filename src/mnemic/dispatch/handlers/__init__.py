@@ -35,17 +35,27 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         self[requests.AddMany] = AddManyHandler(pipeline, limiter)
         self._parts = pipeline, limiter
         self._stores, self._redaction, self._forgotten = (sessions, vault), redaction, forgotten
-        self._complete = False
+        self._further = [self._maintenance, self._corrections]
 
     def __missing__(self, request: type[requests.Request[Any]]) -> Handler:
-        """Return the handler of any request other than `Add`. Raises KeyError for a request that is not
-        dispatched.
+        """Return the handler of a request other than `Add`. Raises KeyError for a request that is not dispatched,
+        MissingExtra (`missing_extra:maintenance`) for one that the package mnemic-maintenance handles, without it.
         """
-        if self._complete:
-            raise KeyError(request)
-        from mnemic.dispatch.handlers.table import stating, stewarding
-
-        self.update(stating(*self._parts))
-        self.update(stewarding(*self._parts, *self._stores, redaction=self._redaction, forgotten=self._forgotten))
-        self._complete = True
+        while request not in self:
+            if not self._further:
+                raise KeyError(request)
+            self._further[-1]()
+            # Only now: where a package is missing, the next request of it must fail in the same way.
+            self._further.pop()
         return self[request]
+
+    def _corrections(self) -> None:
+        from mnemic.dispatch.handlers.table import table
+
+        self.update(table(*self._parts))
+
+    def _maintenance(self) -> None:
+        from mnemic.plugins.extras import package_module
+
+        table = package_module("mnemic_maintenance.handlers").table
+        self.update(table(*self._parts, *self._stores, redaction=self._redaction, forgotten=self._forgotten))

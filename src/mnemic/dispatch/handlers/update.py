@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from mnemic.dispatch import Call, Passed, Proposal
 from mnemic.dispatch.handlers.add import from_channel
 from mnemic.errors import MemoryNotFound
-from mnemic.maintain import derived_memories
 from mnemic.ports import Reads
 from mnemic.reason_codes import SOURCES_GONE
 from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteReceipt, lowered
 from mnemic.unit_of_work import apply
+from mnemic.write import derived_memories
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import changes_of, revision_of

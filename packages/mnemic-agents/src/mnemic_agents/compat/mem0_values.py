@@ -12,7 +12,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.inject.messages import text_of as said_in
-from mnemic.maintain.export import plain
+from mnemic.retrieve.export import plain
 from mnemic.types import Actor, Hit, Memory, Message, Origin
 from mnemic.types.conditions import meets
 

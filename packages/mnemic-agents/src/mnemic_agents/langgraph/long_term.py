@@ -9,10 +9,10 @@ from typing import Any
 from langgraph.store.base import BaseStore
 
 from mnemic.inject.entry import TRUSTED_ORIGINS
-from mnemic.maintain.turn_log import TurnTexts
 from mnemic.policy.rules import Policy
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
+from mnemic.write.turn_log import TurnTexts
 from mnemic_agents.steps import Known, Recall
 from mnemic_agents.steps.long_term import DEFAULT_COLLECTION, content_key
 

@@ -18,7 +18,6 @@ from mnemic.extract import Extraction
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.inject.entry import is_trusted, said_by
 from mnemic.inject.injection_log import record_injection
-from mnemic.maintain.turn_log import TurnTexts
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import (
@@ -35,6 +34,7 @@ from mnemic.types import (
     Where,
 )
 from mnemic.write.pipeline import shown
+from mnemic.write.turn_log import TurnTexts
 from mnemic_language.text.normalise import canonical_value
 
 DEFAULT_COLLECTION = "memories"

@@ -19,12 +19,12 @@ from mnemic.inject.entry import Entry
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.render import render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
-from mnemic.maintain.turn_log import TurnTexts
 from mnemic.policy.budget import Budget
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message, Skipped, checked_name
 from mnemic.types.recall_limits import shortened
+from mnemic.write.turn_log import TurnTexts
 from mnemic_agents.steps.attempt import attempt, awaited
 from mnemic_agents.steps.judge import Judge
 from mnemic_agents.steps.long_term import LongTerm, with_implied

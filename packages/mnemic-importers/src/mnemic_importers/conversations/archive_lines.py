@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.maintain.archive import FORMAT, read_line
 from mnemic_importers.conversations.item import Item
 from mnemic_importers.conversations.records import Record
+from mnemic_maintenance.archive import FORMAT, read_line
 
 
 def recognises(value: Mapping[str, Any]) -> bool:

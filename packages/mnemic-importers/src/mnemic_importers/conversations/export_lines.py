@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.maintain.export import FORMAT, as_candidate
+from mnemic.retrieve.export import FORMAT, as_candidate
 from mnemic.types import Status
 from mnemic_importers.conversations.item import Item
 from mnemic_importers.conversations.records import Record

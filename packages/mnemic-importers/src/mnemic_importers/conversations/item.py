@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from mnemic.errors import InvalidInput
-from mnemic.maintain.archive import ArchivedConsent, ArchivedMemory
 from mnemic.types import Candidate, Message
+from mnemic_maintenance.archive import ArchivedConsent, ArchivedMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Requests without a statement: forget, consent, erase, expire, data keys, revealed values.
+"""Requests without a statement: consent, erase, expire, data keys, revealed values.
 
 They add nothing to memory, so they propose nothing for policy, grant and limits to check.
 """
@@ -9,43 +9,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mnemic.dispatch import Call, Passed, Proposal
-from mnemic.dispatch.handlers.review import reach
+from mnemic.dispatch import Call, Passed
+from mnemic.dispatch.handlers.forget import AdministrationHandler
 from mnemic.errors import MemoryNotFound, NotSupported
-from mnemic.maintain import consent, erase, expiry_job, reveal, rotate
-from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
-from mnemic.maintain.forget import forget, require_person
-from mnemic.maintain.reveal import Revealed
-from mnemic.maintain.rotate import Rotation
 from mnemic.policy.redaction import RedactionRules
 from mnemic.ports import SessionStore
 from mnemic.types import Status
+from mnemic.write import consent
+from mnemic.write.forget import require_person
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.tokenisation import Vault
-
-
-class AdministrationHandler:
-    """A request that adds no statement."""
-
-    async def check(self, call: Call) -> Sequence[Proposal]:
-        """Nothing to judge."""
-        return ()
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetHandler(AdministrationHandler):
-    """Handles `Forget`."""
-
-    pipeline: MemoryWritePipeline
-    limiter: Limiter
-
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> None:
-        """Delete the memory. Raises MemoryNotFound, WriteBlocked (`lower_trust`)."""
-        store, clock = self.limiter.store, self.limiter.clock
-        await forget(store, clock, call.request.memory_id, actor=call.actor, scopes=call.scopes)
-        await self.pipeline.publisher.catch_up()
+from mnemic_maintenance import erase, expiry_job, reveal, rotate
+from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_maintenance.expiry_job import ExpiryReport, ExpiryRules
+from mnemic_maintenance.handlers.review import reach
+from mnemic_maintenance.reveal import Revealed
+from mnemic_maintenance.rotate import Rotation
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,6 @@ from dataclasses import dataclass, replace
 from mnemic.dispatch import Call, Passed, Proposal
 from mnemic.dispatch.handlers.update import owner_of
 from mnemic.errors import ScopeDenied, WriteBlocked
-from mnemic.maintain import review, rollback, undo
-from mnemic.maintain.archive import ArchivedConsent, ArchivedMemory, Restorer
-from mnemic.maintain.review import Verdict
-from mnemic.maintain.undo import UndoReceipt
 from mnemic.reason_codes import LOWER_TRUST
 from mnemic.requests import Restore
 from mnemic.types import Memory, Outcome, Scope, Status, WriteReceipt
@@ -21,6 +17,10 @@ from mnemic.write.draft import Draft
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
+from mnemic_maintenance import review, rollback, undo
+from mnemic_maintenance.archive import ArchivedConsent, ArchivedMemory, Restorer
+from mnemic_maintenance.review import Verdict
+from mnemic_maintenance.undo import UndoReceipt
 
 
 def reach(call: Call) -> tuple[Scope, ...] | None:

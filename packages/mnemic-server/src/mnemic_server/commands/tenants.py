@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mnemic.engine import MemoryEngine
-    from mnemic.maintain.tenants import Tenant
     from mnemic.policy.limits import Quota
+    from mnemic_maintenance.tenants import Tenant
 
 _LIMITS = ("rows", "bytes", "writes_a_minute")
 _EACH = tuple(f"user_{name}" for name in _LIMITS)
@@ -115,8 +115,8 @@ def _changed(
     quotas: Sequence[Quota], limits: dict[str, int | None], kind: str | None, soft: float | None
 ) -> list[Quota]:
     """Return `quotas` with the values of the command line. Raises InvalidInput (`kind`)."""
-    from mnemic.maintain.tenants import with_limits
     from mnemic.types.catalog import kind_of
+    from mnemic_maintenance.tenants import with_limits
 
     chosen = None if kind is None else kind_of(kind)
     for_all = {name: limits[name] for name in _LIMITS if name in limits}
@@ -130,7 +130,7 @@ def _changed(
 async def _managed(
     engine: MemoryEngine, action: str, name: str, options: dict[str, Any], limits: dict[str, int | None]
 ) -> list[Tenant]:
-    from mnemic.maintain.tenants import Tenants
+    from mnemic_maintenance.tenants import Tenants
     from mnemic_server.credentials import COMMAND_LINE
 
     def changed(quotas: Sequence[Quota]) -> list[Quota]:
@@ -149,7 +149,7 @@ async def _managed(
 
 
 def _shown(tenant: Tenant) -> dict[str, Any]:
-    from mnemic.maintain.tenants import tenant_data
+    from mnemic_maintenance.tenants import tenant_data
 
     return tenant_data(tenant)
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from asyncio import Event
 
     from mnemic.engine import MemoryEngine
-    from mnemic.engine.tenancy import Tenancy
     from mnemic.types import Actor
+    from mnemic_maintenance.tenancy import Tenancy
 
 _LOOK_SECONDS = 60
 """Longest time between two looks at what is due. A look reads one list, whatever the number of tenants."""
@@ -52,7 +52,7 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, p
         import asyncio
         import signal
 
-        from mnemic.engine.tenancy import Tenancy
+        from mnemic_maintenance.tenancy import Tenancy
 
         stop = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
@@ -75,7 +75,7 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, p
 
 def _share(part: str | None) -> tuple[int, int]:
     """Return the number of a part, from 0, and how many there are."""
-    from mnemic.maintain.tenants import SLOTS
+    from mnemic_maintenance.tenants import SLOTS
 
     if part is None:
         return 0, 1
@@ -147,7 +147,7 @@ async def _upkeep(tenancy: Tenancy, actor: Actor, consolidate: str | None) -> No
     is logged, and the worker continues.
     """
     from mnemic.errors import EmbedderFailed, StoreFailed
-    from mnemic.maintain.consolidate import ConsolidationRules
+    from mnemic_maintenance.consolidate import ConsolidationRules
 
     drawn = None
     try:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 
 from mnemic.entrypoints.wire import receipt_dict
-from mnemic.maintain.bulk_import import ImportProgress, import_progress, take_part
 from mnemic.types import Candidate, Origin
+from mnemic_maintenance.bulk_import import ImportProgress, import_progress, take_part
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import ImportPart

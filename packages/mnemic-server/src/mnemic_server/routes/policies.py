@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
-from mnemic.engine.tenancy import guard_of
 from mnemic.errors import MemoryNotFound, VersionConflict
-from mnemic.maintain.policies import PolicyVersion
 from mnemic.policy.policy_file import guard_data, read_guard, with_earlier_names
+from mnemic_maintenance.policies import PolicyVersion
+from mnemic_maintenance.tenancy import guard_of
 from mnemic_server.access import Operating, TheService
 from mnemic_server.operations_response_bodies import (
     PolicyResponse,

@@ -11,9 +11,9 @@ from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import MemoryNotFound, MnemicError
-from mnemic.maintain.turn_log import turns_of
 from mnemic.types import Actor
 from mnemic.types.trace import UseAudit, Watch
+from mnemic.write.turn_log import turns_of
 from mnemic_server.access import Reading, Service, TheService, Writing
 from mnemic_server.evidence_filter import all_shown, report_shown
 from mnemic_server.parsed_body_route import Parsed

@@ -12,11 +12,11 @@ from pydantic import Field, StringConstraints
 
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import RevealDenied
-from mnemic.maintain.consent import subject_token
-from mnemic.maintain.turn_log import turns_of
 from mnemic.types import Actor, Level, Status
 from mnemic.types.trace import UseAudit
 from mnemic.unit_of_work import Mutation, apply
+from mnemic.write.consent import subject_token
+from mnemic.write.turn_log import turns_of
 from mnemic_server.access import Operating, Service, TheService
 from mnemic_server.credentials import Principal
 from mnemic_server.operations_response_bodies import UsersResponse

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from mnemic.engine.summary_prompts import LONGEST_LINE, MOST_POINTS, profile_prompt, summary_prompt
 from mnemic.errors import ModelFailed, ModelInvalidSchema
 from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, Folded
 from mnemic.inject.compact import estimated_tokens
-from mnemic.maintain.prompts import LONGEST_LINE, MOST_POINTS, profile_prompt, summary_prompt
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.types import Deadline, Message, Prompt

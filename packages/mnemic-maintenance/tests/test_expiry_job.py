@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MemoryNotFound
-from mnemic.maintain.expiry_job import ExpiryRules, Readings
 from mnemic.types import Actor, Kind, Memory, Status
+from mnemic_maintenance.expiry_job import ExpiryRules, Readings
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store.fixtures import START
 

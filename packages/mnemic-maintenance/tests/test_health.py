@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.health import examine
 from mnemic.ports import Transaction
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Status
 from mnemic.write.draft import WriteRules
+from mnemic_maintenance.health import examine
 from mnemic_testing.clock import ManualClock
 
 HOME = Scope(tenant="default", level=Level.USER, owner="ana")

@@ -13,12 +13,13 @@ SENTENCE = re.compile(
     r"[\s)]+|\n+|(?<=[;])\s+|(?:(?<!\s)\s+)?[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*"
 )
 DISPUTES = re.compile(
-    r"\A\W*(?:(?:no|nein|non|nee|nao), ?)?(?:that(?:'s| is) (?:not (?:true|right|correct)|wrong|false)"
-    r"|(?:das )?stimmt nicht|das ist falsch|c'est faux|ce n'est pas vrai|(?:eso )?no es (?:verdad|cierto)|non e vero"
-    r"|(?:isso )?nao e verdade"
-    r"|dat klopt niet|dat is niet waar)\b[,.;: ]*"
+    r"\A\W*(?:(?:no|nope|nein|non|nee|nao)\b[,.]? )?"
+    r"(?:(?:that|this|it)(?:'s| is| was) (?:all )?(?:not (?:true|right|correct)|wrong|false|incorrect|untrue)"
+    r"|(?:das )?stimmt(?: so)? nicht|das ist falsch|c'est faux|ce n'est pas (?:vrai|juste)"
+    r"|(?:eso )?no es (?:verdad|cierto|correcto)|eso esta mal|non e (?:vero|giusto)|(?:e )?sbagliato"
+    r"|(?:isso )?nao e verdade|(?:isso )?esta errado|dat klopt niet|dat is (?:fout|niet waar))\b(?P<then>[,.;: ]*)"
 )
-"""Matches the opening of a denial of what was said."""
+"""Matches the opening of a denial of what was said, in plain letters, and what parts it from the rest."""
 CLAUSE = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|aber|mais|pero|ma|mas|maar)\s)")
 ASKS = re.compile(
     r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will"

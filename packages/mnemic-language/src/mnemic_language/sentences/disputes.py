@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from mnemic_language.compare.expressions import DISPUTES
+from mnemic_language.compare.vocabulary import plain
 from mnemic_language.text.pattern import Pattern
 
-_DISPUTE = Pattern(
-    r"(?i)\A\W{0,3}(?:(?:no|nope|nein|non|nee|não)\b[,.]?\s+)?(?:"
-    r"(?:that|this|it)(?:'s|’s| is| was) (?:all )?(?:wrong|false|incorrect|untrue|not (?:true|right|correct))"
-    r"|das (?:ist falsch|stimmt(?: so)? nicht)|stimmt(?: so)? nicht|c['’]est faux|ce n['’]est pas (?:vrai|juste)"
-    r"|(?:eso )?no es (?:verdad|cierto|correcto)|eso está mal|non è (?:vero|giusto)|(?:è )?sbagliato"
-    r"|(?:isso )?não é verdade|(?:isso )?está errado|dat klopt niet|dat is (?:fout|niet waar))"
-)
+LONGEST = 80
+"""Characters of a text among which its opening is."""
+_TWO = Pattern("[ßœæŒÆẞ]")
 _GOES_ON = Pattern(r"\s{0,3}[,;:–—-]{1,3}\s{0,3}(?=\w)")
 
 
 def without_dispute(text: str) -> str:
     """Return `text` without an opening that disputes what was said before: "That's wrong, I live in Trondheim"."""
-    found = _DISPUTE.match(text)
-    stated = None if found is None else _GOES_ON.match(text, found.end())
+    end = _end(text)
+    stated = None if end is None else _GOES_ON.match(text, end)
     return text if stated is None else text[stated.end() :]
 
 
 def only_disputes(text: str) -> bool:
     """Return True if a part of a sentence says that something was wrong, and nothing else: "No, that's wrong"."""
-    found = _DISPUTE.match(text)
-    return found is not None and not text[found.end() :].strip(" .,!;:–—-")
+    end = _end(text)
+    return end is not None and not text[end:].strip(" .,!;:–—-")
+
+
+def _end(text: str) -> int | None:
+    """Return the place at which the opening of a text ends that only disputes something, or None."""
+    # A letter that becomes two would shift the places; no such opening has one.
+    opening = _TWO.sub("_", text[:LONGEST])
+    said = plain(opening)
+    found = DISPUTES.match(said) if len(said) == len(opening) else None
+    return None if found is None else found.start("then")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic_language.compare.change import judge
-from mnemic_language.compare.left_work import leaves_work
+from mnemic_language.compare.left_work import leaves_work, left
 from mnemic_language.compare.statement_frame import Frame
 
 STAYS = [
@@ -41,6 +41,12 @@ def test_a_loss_in_the_background_is_no_news() -> None:
     assert leaves_work(Frame("I need cheap recipes because I lost my job."))
     assert not leaves_work(Frame("Since I lost my job, I've been baking."))
     assert not leaves_work(Frame("Seitdem ich meinen Job verloren habe, backe ich."))
+
+
+def test_a_job_of_another_kind_is_not_the_one_just_got() -> None:
+    assert not left(Frame("I finally got my dream job!"), Frame("I left my IT job after three years."))
+    assert left(Frame("I got a job at Aldi."), Frame("I quit my job."))
+    assert left(Frame("I work as a nurse."), Frame("I quit my nursing job."))
 
 
 def test_a_finished_set_ends_no_fear() -> None:

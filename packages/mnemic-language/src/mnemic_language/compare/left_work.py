@@ -89,9 +89,16 @@ def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
         return False
     found = _LEFT.search(new.plain)
     which = found["en"] if found is not None else None
-    return which not in _QUALIFIED or which in old.tokens
+    if which is None or which in old.tokens:
+        return True
+    # Who told of a job that they got leaves another one where they name its kind: "my IT job", "my dream job".
+    return which not in _QUALIFIED and (which in _PRESENT or _GOT.search(old.plain) is None)
 
 
+_PRESENT = frozenset({"current", "new", "day", "whole", "full", "full-time", "stressful", "terrible"})
+"""Words before a job that name no kind of it."""
+_GOT = re.compile(r"\b(?:got|found|landed|offered) (?:me )?(?:an?|my|the) (?:\w+ ){0,2}(?:job|position|post)\b")
+"""Matches the news of a job."""
 _OWN_BUSINESS = re.compile(
     r"\b(?:my|our|mein|unser|mon|notre|mi|nuestr[oa]|mio|mia|nostr[oa]|meu|minha|noss[oa]|mijn|onze)\w{0,2}"
     r" (?:\w+ )?(?:business|store|shop|studio|startup|company|firma|laden|geschaft|entreprise|boutique|magasin|negocio"

@@ -91,7 +91,7 @@ def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
     which = found["en"] if found is not None else None
     if which is None or which in old.tokens:
         return True
-    # Who told of a job that they got leaves another one where they name its kind: "my IT job", "my dream job".
+    # After the news of a job, the one that is left by its kind is another: "my dream job", "my IT job".
     return which not in _QUALIFIED and (which in _PRESENT or _GOT.search(old.plain) is None)
 
 

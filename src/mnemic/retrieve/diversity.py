@@ -46,7 +46,8 @@ def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Map
     found: dict[str, str] = {}
     first: dict[tuple[object, ...], str] = {}
     for message in known:
-        if message.kind is not Kind.EPISODIC:
+        # An episode has its steps in `data`: two runs of one task are two, although they are named by the same words.
+        if message.kind is not Kind.EPISODIC or "steps" in message.data:
             continue
         said, session = _said(message), message.source.session
         # What was recorded or added without a conversation may be of any.

@@ -90,7 +90,7 @@ def test_a_module_that_moved_within_the_package_says_where_it_is() -> None:
 
 def test_the_extra_of_a_missing_package_is_one_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
     extras = set(metadata("mnemic").get_all("Provides-Extra") or ())
-    needed = {"mnemic", "mnemic_cli", "mnemic_language", "mnemic_operations"}  # by no extra
+    needed = {"mnemic", "mnemic_cli", "mnemic_language", "mnemic_maintenance", "mnemic_operations"}  # by no extra
     for package in {new.partition(".")[0] for new in MOVED.values()} - needed:
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(MissingExtra) as raised:

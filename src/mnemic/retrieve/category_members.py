@@ -65,14 +65,26 @@ def asks_for_several(text: str) -> bool:
 
 def instances_of(text: str) -> str:
     """Return the words for instances of the kind that a question asks for; empty where it asks for none."""
+    kind = asked_kind(text)
+    return "" if kind is None else _table()[kind]
+
+
+def asked_kind(text: str) -> str | None:
+    """Return the kind of thing that a question asks for, as a term; None where it asks for none of the table."""
     if _OPTIONS.search(text[:_READ]):
-        return ""
+        return None
     for asked in _ASKED.findall(text[:_READ]):
         named = takewhile(lambda word: word.lower() not in _ENDS, asked.split())
-        found = [words for word in named if (words := _table().get(" ".join(terms(word)))) is not None]
+        found = [kind for word in named if (kind := " ".join(terms(word))) in _table()]
         if found:
             return found[-1]
-    return ""
+    return None
+
+
+@cache
+def kinds_of_things() -> Mapping[str, frozenset[str]]:
+    """Return the members of each kind of the table, all as terms."""
+    return {kind: frozenset(terms(words)) for kind, words in _table().items()}
 
 
 async def by_instance(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:

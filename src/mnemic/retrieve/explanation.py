@@ -40,6 +40,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
 _AGAINST: Mapping[str, str] = MappingProxyType(
     {
         "sibling": "tells of something else than what is asked for",
+        "kind": "tells of another kind of thing than is asked for",
         "asked": "says that it is over",
         "question": "only asks",
         "name": "only names somebody",

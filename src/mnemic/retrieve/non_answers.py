@@ -1,4 +1,5 @@
-"""Memories that resemble a question and do not answer it: those of a sibling, earlier questions, and mere names.
+"""Memories that resemble a question and do not answer it: those of a sibling or of another kind, earlier questions, and
+mere names.
 
 "Where do I work?", recorded in a chat, is the nearest memory when the same is asked again, and says nothing. Nor does
 "My sister Emma." say where she lives.
@@ -11,13 +12,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from mnemic.retrieve.mere_names import asks_more, mere_names
+from mnemic.retrieve.other_kinds import about_other_kinds
 from mnemic.retrieve.other_siblings import about_siblings, behind, lowered, set_aside
 from mnemic.retrieve.question import ROLES
 from mnemic.types import Memory, Scored
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic_language.questions.asks_only import asks_only
 
-SIBLING, QUESTION, NAME = "sibling", "question", "name"
+SIBLING, KIND, QUESTION, NAME = "sibling", "kind", "question", "name"
 """Names of the moves of such memories among the ranks."""
 OF_SIBLING, OF_QUESTION, OF_NAME = 0.15, 0.0, 0.15
 """Part of its relevance that such a memory keeps."""
@@ -37,21 +39,25 @@ def is_question(memory: Memory) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NonAnswers:
-    """Memories of siblings, recorded questions, and those that only name somebody."""
+    """Memories of siblings or of other kinds (`apart`; `kinds` are the latter), recorded questions, and those that only
+    name somebody.
+    """
 
     apart: frozenset[str] = frozenset()
     asked: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
 
     @classmethod
     def among(cls, question: str, memories: Mapping[str, Memory]) -> NonAnswers:
         """Return those of `memories` that do not answer `question`."""
-        apart = about_siblings(question, memories)
+        kinds = about_other_kinds(question, memories)
+        apart = about_siblings(question, memories) | kinds
         named = mere_names(memories) if asks_more(question) else frozenset()
         if _OF_QUESTIONS.search(question):
-            return cls(apart, named=named)
+            return cls(apart, named=named, kinds=kinds)
         asked = frozenset(one for one, memory in memories.items() if is_question(memory))
-        return cls(apart, asked, named)
+        return cls(apart, asked, named, kinds)
 
     @property
     def every(self) -> frozenset[str]:
@@ -78,7 +84,12 @@ class NonAnswers:
 
     def moves(self, before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, dict[str, float]]:
         """Return the change of the scores by the name of its reason."""
-        reasons = {SIBLING: self.apart - self.asked, QUESTION: self.asked, NAME: self.named - self.apart - self.asked}
+        reasons = {
+            SIBLING: self.apart - self.kinds - self.asked,
+            KIND: self.kinds - self.asked,
+            QUESTION: self.asked,
+            NAME: self.named - self.apart - self.asked,
+        }
         return {
             name: {one: after[one] - before[one] for one in ids if one in before}
             for name, ids in reasons.items()

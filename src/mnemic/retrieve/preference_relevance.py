@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from mnemic.retrieve.dependence import LEAST, Likeness
 from mnemic.types import Hit
 from mnemic_language.questions.question_words import content_words
+from mnemic_language.questions.rule_subjects import rule_subject, without_acts
 from mnemic_language.questions.small_talk import is_small_talk
 from mnemic_language.questions.topics import topics_of_memory, topics_of_request
 from mnemic_language.text.analyse import terms
@@ -60,6 +62,16 @@ _WANTS_CHOICE = re.compile(
     re.IGNORECASE,
 )
 """Matches a request for a choice, a plan or a draft, which depends on who asks."""
+_ABSTRACT = (
+    r"causes?|reasons?|examples?|effects?|symptoms?|differences?|facts?|types?|kinds?|features?|principles?|laws|rules"
+    r"|properties|origins?|history|meanings?|definitions?|capitals?|signs|theories|applications|uses"
+)
+_WANTS_SOME = re.compile(
+    r"\bwhat(?:['’]s| is| are| would be)? (?:some|a few|an? (?:\w+ )?(?:good|great|nice)|the best|good|great)\b"
+    rf"(?!(?: [\w-]+){{0,3}} (?:{_ABSTRACT})\b)",
+    re.IGNORECASE,
+)
+"""Matches a request for suggestions; what there is to know of a thing is none."""
 LIKELY, LEAST_ALIKE = 1, 0.2
 """Number of preferences that such a request gets whatever its words and topics: the nearest ones, of at least this
 cosine.
@@ -68,6 +80,13 @@ UNKNOWN, LEAST_UNKNOWN = 2, 0.1
 """The same where no topic is known of the request."""
 _VAGUE = frozenset(terms("work use make go mean happen call name difference thing"))
 """Words that a question about the world shares with anything: a heat pump works, and so does its owner."""
+_EMPTY = frozenset(
+    terms(
+        "i'm i’m i've i’ve i'd i’d i'll i’ll we're we’re we've we’ve we'd we’d don't don’t can't can’t it's it’s"
+        " any some"
+    )
+)
+"""Words that anybody shares with anybody."""
 _OF_A_FACT = re.compile(
     r"\A\W*+(?:(?:and|so|but|again|sorry|wait)\b,? )?(?:"
     r"(?:where|when|since when|how long|who) (?:do|did|have|had) (?:i|we) (?:\w+ly |now |again )?"
@@ -86,12 +105,14 @@ _SEASON = re.compile(r"\b(?:for|over|during|before|after|until) the holidays\b",
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request, read once: its words and topics. Small talk has none; a question about the world (`of_the_world`) has
-    no topics, and no words that are said of everything.
+    """A request, read once: its words, its topics, and those topics that it is about and does not only touch (`named`).
+    Small talk has none; a question about the world (`of_the_world`) has no topics, and no words that are said of
+    everything.
     """
 
     words: frozenset[str]
     topics: frozenset[str]
+    named: frozenset[str] = frozenset()
     is_small_talk: bool = False
     wants_choice: bool = False
     of_the_world: bool = False
@@ -102,13 +123,15 @@ class Ask:
         if is_small_talk(text):
             return cls(frozenset(), frozenset(), is_small_talk=True)
         read = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
-        words = _words(_SEASON.sub(" ", read))
+        words = _words(without_acts(_SEASON.sub(" ", read)))
         if _OF_A_FACT.match(read) and not _OF_A_CHOICE.search(read):
             return cls(words, topics_of_request(words, touching=False))
-        wants_choice = _WANTS_CHOICE.search(read) is not None
+        wants_choice = _WANTS_CHOICE.search(read) is not None or _WANTS_SOME.search(read) is not None
         of_the_world = not wants_choice and _OF_THE_WORLD.match(read) is not None and not _OF_THE_USER.search(read)
-        words, topics = (words - _VAGUE, frozenset()) if of_the_world else (words, topics_of_request(words))
-        return cls(words, topics, wants_choice=wants_choice and topics != _CODE, of_the_world=of_the_world)
+        if of_the_world:
+            return cls(words - _VAGUE, frozenset(), of_the_world=True)
+        topics, named = topics_of_request(words), topics_of_request(words, touching=False)
+        return cls(words, topics, named, wants_choice=wants_choice and topics != _CODE)
 
     def concerned(self, hits: Sequence[Hit]) -> set[str]:
         """Return the ids of those of `hits` (preferences and the like) on which the answer could depend.
@@ -119,7 +142,11 @@ class Ask:
         found = {hit.memory.memory_id for hit in hits if self.depends_on(hit)}
         if not self.wants_choice:
             return found
-        others = [(rank.score, hit.memory.memory_id) for hit in hits if (rank := hit.ranks.get("vector")) is not None]
+        others = [
+            (rank.score, hit.memory.memory_id)
+            for hit in hits
+            if (rank := hit.ranks.get("vector")) is not None and not self._is_elsewhere(hit.memory.content)
+        ]
         most, least = (LIKELY, LEAST_ALIKE) if self.topics else (UNKNOWN, LEAST_UNKNOWN)
         near = [one for score, one in sorted(others, reverse=True) if score >= least]
         return found.union(near[:most])
@@ -148,12 +175,40 @@ class Ask:
             return True
         if self.is_small_talk:
             return False
-        said = _words(" ".join((content, (key or "").replace("_", " "))))
+        if self._is_elsewhere(content):
+            return False
+        ruled = rule_subject(content)
+        said = _words(" ".join((without_acts(content) if ruled is None else ruled, (key or "").replace("_", " "))))
+        topics = topics_of_memory(said | _words(quote or ""), key)
+        # A value under a key is too short to be like anything.
+        if self.wants_choice and key is None and cosine is not None:
+            compared = self._compared(said, topics, cosine)
+            return compared.probability() >= LEAST and (cosine >= LEAST_UNKNOWN or compared.has_in_common)
         if self.words & said:
             return True
-        topics = topics_of_memory(said | _words(quote or ""), key)
         alike = ALIKE if topics else OF_A_CHOICE if self.wants_choice else ALIKE_WITHOUT_TOPIC
         return bool(self.topics & topics) or (cosine is not None and cosine >= alike)
+
+    def _compared(self, said: frozenset[str], topics: frozenset[str], cosine: float) -> Likeness:
+        return Likeness(
+            cosine=cosine,
+            shared=len(self.words & said),
+            topic=not self.named.isdisjoint(topics),
+            touched=not self.topics.isdisjoint(topics),
+            no_topic=not topics,
+            any_topic=not self.topics,
+        )
+
+    def _is_elsewhere(self, content: str) -> bool:
+        """Return True if `content` is a rule for the choice of a thing that the request, whose topics are known, is not
+        about.
+        """
+        ruled = rule_subject(content)
+        if ruled is None or not self.topics:
+            return False
+        words = _words(ruled)
+        topics = topics_of_memory(words, None)
+        return bool(topics) and self.topics.isdisjoint(topics) and self.words.isdisjoint(words)
 
 
 def _shapes_answers(content: str, category: str | None) -> bool:
@@ -161,7 +216,7 @@ def _shapes_answers(content: str, category: str | None) -> bool:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_stemmed(content_words(text)))
+    return frozenset(_stemmed(content_words(text))) - _EMPTY
 
 
 def _stemmed(words: Iterable[str]) -> list[str]:

@@ -118,3 +118,45 @@ def test_a_question_for_a_fact_does_not_depend_on_an_allergy(question: str) -> N
 )
 def test_a_request_about_food_depends_on_an_allergy(request_: str) -> None:
     assert Ask.of(request_).concerns(ALLERGY, category="constraint", cosine=0.1)
+
+
+GYM = "Never book hotels without a gym."
+
+
+@pytest.mark.parametrize(
+    ("request_", "depends"),
+    [
+        ("Book a hotel in Rome.", True),
+        ("Where should I stay in Oslo? I need a room for two nights.", True),
+        ("Plan a trip to Oslo.", True),
+        ("Find me a restaurant in Rome.", False),
+        ("Book me a flight to Oslo.", False),
+        ("Recommend me a good book.", False),
+        ("Recommend a film for tonight.", False),
+        ("Find a gym near my office.", False),
+    ],
+)
+def test_a_rule_is_about_what_it_lets_one_choose(request_: str, depends: bool) -> None:
+    ask = Ask.of(request_)
+    assert ask.depends_on(hit(GYM, cosine=0.4, category="constraint")) is depends
+    assert bool(ask.concerned([hit(GYM, cosine=0.4, category="constraint")])) is depends
+
+
+@pytest.mark.parametrize(
+    ("content", "request_", "depends"),
+    [
+        ("I only eat at restaurants with a vegan menu", "Find me a restaurant in Rome.", True),
+        ("I only eat at restaurants with a vegan menu", "Book a hotel in Rome.", False),
+        ("Please don't recommend films with violence", "What should we watch tonight?", True),
+        ("Please don't recommend films with violence", "Recommend a recipe for tonight.", False),
+        ("Don't schedule meetings on Fridays", "Schedule a meeting with Ana.", True),
+        ("Don't schedule meetings on Fridays", "Which sofa should I buy?", False),
+        ("I never fly with Ryanair", "Book me a flight to Oslo.", True),
+        ("Always book aisle seats", "Book me a flight to Oslo.", True),
+        ("Always book aisle seats", "Book a table for dinner.", False),
+        ("I always buy organic coffee", "Order coffee, please.", True),
+        ("I like to read books about trains", "Book a table for dinner.", False),
+    ],
+)
+def test_verbs_of_choosing_say_nothing_about_the_thing(content: str, request_: str, depends: bool) -> None:
+    assert Ask.of(request_).depends_on(hit(content, cosine=0.15)) is depends

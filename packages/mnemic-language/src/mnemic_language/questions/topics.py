@@ -24,7 +24,7 @@ _SHARED: Mapping[str, str] = MappingProxyType(
         "railway tour sightseeing passport visa abroad weekend getaway cruise backpacking viaje reise voyage viagem "
         "viaggio urlaub vacaciones",
         "lodging": "hotel hotels hostel airbnb room rooms lodging accommodation motel resort suite bed breakfast stay "
-        "booking habitación zimmer chambre alojamiento",
+        "habitación zimmer chambre alojamiento",
         "food": "food eat eating meal meals dinner lunch breakfast brunch restaurant restaurants cook cooking recipe "
         "recipes dish dishes diet vegetarian vegan kosher halal gluten lactose nuts peanut peanuts shellfish dairy "
         "meat fish snack bake baking cuisine menu ingredient ingredients dessert allergic allergy allergies spicy "

@@ -1,0 +1,62 @@
+"""Probability that a choice depends on a preference: how near the two are, and which words and topics they share.
+
+A topic in common alone says little, as a request for a restaurant shares one with everything about food and health;
+likeness alone misses the allergy. This is a logistic model of both. `training/preferences/fit.py` fits it to statements
+and requests written for this project and to the `dev` half of a public set, a request with the statements of its own
+subject against those of others; docs/benchmarks/retrieval.md reports its results on the other half.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "cosine": 10.9,
+        "word": 0.33,
+        "words": 0.23,
+        "topic": 0.94,
+        "touched": 1.77,
+        "no_topic": 1.42,
+        "any_topic": 1.24,
+        "base": -5.42,
+    }
+)
+LEAST = 0.08
+"""Probability from which a preference is shown, where one of ten matters: one that is missed spoils an answer, one too
+many costs a line.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likeness:
+    """A request and a memory compared: their cosine, the number of words they share, whether they share a topic
+    (`topic`) or the request touches one of the memory's (`touched`), and whether no topic is known of the memory
+    (`no_topic`) or of the request (`any_topic`).
+    """
+
+    cosine: float
+    shared: int
+    topic: bool
+    touched: bool
+    no_topic: bool
+    any_topic: bool
+
+    @property
+    def has_in_common(self) -> bool:
+        """Return True if they share a word or a topic."""
+        return self.shared > 0 or self.touched
+
+    def features(self) -> tuple[float, ...]:
+        """Return the values in the order of the weights, without the base."""
+        flags = (self.shared > 0, self.shared > 1, self.topic, self.touched, self.no_topic, self.any_topic)
+        return (self.cosine, *map(float, flags))
+
+    def probability(self) -> float:
+        """0 to 1."""
+        *weights, base = WEIGHTS.values()
+        found = sum(weight * value for weight, value in zip(weights, self.features(), strict=True))
+        return 1 / (1 + math.exp(-(found + base)))

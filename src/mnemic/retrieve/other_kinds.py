@@ -1,0 +1,82 @@
+"""Memories about a thing of another kind than a question asks for: tennis, where it asks which instruments are played.
+
+Such a memory has the verb of the question and so part of its words, like an instance. The table of everyday kinds tells
+them apart: the object of the verb belongs to kinds that have no member in common with the kind that is asked for.
+Things outside the table are judged as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+
+from mnemic.retrieve.category_members import asked_kind, kinds_of_things
+from mnemic.types import Memory
+from mnemic_language.questions.question_words import COMMON, content_words
+from mnemic_language.text.analyse import terms
+
+_LONGEST = 80
+"""Characters of the longest memory that is read: what tells more may name the thing in question in other words."""
+_NEAR = 3
+"""Words after the verb among which its object is."""
+_DETERMINERS = frozenset(terms("a an the my our some of in on with to lots many any several also only both"))
+"""Words between a verb and its object, as terms."""
+_NOT_APART = ("sport", "game")
+"""Kinds without a common member in the table that are not told apart: tennis is both."""
+
+
+def about_other_kinds(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:
+    """Return those of `memories` that say what `question` asks for of a thing of another kind alone."""
+    kind = asked_kind(question)
+    if kind is None:
+        return frozenset()
+    verbs = _verbs(question, kind)
+    if not verbs:
+        return frozenset()
+    return frozenset(one for one, memory in memories.items() if _is_of_another(kind, verbs, memory.content))
+
+
+@lru_cache(maxsize=64)
+def _verbs(question: str, kind: str) -> frozenset[str]:
+    """Return the words of a question beside the kind that it asks for, as terms."""
+    return frozenset(terms(" ".join(content_words(question)))) - {kind} - _common()
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(terms(" ".join(sorted(COMMON))))
+
+
+def _is_of_another(kind: str, verbs: frozenset[str], content: str) -> bool:
+    if len(content) > _LONGEST:
+        return False
+    words = terms(content)
+    asked = _asked(kind)
+    if kind in words or not asked.isdisjoint(words):
+        return False
+    return any(_is_apart(asked, words[place + 1 :]) for place, word in enumerate(words) if word in verbs)
+
+
+@cache
+def _asked(kind: str) -> frozenset[str]:
+    """Return the members of a kind and of those that it is not told apart from."""
+    kinds = kinds_of_things()
+    return frozenset().union(*(kinds[one] for one in (_NOT_APART if kind in _NOT_APART else (kind,))))
+
+
+def _is_apart(asked: frozenset[str], after: Sequence[str]) -> bool:
+    """Return True if the first word of a kind `after` a verb belongs to kinds that share nothing with `asked`."""
+    for word in [one for one in after if one not in _DETERMINERS][:_NEAR]:
+        if kinds := _kinds_by_member().get(word):
+            return all(asked.isdisjoint(one) for one in kinds)
+    return False
+
+
+@cache
+def _kinds_by_member() -> Mapping[str, tuple[frozenset[str], ...]]:
+    """Return the members of each kind that a word belongs to."""
+    found: dict[str, list[frozenset[str]]] = {}
+    for members in kinds_of_things().values():
+        for word in members:
+            found.setdefault(word, []).append(members)
+    return {word: tuple(kinds) for word, kinds in found.items()}

@@ -2,7 +2,7 @@
 
 A topic in common alone says little, as a request for a restaurant shares one with everything about food and health;
 likeness alone misses the allergy. This is a logistic model of both. `training/preferences/fit.py` fits it to statements
-and requests written for this project and to the `dev` half of a public set, a request with the statements of its own
+and requests written for this project and to the `dev` half of a public set, a request with the statements of the same
 subject against those of others; docs/benchmarks/retrieval.md reports its results on the other half.
 """
 

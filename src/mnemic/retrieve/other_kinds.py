@@ -21,8 +21,8 @@ _NEAR = 3
 """Words after the verb among which its object is."""
 _DETERMINERS = frozenset(terms("a an the my our some of in on with to lots many any several also only both"))
 """Words between a verb and its object, as terms."""
-_NOT_APART = ("sport", "game")
-"""Kinds without a common member in the table that are not told apart: tennis is both."""
+_OVERLAPPING = ("sport", "game")
+"""Kinds without a common member in the table that overlap all the same: tennis is both."""
 
 
 def about_other_kinds(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:
@@ -59,9 +59,9 @@ def _is_of_another(kind: str, verbs: frozenset[str], content: str) -> bool:
 
 @cache
 def _asked(kind: str) -> frozenset[str]:
-    """Return the members of a kind and of those that it is not told apart from."""
+    """Return the members of a kind and of those that overlap with it."""
     kinds = kinds_of_things()
-    return frozenset().union(*(kinds[one] for one in (_NOT_APART if kind in _NOT_APART else (kind,))))
+    return frozenset().union(*(kinds[one] for one in (_OVERLAPPING if kind in _OVERLAPPING else (kind,))))
 
 
 def _is_apart(asked: frozenset[str], after: Sequence[str]) -> bool:

@@ -42,6 +42,9 @@ from tests.servers import PostgresServer
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
 PROCESSES, TASKS, TENANTS, USERS = 4, 1, 20, 10
+_REST = "MNEMIC_CLUSTER_REST"
+"""Variable with the seconds that a writer rests after each call. Without a rest four of them keep two cores busy, and a
+node that starts takes them from the others."""
 _IDLE_SECONDS = 10
 """Seconds for which servers are watched while nobody asks them: what they use then is in every figure."""
 
@@ -55,7 +58,6 @@ ROWS = (
     "processor",
     "clock",
     "repair",
-    "hints",
     "datacenters",
 )
 
@@ -68,8 +70,8 @@ def user(number: int) -> Actor:
     return Actor(tenant=f"t{number % TENANTS:03d}", user=f"u{number // TENANTS % USERS}")
 
 
-async def write(location: str, number: int, calls: int, log: Path) -> None:
-    """Make `calls` acknowledged writes; a line of the log for each."""
+async def write(location: str, number: int, calls: int, log: Path, rest: float = 0.0) -> None:
+    """Make `calls` acknowledged writes; a line of the log for each. After each `rest` seconds pass."""
     said = statements(1000 + number)
     left = iter(range(calls))
     with log.open("w", buffering=1) as out:
@@ -78,6 +80,7 @@ async def write(location: str, number: int, calls: int, log: Path) -> None:
             async def task() -> None:
                 for call in left:
                     await one(call)
+                    await asyncio.sleep(rest)
 
             async def one(call: int) -> None:
                 text, who, key = f"{next(said)} ({number}.{call})", user(number * 7919 + call), f"{number}-{call}"
@@ -112,6 +115,7 @@ class Writers:
         self.spent = 0.0
         """Seconds of processor of the processes, once they have ended."""
         command = [sys.executable, "-m", "tests.cluster", "--write", location, "--calls", str(writes // PROCESSES)]
+        command += ["--rest", os.environ.get(_REST, "0")]
         self._running = [
             subprocess.Popen([*command, "--number", str(n), "--log", str(log)], stdin=-1, stdout=-1, text=True)
             for n, log in enumerate(self.logs)
@@ -476,11 +480,12 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(ROWS))
     parser.add_argument("--heap", type=int, default=700)
     parser.add_argument("--tier", type=int, default=1, help="Java's compilers: 1 is the quick one alone, 4 both")
+    parser.add_argument("--rest", type=float, default=0.0, help=argparse.SUPPRESS)
     for name in ("--write", "--tidy", "--number", "--calls", "--log"):
         parser.add_argument(name, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.write:
-        asyncio.run(write(given.write, int(given.number), int(given.calls), Path(given.log)))
+        asyncio.run(write(given.write, int(given.number), int(given.calls), Path(given.log), given.rest))
         return
     if given.tidy:
         asyncio.run(tidy(given.tidy))

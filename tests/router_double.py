@@ -80,6 +80,8 @@ class RouterDouble:
         self.refused: list[str] = []
         self.away = "08006"
         """Code of the error that tells of a server that is away; every router has its own."""
+        self.short_answers = False
+        """Whether what comes after the loss of a server gets answers without their end, as PgDog 0.1.17 gives them."""
         self._folders = folders
         self._idle: dict[tuple[int, bytes], list[_Upstream]] = {}
         self.clients: dict[bytes, _Client] = {}
@@ -174,6 +176,7 @@ class _Client:
         self._tenant: str | None = None
         self._statements: dict[bytes, tuple[bytes, bytes]] = {}
         self._back: asyncio.Task[None] | None = None
+        self._short = False
         self.up: _Upstream | None = None
         self.number = 0
 
@@ -223,6 +226,11 @@ class _Client:
         return None
 
     async def _handle(self, kind: bytes, said: bytes) -> None:
+        if self._short:
+            self._short = kind != b"Q"
+            if kind in (b"Q", b"S"):
+                self._writer.write(_framed(_READY, _IDLE))
+            return
         if self.up is None and kind == b"Q":
             if found := _ANNOUNCED.match(said):
                 self._tenant = found[1].decode()
@@ -318,7 +326,11 @@ class _Client:
         except (asyncio.IncompleteReadError, ConnectionError, OSError):
             up.writer.close()
             self._refuse("08006", "the server is gone", noted=False)
-            self._writer.close()
+            if not self._router.short_answers:
+                self._writer.close()
+                return
+            self.up, self._tenant, self._short = None, None, True
+            self._writer.write(_framed(_READY, b"E"))
 
     def _refuse(self, state: str, said: str, *, noted: bool = True) -> None:
         if noted:

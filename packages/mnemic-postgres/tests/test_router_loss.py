@@ -131,10 +131,12 @@ async def until(callers: list[Caller], good: Callable[[Caller], bool]) -> None:
         await callers[0].called.wait_for(lambda: all(map(good, callers)))
 
 
+@pytest.mark.parametrize("short_answers", [False, True])
 async def test_a_server_killed_while_all_tenants_write_takes_its_own_along_and_no_others(
-    routed_servers: RoutedServers, tmp_path: Path
+    routed_servers: RoutedServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short_answers: bool
 ) -> None:
     servers = routed_servers
+    monkeypatch.setattr(servers.router, "short_answers", short_answers)
     tenants = {f"tenant{number}": number % 3 for number in range(9)}
     store = servers.store(tmp_path, pool_size=4)
     servers.router.homes |= tenants

@@ -19,7 +19,7 @@ from mnemic.errors import (
     StoreUnavailable,
 )
 from mnemic.types import Deadline
-from mnemic_postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
+from mnemic_postgres.failures import ANSWER_ERRORS, DRIVER_ERRORS, lost_connection, lost_race, typed
 from mnemic_postgres.loop_thread import LoopThread, Tasks
 from mnemic_postgres.pool import BOUND, ROLE_REFUSED, UNBOUND, unbound
 from mnemic_postgres.routing import Route, not_granted, two_tenants
@@ -91,7 +91,7 @@ class Session:
         """Return the rows of a statement inside the transaction."""
         try:
             rows: list[Any] = await self._connection.fetch(statement, *values)
-        except DRIVER_ERRORS as error:
+        except ANSWER_ERRORS as error:
             # A lost race decides that the whole transaction is run again, whatever failed after it.
             if self.failure is None or not lost_race(self.failure):
                 self.failure = error
@@ -110,7 +110,7 @@ class Session:
         """Run a command without parameters; return the server's command tag."""
         try:
             status: str = await self._connection.execute(command)
-        except DRIVER_ERRORS as error:
+        except ANSWER_ERRORS as error:
             self.failure = error
             raise typed(error) from None
         return status
@@ -379,7 +379,7 @@ async def _rolled_back(connection: Any) -> bool:
         if connection.is_closed():
             return False
         await connection.execute("ROLLBACK")
-    except DRIVER_ERRORS:
+    except ANSWER_ERRORS:
         return False
     return True
 

@@ -20,6 +20,10 @@ from mnemic.errors import (
 DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, EOFError)
 """Everything the driver raises. A TimeoutError is an OSError; the client's own follow a broken connection."""
 
+ANSWER_ERRORS = (*DRIVER_ERRORS, AttributeError)
+"""The same with what asyncpg 0.30 raises at an answer that lacks its end: PgDog 0.1.17 gives such answers to what comes
+after the loss of a server."""
+
 _LOST_RACES = {"40001", "40P01"}
 """Serialization failure, deadlock."""
 
@@ -62,7 +66,7 @@ def lost_connection(error: BaseException) -> bool:
     if isinstance(error, asyncpg.PostgresError):
         state = error.sqlstate or ""
         return state in _ENDED or state.startswith("08")
-    return isinstance(error, DRIVER_ERRORS) and not isinstance(error, TimeoutError | asyncpg.DataError)
+    return isinstance(error, ANSWER_ERRORS) and not isinstance(error, TimeoutError | asyncpg.DataError)
 
 
 def typed(error: BaseException) -> MnemicError:
@@ -75,7 +79,7 @@ def typed(error: BaseException) -> MnemicError:
         return InvalidInput("value", hint="a text or a number that the database cannot hold")
     if isinstance(error, TimeoutError):
         return StoreBusy(hint="the server did not answer in time")
-    if isinstance(error, DRIVER_ERRORS):
+    if isinstance(error, ANSWER_ERRORS):
         return StoreUnavailable(hint="check that the server runs and can be reached")
     return StoreFailed(type(error).__name__)
 

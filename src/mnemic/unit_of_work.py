@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from mnemic.types import Actor, AuditEvent, Change, Deadline, JsonValue, Memory, OutboxEntry, Status
+from mnemic.types import Actor, AuditEvent, Change, Deadline, JsonValue, Memory, OutboxEntry, Scope, Status
 
 if TYPE_CHECKING:
     from mnemic.ports import Reads, RecordStore, Transaction
@@ -209,9 +209,19 @@ class Unit:
         return await self._tx.remove_requests(tenant, disowned.memory_ids, owner=disowned.owner)
 
 
-async def commit(store: RecordStore, work: Callable[[Unit], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-    """Run `work` in one transaction and commit it; `RecordStore.transact` lists its obligations and errors."""
-    return await store.transact(lambda tx: work(Unit(tx)), deadline=deadline)
+async def commit(
+    store: RecordStore,
+    work: Callable[[Unit], Awaitable[T]],
+    *,
+    deadline: Deadline | None = None,
+    scope: Scope | None = None,
+) -> T:
+    """Run `work` in one transaction and commit it; `RecordStore.transact` lists its obligations and errors. Writes that
+    begin in the same `scope` may share a commit.
+    """
+    if scope is None or not store.capabilities.grouped:
+        return await store.transact(lambda tx: work(Unit(tx)), deadline=deadline)
+    return await store.transact(lambda tx: work(Unit(tx)), deadline=deadline, scope=scope)
 
 
 async def apply(store: RecordStore, mutation: Mutation) -> bool:

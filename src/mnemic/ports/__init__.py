@@ -213,8 +213,15 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
     async def close(self) -> None:
         """Release everything. May be called twice."""
 
-    async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-        """Run `work` in one transaction and commit it; its result is returned only once the commit is durable.
+    async def transact(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        deadline: Deadline | None = None,
+        scope: Scope | None = None,
+    ) -> T:
+        """Run `work` in one transaction and commit it; its result is returned only once the commit is durable. `scope`,
+        in which a write begins, is given to stores with the capability `grouped` alone.
 
         `work` may be run again from the start after a lost race, so it has no other effect; it awaits nothing but
         the transaction. If it raises, nothing is committed. Raises StoreBusy past the deadline, StoreFull,

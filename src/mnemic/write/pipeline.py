@@ -193,7 +193,7 @@ class MemoryWritePipeline:
             return await passed(gate, unit, draft, await revision.settle(unit, draft=draft))
 
         try:
-            settled = await commit(self._store, work, deadline=deadline)
+            settled = await commit(self._store, work, deadline=deadline, scope=known.scope)
         except Refused as refused:
             return blocked_receipt(draft.candidate, refused.reason, timer)
         assert settled is not None
@@ -333,7 +333,7 @@ class MemoryWritePipeline:
             settled = await settle(unit, job.draft, job.request, timer, memory_ids)
             return await passed(job.gate, unit, job.draft, settled), timer
 
-        return await commit(self._store, work, deadline=deadline)
+        return await commit(self._store, work, deadline=deadline, scope=job.draft.scope)
 
     async def _publish(self, settled: Settled, timer: StepTimer, deadline: Deadline | None) -> WriteReceipt:
         timer.note("commit", settled.decision)

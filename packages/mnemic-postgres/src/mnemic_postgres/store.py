@@ -25,6 +25,7 @@ from mnemic_postgres import damage, index_check, maintenance, next_space, outbox
 from mnemic_postgres.audit_chain import Trails, collect
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.database_access import Access, Opened
+from mnemic_postgres.group_commit import Groups
 from mnemic_postgres.indexes import Indexes
 from mnemic_postgres.lru_mapping import Recent
 from mnemic_postgres.members import Members
@@ -35,7 +36,7 @@ from mnemic_postgres.schema import reopen_with
 from mnemic_postgres.shared_statements import inside
 from mnemic_postgres.snapshot import PostgresSnapshot
 from mnemic_postgres.statements import load
-from mnemic_postgres.transaction import PostgresTransaction
+from mnemic_postgres.transaction import Common, PostgresTransaction
 
 T = TypeVar("T")
 
@@ -103,6 +104,7 @@ class PostgresStore(Jobs, SingleReads):
             durable=durable,
             shared=True,
             phrase=True,
+            grouped=True,
             exact_up_to=self._exact_up_to,
             sealed=frozenset({"content"} if self._sealer.seals else ()),
             spans_tenants=self._access.router is None,
@@ -130,7 +132,7 @@ class PostgresStore(Jobs, SingleReads):
             bm25=self._bm25,
             budget=self._index_bytes,
         )
-        return _Opened(database, promotions, indexes, terms, space)
+        return _Opened(database, self._bodies, promotions, indexes, terms, space)
 
     async def _found(self) -> VectorSpace:
         for dsn in self._access.server_dsns:
@@ -155,29 +157,15 @@ class PostgresStore(Jobs, SingleReads):
         await opened.database.thread.run(opened.indexes.loads.settled())
         await opened.database.thread.run(opened.promotions.moves.settled())
 
-    async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-        opened = self._ready
-
-        async def whole(transaction: PostgresTransaction) -> T:
-            result = await work(transaction)
-            await transaction.finish()
-            return result
-
-        async def run(session: Session) -> T:
-            transaction = PostgresTransaction(
-                session,
-                terms=opened.terms,
-                bodies=self._bodies,
-                dimensions=opened.dimensions,
-                indexes=opened.indexes,
-                trails=opened.trails,
-            )
-            try:
-                return await drive(whole, transaction)
-            finally:
-                transaction.end()
-
-        return await opened.connections.write(run, deadline)
+    async def transact(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        deadline: Deadline | None = None,
+        scope: Scope | None = None,
+    ) -> T:
+        groups = self._ready.groups
+        return await (groups.alone(work, deadline) if scope is None else groups.run(work, deadline, scope))
 
     async def secret(self, tenant: str) -> bytes:
         opened = self._ready
@@ -338,6 +326,7 @@ class _Opened:
     """Resources of an open store."""
 
     database: Opened
+    bodies: Bodies
     promotions: Promotions
     indexes: Indexes
     terms: Terms
@@ -345,6 +334,21 @@ class _Opened:
     next_space: VectorSpace | None = None
     secrets: Recent[str, bytes] = field(default_factory=lambda: Recent(_SECRETS))
     trails: Trails = field(default_factory=Trails)
+    groups: Groups = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.groups = Groups(self.connections, self.database.thread, self._transaction)
+
+    def _transaction(self, session: Session, common: Common) -> PostgresTransaction:
+        return PostgresTransaction(
+            session,
+            common,
+            terms=self.terms,
+            bodies=self.bodies,
+            dimensions=self.dimensions,
+            indexes=self.indexes,
+            trails=self.trails,
+        )
 
     @property
     def connections(self) -> Connections:
@@ -381,6 +385,7 @@ class _Opened:
 
         async def ended() -> None:
             self.members.close_owners()
+            await self.groups.stop()
             await self.promotions.moves.stop()
             await self.indexes.loads.stop()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from operator import mul
 from typing import Any
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
@@ -17,6 +17,7 @@ from mnemic.stores.codec import (
     checked_marks,
     checked_request,
     checked_vector,
+    cosines,
     damaged,
     is_message,
     text_check,
@@ -40,7 +41,6 @@ from mnemic_postgres.rows import (
     columns_of,
     digest,
     facet_numbers,
-    floats,
     lock_of,
     lock_of_tenant,
     place_of,
@@ -59,16 +59,36 @@ _READING = load("reading")
 _WRITING = load("writing")
 
 
+@dataclass(slots=True)
+class Common:
+    """Knowledge that the members of a group share, who run one after the other inside one BEGIN and COMMIT.
+
+    `changed` maps tenant and memory_id of each memory that earlier members wrote to its new state, None if it was
+    removed; `known` are neighbours that were read, which nobody else can change while the scope is locked; `indexes`
+    are those at hand when the group began. Lines, entries and counters wait for `finish`.
+    """
+
+    space: VectorSpace | None = None
+    places: dict[Scope, Place | None] = field(default_factory=dict)
+    indexes: dict[Scope, ScopeIndex | None] = field(default_factory=dict)
+    changed: dict[tuple[str, str], Memory | None] = field(default_factory=dict)
+    known: dict[tuple[str, str], Memory] = field(default_factory=dict)
+    events: dict[str, list[AuditEvent]] = field(default_factory=dict)
+    entries: dict[str, list[OutboxEntry]] = field(default_factory=dict)
+    used: Used = field(default_factory=Used)
+
+
 class PostgresTransaction(Transaction):
-    """The port's `Transaction` on a connection inside BEGIN and COMMIT.
+    """The port's `Transaction` on a connection inside BEGIN and COMMIT, alone there or a member of a group.
 
     The first access to a scope takes its lock, so that nothing read there can be stale when it is written. Lines of the
-    tenant's audit and entries of the outbox are written by `finish`.
+    tenant's audit and entries of the outbox are written by `finish`, for all members at once.
     """
 
     def __init__(
         self,
         session: Session,
+        common: Common,
         *,
         terms: Terms,
         bodies: Bodies,
@@ -82,24 +102,25 @@ class PostgresTransaction(Transaction):
         self._dimensions = dimensions
         self._indexes = indexes
         self._trails = trails
-        self._space: VectorSpace | None = None
-        self._places: dict[Scope, Place | None] = {}
-        self._looked: dict[Scope, ScopeIndex | None] = {}
+        self._common = common
         self._before: dict[tuple[str, str], Memory | None] = {}
-        self._events: dict[str, list[AuditEvent]] = {}
-        self._entries: dict[str, list[OutboxEntry]] = {}
-        self._used = Used()
+        self._changed: dict[tuple[str, str], Memory | None] = {}
+        self.wrote = False
 
     def end(self) -> None:
         """From here on every call is refused: the transaction is over."""
         self._session = None
 
+    def pass_on(self) -> None:
+        """Let the next member of the group know what this one changed."""
+        self._common.changed |= self._changed
+
     async def finish(self) -> None:
         """Write the deferred lines and entries."""
-        used = self._used.tenants
-        for tenant in sorted(self._events.keys() | self._entries.keys() | used.keys()):
+        common, used = self._common, self._common.used.tenants
+        for tenant in sorted(common.events.keys() | common.entries.keys() | used.keys()):
             await self._enter(tenant)
-            trail = Trail(self._events.get(tenant, []), self._entries.get(tenant, []), used.get(tenant, {}))
+            trail = Trail(common.events.get(tenant, []), common.entries.get(tenant, []), used.get(tenant, {}))
             await self._trails.leave(self._rows, tenant, trail, self._bodies.sealer.sign)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
@@ -114,7 +135,7 @@ class PostgresTransaction(Transaction):
         return None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        if scope in self._places:
+        if scope in self._common.places:
             await self._enter(scope.tenant)
             rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
             return with_fingerprint(fingerprint, self._bodies.memory(rows[0])) if rows else None
@@ -140,22 +161,45 @@ class PostgresTransaction(Transaction):
         index = await self._index(scope, place) if len(vector) == 4 * self._dimensions[0] else None
         if index is None:
             return await self._nearest_stored(scope, place, vector, limit, at_least)
-        best = index.near(Where(scopes=(scope,)), vector, limit=limit, at_least=at_least)
-        scores = {entry.memory_id: entry.score for entry in best}
-        return await self._as_before(scope, scores) if scores else []
+        return await self._nearest_indexed(scope, index, vector, limit, at_least)
+
+    async def _nearest_indexed(
+        self, scope: Scope, index: ScopeIndex, vector: Vector, limit: int, at_least: float
+    ) -> list[tuple[Memory, float]]:
+        """Return the nearest by an index that knows nothing of what earlier members of the group changed."""
+        changed = self._common.changed
+        replaced = sum(memory is None or memory.version > 1 for memory in changed.values())
+        best = index.near(Where(scopes=(scope,)), vector, limit=limit + replaced, at_least=at_least)
+        scores = {entry.memory_id: entry.score for entry in best if (scope.tenant, entry.memory_id) not in changed}
+        found = await self._as_before(scope, scores) if scores else []
+        if changed:
+            near = _nearest_of(changed.values(), scope, vector)
+            found += [(self._began(memory), score) for memory, score in near if score >= at_least]
+            found.sort(key=_rank, reverse=True)
+        return found[:limit]
+
+    def _began(self, memory: Memory) -> Memory:
+        """Return a memory as it was when this member began."""
+        return self._before.get((memory.scope.tenant, memory.memory_id)) or memory
 
     async def _index(self, scope: Scope, place: Place) -> ScopeIndex | None:
-        """Return the index as of the beginning: the scope is locked, and unchanged by this transaction so far."""
-        if scope not in self._looked:
-            touched = any(tenant == scope.tenant for tenant, _ in self._before)
+        """Return the index as of the group's beginning: the scope is locked, and was unchanged when it was found."""
+        indexes = self._common.indexes
+        if scope not in indexes:
+            touched = any(tenant == scope.tenant for tenant, _ in [*self._common.changed, *self._before])
             current = partial(self._indexes.current, self._open, scope.tenant, place)
-            self._looked[scope] = None if touched else await Step(current)
-        return self._looked[scope]
+            indexes[scope] = None if touched else await Step(current)
+        return indexes[scope]
 
     async def _as_before(self, scope: Scope, scores: Mapping[str, float]) -> list[tuple[Memory, float]]:
         """Return the memories of a list, as they were when the transaction began."""
-        rows = await self._ask(_READING["get_many"], *places_of(scope.tenant, [scope]), list(scores))
-        found = {memory.memory_id: memory for memory in self._bodies.whole(rows)}
+        known = self._common.known
+        if unknown := [memory_id for memory_id in scores if (scope.tenant, memory_id) not in known]:
+            rows = await self._ask(_READING["get_many"], *places_of(scope.tenant, [scope]), unknown)
+            known |= {(scope.tenant, memory.memory_id): memory for memory in self._bodies.whole(rows)}
+        found = {
+            memory_id: known[scope.tenant, memory_id] for memory_id in scores if (scope.tenant, memory_id) in known
+        }
         for memory_id in scores:
             before = self._before.get((scope.tenant, memory_id))
             if before is not None:
@@ -175,11 +219,12 @@ class PostgresTransaction(Transaction):
         found += [
             (memory, score) for memory, score in _nearest_of(self._before.values(), scope, vector) if score >= at_least
         ]
-        found.sort(key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)
+        found.sort(key=_rank, reverse=True)
         return found[:limit]
 
     async def insert(self, memory: Memory) -> None:
         self._check(memory.vector)
+        self.wrote = True
         if memory.version != 1:
             raise VersionConflict
         content, context = self._terms.of(memory)
@@ -190,13 +235,15 @@ class PostgresTransaction(Transaction):
         inserted = await self._rows("insert", *head, *values, *tail)
         if not inserted:
             raise VersionConflict
-        self._used.add(memory.scope.tenant, memory.kind, 1, inserted[0]["bytes"])
+        self._common.used.add(memory.scope.tenant, memory.kind, 1, inserted[0]["bytes"])
         self._before.setdefault((memory.scope.tenant, memory.memory_id), None)
         await self._mark_facets(memory, place)
         await relate(self._ask, memory, known=False)
+        self._changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def replace(self, memory: Memory) -> None:
         self._check(memory.vector)
+        self.wrote = True
         content, context = self._terms.of(memory)
         values, (body, *checks) = columns_of(memory, content, context), self._bodies.written(memory, content, context)
         stored = await self._stored(memory.memory_id, memory.scope)
@@ -212,14 +259,15 @@ class PostgresTransaction(Transaction):
         updated = await self._rows("update", *head, *values, *tail)
         if not updated:
             raise VersionConflict
-        self._used.add(memory.scope.tenant, stored["kind"], -1, -stored["bytes"])
-        self._used.add(memory.scope.tenant, memory.kind, 1, updated[0]["bytes"])
+        self._common.used.add(memory.scope.tenant, stored["kind"], -1, -stored["bytes"])
+        self._common.used.add(memory.scope.tenant, memory.kind, 1, updated[0]["bytes"])
         await self._repost(memory, stored, content, context, large=place.large)
         if memory.kind is Kind.STRUCTURED:
             await self._rows("unmark_facets", memory.scope.tenant, memory.memory_id)
         await self._mark_facets(memory, place)
         await relate(self._ask, memory, known=True)
         self._before.setdefault((memory.scope.tenant, memory.memory_id), self._bodies.before(stored))
+        self._changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def _mark_facets(self, memory: Memory, place: Place) -> None:
         marks = facet_numbers(self._terms, memory)
@@ -230,11 +278,13 @@ class PostgresTransaction(Transaction):
         stored = await self._stored(memory_id, scope)
         if stored is None:
             return False
+        self.wrote = True
         head = (scope.tenant, stored["scope_id"])
         await self._unpost(head, stored)
         for gone in await self._rows("remove", *head, memory_id, *(-count for count in _counted_of(stored))):
-            self._used.add(scope.tenant, gone["kind"], -1, -gone["bytes"])
+            self._common.used.add(scope.tenant, gone["kind"], -1, -gone["bytes"])
         self._before.setdefault((scope.tenant, memory_id), self._bodies.before(stored))
+        self._changed[scope.tenant, memory_id] = None
         return True
 
     async def _unpost(self, head: tuple[str, int], stored: Any) -> None:
@@ -251,10 +301,12 @@ class PostgresTransaction(Transaction):
 
     async def append_audit(self, event: AuditEvent) -> None:
         encode_event(event)
-        self._events.setdefault(event.tenant, []).append(event)
+        self.wrote = True
+        self._common.events.setdefault(event.tenant, []).append(event)
 
     async def enqueue(self, entry: OutboxEntry) -> None:
-        self._entries.setdefault(entry.scope.tenant, []).append(entry)
+        self.wrote = True
+        self._common.entries.setdefault(entry.scope.tenant, []).append(entry)
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
         await self._enter(tenant)
@@ -265,12 +317,14 @@ class PostgresTransaction(Transaction):
         self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
     ) -> None:
         await self._enter(tenant)
+        self.wrote = True
         values = (digest, receipt, to_micros(at), text_check(digest, receipt))
         if not await self._rows("remember_request", tenant, idempotency_key, *values):
             raise IdempotencyConflict
 
     async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
         await self._enter(tenant)
+        self.wrote = True
         prefix = owner and f"{owner}:"
         return len(await self._rows("remove_requests", tenant, in_json(storable(memory_ids)), prefix))
 
@@ -283,13 +337,15 @@ class PostgresTransaction(Transaction):
             await Step(partial(self._open.enter, tenant, lock_of_tenant(tenant)))
         await self._enter(tenant)
         ask = asking(self._ask, JOBS)
-        return await usage(ask, tenant, since, scope, {} if scope is not None else self._used.tenants.get(tenant, {}))
+        return await usage(
+            ask, tenant, since, scope, {} if scope is not None else self._common.used.tenants.get(tenant, {})
+        )
 
     async def space(self) -> VectorSpace:
-        if self._space is None:
+        if self._common.space is None:
             (row,) = await self._ask(_READING["space"])
-            self._space = VectorSpace(model=row["model"], dimension=row["dimension"])
-        return self._space
+            self._common.space = VectorSpace(model=row["model"], dimension=row["dimension"])
+        return self._common.space
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         await self._enter(tenant)
@@ -298,6 +354,7 @@ class PostgresTransaction(Transaction):
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         await self._enter(tenant)
+        self.wrote = True
         if value is None:
             await self._rows("remove_mark", tenant, name)
         else:
@@ -325,23 +382,23 @@ class PostgresTransaction(Transaction):
         place = await self._lock(scope)
         if place is None:
             rows = await self._rows("make_scope", *place_of(scope))
-            place = self._places[scope] = Place(*rows[0])
+            place = self._common.places[scope] = Place(*rows[0])
         return place
 
     async def _lock(self, scope: Scope) -> Place | None:
         """Return the scope as this transaction first touched, and so locked it; None while it has no number."""
-        if scope in self._places:
+        if scope in self._common.places:
             await self._enter(scope.tenant)
         else:
             await self._begin(scope, "")
-        return self._places[scope]
+        return self._common.places[scope]
 
     async def _begin(self, scope: Scope, fingerprint: str) -> Any:
         """Lock the scope and look at it: the row, with the active memory of that fingerprint."""
         enter = partial(self._open.enter_writing, *place_of(scope), fingerprint, lock=lock_of(scope))
         row = await Step(enter)
-        self._space = VectorSpace(model=row["model"], dimension=row["dimension"])
-        self._places[scope] = None if row["scope_id"] is None else Place(*(row[name] for name in Place._fields))
+        self._common.space = VectorSpace(model=row["model"], dimension=row["dimension"])
+        self._common.places[scope] = None if row["scope_id"] is None else Place(*(row[name] for name in Place._fields))
         return row
 
     async def _enter(self, tenant: str) -> None:
@@ -361,11 +418,20 @@ class PostgresTransaction(Transaction):
         return self._session
 
 
-def _nearest_of(before: Iterable[Memory | None], scope: Scope, vector: Vector) -> Iterator[tuple[Memory, float]]:
-    """Yield the memories that a transaction has changed in a scope, in their previous state, with their similarity."""
-    for memory in before:
-        if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector:
-            yield memory, sum(map(mul, floats(memory.vector), floats(vector)))
+def _rank(found: tuple[Memory, float]) -> tuple[float, str]:
+    """Return the order of the nearest: among equals the newer memory comes first."""
+    return found[1], found[0].memory_id
+
+
+def _nearest_of(memories: Iterable[Memory | None], scope: Scope, vector: Vector) -> list[tuple[Memory, float]]:
+    """Return those of these memories that are active in the scope, with their similarity."""
+    active = [
+        memory for memory in memories if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE
+    ]
+    # While the store is being changed to other vectors, some have another length.
+    near = [(memory, memory.vector) for memory in active if memory.vector and len(memory.vector) == len(vector)]
+    scores = cosines([held for _, held in near], vector) if near else []
+    return [(memory, score) for (memory, _), score in zip(near, scores, strict=True)]
 
 
 def _posted(place: Place, content: Words, context: Words) -> tuple[Sequence[int], ...]:

@@ -97,7 +97,13 @@ class LayeredStore(SingleReads):
         self._scopes.clear()
         await self._rows.close()
 
-    async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+    async def transact(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        deadline: Deadline | None = None,
+        scope: Scope | None = None,
+    ) -> T:
         if deadline is not None and deadline.expired:
             raise StoreBusy
         done: list[LayeredTransaction] = []

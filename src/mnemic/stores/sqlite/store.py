@@ -129,7 +129,13 @@ class SqliteStore(Jobs, SingleReads):
         if opened is not None:
             await asyncio.to_thread(opened.close)
 
-    async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+    async def transact(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        deadline: Deadline | None = None,
+        scope: Scope | None = None,
+    ) -> T:
         return await finished(self._ready.groups.submit(work, deadline))
 
     async def secret(self, tenant: str) -> bytes:

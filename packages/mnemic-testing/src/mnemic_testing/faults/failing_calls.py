@@ -70,14 +70,14 @@ class FailingStore:
 
         return call
 
-    async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+    async def transact(self, work: Callable[[Transaction], Awaitable[T]], **named: Any) -> T:
         """Run `work` on a transaction whose calls count too; failing after the commit is a commit nobody heard of."""
 
         async def watched(transaction: Transaction) -> T:
             port: Any = _FailingPort(transaction, self.nth, "transaction")
             return await work(port)
 
-        answer = await self.nth.through("transact", lambda: self._inner.transact(watched, deadline=deadline))
+        answer = await self.nth.through("transact", lambda: self._inner.transact(watched, **named))
         self.deaf -= 1
         if self.deaf == 0:
             raise self._error()

@@ -5,15 +5,20 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import Counter
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from mnemic.errors import SpaceMismatch, StoreUnavailable, VersionConflict
+from mnemic.errors import MnemicError, SpaceMismatch, StoreUnavailable, VersionConflict
 from mnemic.ports import RecordStore, Transaction
 from mnemic.stores.audit_chain import first_broken
-from mnemic.types import AuditEvent, OutboxEntry, VectorSpace
+from mnemic.stores.in_process import InProcessStore
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Status, VectorSpace
 from mnemic_testing.record_store.fixtures import (
     EMBEDDER,
     START,
@@ -106,6 +111,36 @@ class SharingContract(Setting):
         assert len(lines) == 60
         assert first_broken(lines) is None
 
+    @pytest.mark.parametrize("seed", range(4))
+    async def test_writes_that_wait_in_one_scope_answer_as_one_after_the_other(
+        self, store: RecordStore, seed: int
+    ) -> None:
+        grouped = store.capabilities.grouped
+        works = writes(random.Random(seed), 40)  # noqa: S311 - nothing here is secret
+        model = InProcessStore()
+        await model.open(EMBEDDER.space)
+        await model.secret("acme")
+        expected = [await answer(model, work, {}) for work in works]
+        if grouped:
+            got = await asyncio.gather(*(answer(store, work, {"scope": scope()}) for work in works))
+        else:
+            got = [await answer(store, work, {}) for work in works]
+
+        for place, (mine, theirs) in enumerate(zip(got, expected, strict=True)):
+            assert mine == theirs, f"{place}: store {mine!r}, model {theirs!r}"
+        assert await store.newest(everything(), limit=99) == await model.newest(everything(), limit=99)
+        lines = await store.audit("acme")
+        assert [line.memory_id for line in lines] == [line.memory_id for line in await model.audit("acme")]
+        assert (await store.broken_audit("acme"))[1] is None
+        assert {(entry.memory_id, entry.version) for entry in await store.pending()} == {
+            (entry.memory_id, entry.version) for entry in await model.pending()
+        }
+        for each in (store, model):
+            assert (await each.usage("acme", since=START))[Kind.LONG_TERM].rows == len(
+                await model.newest(everything(statuses=frozenset(Status)), limit=99)
+            )
+        await model.close()
+
     async def test_two_stores_on_the_same_data_see_each_other(self, store: RecordStore, other: RecordStore) -> None:
         first, second = memory("green tea"), memory("green coffee")
         await remember(store, first)
@@ -129,3 +164,63 @@ class SharingContract(Setting):
         vector = EMBEDDER.vector("tea")
         near = await other.transact(lambda t: t.nearest(scope(), vector, limit=5, at_least=0.9))
         assert len(near) == 1
+
+
+WORDS = "green black tea coffee river harbour train boat old new".split()
+
+
+def writes(choice: random.Random, number: int) -> list[Callable[[Transaction], Awaitable[object]]]:
+    """Return works that look for neighbours, insert, replace and remove; some are refused before or after a change."""
+    known: list[Memory] = []
+    works: list[Callable[[Transaction], Awaitable[object]]] = []
+    for place in range(number):
+        text = " ".join(choice.sample(WORDS, 3))
+        new = memory(text, at=day(place / 100), fingerprint=" ".join(sorted(text.split())))
+        old = choice.choice(known) if known else None
+        act = choice.choices(("insert", "replace", "remove", "refused", "undone"), (6, 3, 1, 1, 1))[0]
+        works.append(partial(_write, new=new, old=old, act=act, text=" ".join(choice.sample(WORDS, 3))))
+        known.append(new)
+    return works
+
+
+async def _write(tx: Transaction, *, new: Memory, old: Memory | None, act: str, text: str) -> object:
+    seen = await _seen(tx, new.content)
+    if act == "refused":
+        raise MnemicError("before")
+    same = await tx.find_fingerprint(new.scope, new.fingerprint or "")
+    current = await tx.get(old.memory_id, scopes=[new.scope]) if old else None
+    changed = new
+    if act == "remove" and current is not None:
+        await tx.remove(current.memory_id, scope=new.scope)
+        changed = current
+    elif act == "replace" and current is not None:
+        closing = {"status": Status.SUPERSEDED} if same else {"content": text, "vector": EMBEDDER.vector(text)}
+        changed = current.next_version(new.created_at, **closing)
+        await tx.replace(changed)
+    elif same is None:
+        await tx.insert(new)
+    await tx.append_audit(
+        AuditEvent(tenant="acme", action="created", at=new.created_at, actor="ada", memory_id=changed.memory_id)
+    )
+    await tx.enqueue(
+        OutboxEntry(scope=new.scope, action="upsert", memory_id=changed.memory_id, version=changed.version)
+    )
+    if act == "undone":
+        raise MnemicError("after")
+    return [seen, same and same.memory_id, await _seen(tx, text)]
+
+
+async def _seen(tx: Transaction, text: str) -> list[object]:
+    """Return all neighbours of a text, and the scores of the nearest few, whose order among equals is not compared."""
+    near = await tx.nearest(scope(), EMBEDDER.vector(text), limit=99, at_least=0.3)
+    few = await tx.nearest(scope(), EMBEDDER.vector(text), limit=4, at_least=0.3)
+    known = sorted((each.memory_id, each.version, each.content, round(score, 4)) for each, score in near)
+    return [*known, *(round(score, 4) for _, score in few)]
+
+
+async def answer(store: RecordStore, work: Callable[[Transaction], Awaitable[object]], named: dict[str, Any]) -> object:
+    """Return the result of a transaction, or the reason of its failure."""
+    try:
+        return await store.transact(work, **named)
+    except MnemicError as error:
+        return error.reason

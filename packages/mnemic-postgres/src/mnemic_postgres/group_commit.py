@@ -1,0 +1,183 @@
+"""Group commit: writes to one scope that would wait for each other share a transaction, its locks and its commit."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable
+from mnemic.ports import Transaction
+from mnemic.stores.async_transactions import drive
+from mnemic.types import Deadline, Scope
+from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.failures import typed
+from mnemic_postgres.loop_thread import LoopThread, Tasks
+from mnemic_postgres.transaction import Common, PostgresTransaction
+
+T = TypeVar("T")
+
+Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"
+
+MOST = 64
+MAX_LOCK_SECONDS = 0.5
+"""Longest time for which a group accepts further writes; writers of that scope in other processes wait."""
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    work: Work
+    deadline: Deadline | None
+    future: asyncio.Future[Any]
+    result: Any = None
+    error: Exception | None = None
+
+    def answer(self) -> None:
+        """Tell the caller, unless it was cancelled meanwhile."""
+        if self.future.done():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)
+
+
+class Groups:
+    """Queues of writes by scope, first in, first out, on the loop of `thread`.
+
+    A write that finds nobody in its scope runs in a separate transaction. Those that come meanwhile would wait for its
+    lock; they run together, one after the other in one transaction. No savepoint separates them, because a router
+    allows none: where one fails after it has changed something, all are undone and each runs in a separate one.
+    """
+
+    def __init__(
+        self,
+        connections: Connections,
+        thread: LoopThread,
+        transaction: Callable[[Session, Common], PostgresTransaction],
+    ) -> None:
+        self._connections, self._thread = connections, thread
+        self._transaction = transaction
+        self._waiting: dict[Scope, deque[_Job]] = {}
+        self._running = Tasks()
+
+    async def run(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None, scope: Scope) -> T:
+        """Return the result of `work`, which first touches `scope`, once it is committed. May be called on any loop."""
+        return await self._thread.run(self._submit(work, deadline, scope))
+
+    async def alone(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None) -> T:
+        """Return the result of `work`, once it is committed in a separate transaction."""
+
+        async def whole(session: Session) -> T:
+            transaction = self._transaction(session, Common())
+            try:
+                result = await drive(work, transaction)
+                await drive(lambda _: transaction.finish(), None)
+                return result
+            finally:
+                transaction.end()
+
+        return await self._connections.write(whole, deadline)
+
+    async def stop(self) -> None:
+        """Cancel what runs. For the loop of `thread`."""
+        await self._running.stop()
+
+    async def _submit(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None, scope: Scope) -> T:
+        if scope in self._waiting:
+            job = _Job(work, deadline, asyncio.get_running_loop().create_future())
+            self._waiting[scope].append(job)
+            result: T = await job.future
+            return result
+        self._waiting[scope] = deque()
+        try:
+            return await self.alone(work, deadline)
+        finally:
+            if self._waiting[scope]:
+                self._running.start(self._drained(scope))
+            else:
+                del self._waiting[scope]
+
+    async def _drained(self, scope: Scope) -> None:
+        """Run what waits for `scope`, until nothing does."""
+        queue = self._waiting[scope]
+        try:
+            while (first := _next(queue)) is not None:
+                if queue:
+                    await self._together(first, queue)
+                else:
+                    await self._separately(first)
+        finally:
+            del self._waiting[scope]
+            for job in queue:
+                job.error = StoreUnavailable("closed")
+                job.answer()
+
+    async def _separately(self, job: _Job) -> None:
+        job.result = job.error = None
+        try:
+            job.result = await self.alone(job.work, job.deadline)
+        except Exception as error:  # noqa: BLE001 - the caller gets it
+            job.error = error
+        job.answer()
+
+    async def _together(self, first: _Job, queue: deque[_Job]) -> None:
+        group = [first]
+
+        async def whole(session: Session) -> None:
+            common = Common()
+            for job in _members(group, queue):
+                await self._member(job, session, common)
+            await drive(lambda _: self._transaction(session, common).finish(), None)
+
+        try:
+            await self._connections.write(whole)
+        except (StoreBusy, StoreUnavailable, CommitUnknown) as error:
+            for job in group:
+                job.error = copy(error)
+        except Exception:  # noqa: BLE001 - nothing is stored, and whoever caused it meets it again
+            for job in group:
+                await self._separately(job)
+            return
+        for job in group:
+            job.answer()
+
+    async def _member(self, job: _Job, session: Session, common: Common) -> None:
+        """Run one member. Raises its error where the others cannot go on without it."""
+        job.result = job.error = None
+        transaction = self._transaction(session, common)
+        try:
+            if job.deadline is not None and job.deadline.remaining() <= 0:
+                raise StoreBusy
+            job.result = await drive(job.work, transaction)
+        except Exception as error:
+            job.error = error
+            if transaction.wrote or session.failure is not None:
+                raise
+        else:
+            transaction.pass_on()
+        finally:
+            transaction.end()
+        if session.failure is not None:
+            raise typed(session.failure)
+
+
+def _next(queue: deque[_Job]) -> _Job | None:
+    while queue:
+        job = queue.popleft()
+        if not job.future.done():
+            return job
+    return None
+
+
+def _members(group: list[_Job], queue: deque[_Job]) -> Iterator[_Job]:
+    """Yield the members so far, of an attempt that begins again, then those that wait, until the group is full."""
+    until = time.monotonic() + MAX_LOCK_SECONDS
+    yield from list(group)
+    while len(group) < MOST and time.monotonic() < until and (job := _next(queue)) is not None:
+        group.append(job)
+        yield job

@@ -220,12 +220,9 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         deadline: Deadline | None = None,
         scope: Scope | None = None,
     ) -> T:
-        """Run `work` in one transaction and commit it; its result is returned only once the commit is durable. `scope`,
-        in which a write begins, is given to stores with the capability `grouped` alone.
-
-        `work` may be run again from the start after a lost race, so it has no other effect; it awaits nothing but
-        the transaction. If it raises, nothing is committed. Raises StoreBusy past the deadline, StoreFull,
-        CommitUnknown.
+        """Run `work` in one transaction; its result is returned only once the commit is durable. `scope`, in which a
+        write begins, is given to `grouped` stores alone. `work` may be run again after a lost race, so it has no other
+        effect; it awaits nothing but the transaction. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
         """
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:

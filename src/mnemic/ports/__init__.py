@@ -82,9 +82,7 @@ class Transaction(Reads, Protocol):
     """One atomic change. Only `mnemic.unit_of_work` calls the methods that write."""
 
     async def insert(self, memory: Memory) -> None:
-        """Add a new memory (version 1). Raises VersionConflict when an active one of the scope has its fingerprint or
-        id.
-        """
+        """Add a new memory (version 1). Raises VersionConflict if its fingerprint is active or its id known."""
 
     async def replace(self, memory: Memory) -> None:
         """Store `memory` as the next version of itself and keep the old version in the history.

@@ -16,8 +16,9 @@ from mnemic.stores.async_transactions import drive
 from mnemic.types import Deadline, Scope
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.failures import typed
+from mnemic_postgres.group_state import GroupState
 from mnemic_postgres.loop_thread import LoopThread, Tasks
-from mnemic_postgres.transaction import Common, PostgresTransaction
+from mnemic_postgres.transaction import PostgresTransaction
 
 T = TypeVar("T")
 
@@ -58,7 +59,7 @@ class Groups:
         self,
         connections: Connections,
         thread: LoopThread,
-        transaction: Callable[[Session, Common], PostgresTransaction],
+        transaction: Callable[[Session, GroupState], PostgresTransaction],
     ) -> None:
         self._connections, self._thread = connections, thread
         self._transaction = transaction
@@ -73,7 +74,7 @@ class Groups:
         """Return the result of `work`, once it is committed in a separate transaction."""
 
         async def whole(session: Session) -> T:
-            transaction = self._transaction(session, Common())
+            transaction = self._transaction(session, GroupState())
             try:
                 result = await drive(work, transaction)
                 await drive(lambda _: transaction.finish(), None)
@@ -129,7 +130,7 @@ class Groups:
         group = [first]
 
         async def whole(session: Session) -> None:
-            common = Common()
+            common = GroupState()
             for job in _members(group, queue):
                 await self._member(job, session, common)
             await drive(lambda _: self._transaction(session, common).finish(), None)
@@ -146,7 +147,7 @@ class Groups:
         for job in group:
             job.answer()
 
-    async def _member(self, job: _Job, session: Session, common: Common) -> None:
+    async def _member(self, job: _Job, session: Session, common: GroupState) -> None:
         """Run one member. Raises its error where the others cannot go on without it."""
         job.result = job.error = None
         transaction = self._transaction(session, common)

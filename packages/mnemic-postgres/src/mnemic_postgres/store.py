@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeVar
@@ -22,29 +21,23 @@ from mnemic.stores.single_reads import Scan, SingleReads
 from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
 from mnemic_language.text.bm25 import Bm25
 from mnemic_postgres import damage, index_check, maintenance, next_space, outbox, reseal, spaces
-from mnemic_postgres.audit_chain import Trails, collect
-from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.audit_chain import collect
+from mnemic_postgres.connections import Session
 from mnemic_postgres.database_access import Access, Opened
-from mnemic_postgres.group_commit import Groups
 from mnemic_postgres.indexes import Indexes
-from mnemic_postgres.lru_mapping import Recent
-from mnemic_postgres.members import Members
 from mnemic_postgres.owner_maintenance import Owner
 from mnemic_postgres.promotion import Promotions
+from mnemic_postgres.resources import Resources
 from mnemic_postgres.rows import Bodies, Terms, place_of, places_of, storable
 from mnemic_postgres.schema import reopen_with
 from mnemic_postgres.shared_statements import inside
 from mnemic_postgres.snapshot import PostgresSnapshot
 from mnemic_postgres.statements import load
-from mnemic_postgres.transaction import Common, PostgresTransaction
 
 T = TypeVar("T")
 
 _READING = load("reading")
 _SESSION = load("session")
-_SECRETS = 10_000
-"""Secrets of tenants that are kept in memory."""
-
 _EXAMINING = 3600.0
 """Seconds that it may take to read every row of a tenant."""
 
@@ -94,7 +87,7 @@ class PostgresStore(Jobs, SingleReads):
         self._bm25 = bm25 or Bm25()
         self._sealer = Sealer(keyring, seals=seals, vectors=False)
         self._bodies = Bodies(self._sealer)
-        self._opened: _Opened | None = None
+        self._opened: Resources | None = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -118,10 +111,10 @@ class PostgresStore(Jobs, SingleReads):
         elif space not in (None, self._opened.space):
             raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
 
-    async def _open(self, space: VectorSpace) -> _Opened:
+    async def _open(self, space: VectorSpace) -> Resources:
         return self._searching(await self._access.open(space), space)
 
-    def _searching(self, database: Opened, space: VectorSpace) -> _Opened:
+    def _searching(self, database: Opened, space: VectorSpace) -> Resources:
         promotions = Promotions(database.connections)
         terms = Terms(database.ready.salt)
         indexes = Indexes(
@@ -132,7 +125,7 @@ class PostgresStore(Jobs, SingleReads):
             bm25=self._bm25,
             budget=self._index_bytes,
         )
-        return _Opened(database, self._bodies, promotions, indexes, terms, space)
+        return Resources(database, self._bodies, promotions, indexes, terms, space)
 
     async def _found(self) -> VectorSpace:
         for dsn in self._access.server_dsns:
@@ -315,81 +308,10 @@ class PostgresStore(Jobs, SingleReads):
         await work(self._ready.members, *given)
 
     @property
-    def _ready(self) -> _Opened:
+    def _ready(self) -> Resources:
         if self._opened is None:
             raise StoreUnavailable("closed")
         return self._opened
-
-
-@dataclass(slots=True)
-class _Opened:
-    """Resources of an open store."""
-
-    database: Opened
-    bodies: Bodies
-    promotions: Promotions
-    indexes: Indexes
-    terms: Terms
-    space: VectorSpace
-    next_space: VectorSpace | None = None
-    secrets: Recent[str, bytes] = field(default_factory=lambda: Recent(_SECRETS))
-    trails: Trails = field(default_factory=Trails)
-    groups: Groups = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.groups = Groups(self.connections, self.database.thread, self._transaction)
-
-    def _transaction(self, session: Session, common: Common) -> PostgresTransaction:
-        return PostgresTransaction(
-            session,
-            common,
-            terms=self.terms,
-            bodies=self.bodies,
-            dimensions=self.dimensions,
-            indexes=self.indexes,
-            trails=self.trails,
-        )
-
-    @property
-    def connections(self) -> Connections:
-        return self.database.connections
-
-    @property
-    def dimensions(self) -> list[int]:
-        """Of the present vectors, and of those to come."""
-        return [space.dimension for space in (self.space, self.next_space) if space is not None]
-
-    @property
-    def members(self) -> Members:
-        return self.database.members
-
-    @property
-    def failing(self) -> Iterator[str]:
-        """The parts that do not answer: the replica, whose reads go to the primary, or a server behind the router."""
-        if self.database.replica is not None and self.database.replica.failing:
-            yield "replica"
-        if self.members.failing:
-            yield "server"
-
-    async def as_owners(self, work: Callable[[Any], Awaitable[T]]) -> list[T]:
-        """Return the results of `work` on the owner's connection to each server, which sees every tenant of it. Raises
-        StoreFailed.
-        """
-        result = await self.database.thread.run(self.members.as_owners(work))
-        if self.database.replica is not None:
-            await self.connections.write(self.database.replica.note)
-        return result
-
-    async def stop(self) -> None:
-        """End the background tasks."""
-
-        async def ended() -> None:
-            self.members.close_owners()
-            await self.groups.stop()
-            await self.promotions.moves.stop()
-            await self.indexes.loads.stop()
-
-        await self.database.thread.run(ended())
 
 
 async def _secret(session: Session, tenant: str, given: bytes | None = None) -> bytes:

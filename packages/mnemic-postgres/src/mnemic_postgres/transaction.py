@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -17,7 +16,6 @@ from mnemic.stores.codec import (
     checked_marks,
     checked_request,
     checked_vector,
-    cosines,
     damaged,
     is_message,
     text_check,
@@ -26,13 +24,14 @@ from mnemic.stores.codec import (
     with_key,
 )
 from mnemic.stores.relational.maintenance import in_json, usage
-from mnemic.stores.scope_index import ScopeIndex
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace, Where
-from mnemic_postgres.audit_chain import Trail, Trails, Used
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
+from mnemic_postgres.audit_chain import Trail, Trails
 from mnemic_postgres.connections import Session
 from mnemic_postgres.graph import relate
+from mnemic_postgres.group_state import GroupState
 from mnemic_postgres.indexes import Indexes
 from mnemic_postgres.maintenance import JOBS
+from mnemic_postgres.nearest import Nearest
 from mnemic_postgres.rows import (
     Bodies,
     Place,
@@ -47,7 +46,6 @@ from mnemic_postgres.rows import (
     places_of,
     postings_of,
     raw,
-    sent,
     storable,
     unpack,
     words_are_whole,
@@ -57,25 +55,6 @@ from mnemic_postgres.statements import load
 
 _READING = load("reading")
 _WRITING = load("writing")
-
-
-@dataclass(slots=True)
-class Common:
-    """Knowledge that the members of a group share, who run one after the other inside one BEGIN and COMMIT.
-
-    `changed` maps tenant and memory_id of each memory that earlier members wrote to its new state, None if it was
-    removed; `known` are neighbours that were read, which nobody else can change while the scope is locked; `indexes`
-    are those at hand when the group began. Lines, entries and counters wait for `finish`.
-    """
-
-    space: VectorSpace | None = None
-    places: dict[Scope, Place | None] = field(default_factory=dict)
-    indexes: dict[Scope, ScopeIndex | None] = field(default_factory=dict)
-    changed: dict[tuple[str, str], Memory | None] = field(default_factory=dict)
-    known: dict[tuple[str, str], Memory] = field(default_factory=dict)
-    events: dict[str, list[AuditEvent]] = field(default_factory=dict)
-    entries: dict[str, list[OutboxEntry]] = field(default_factory=dict)
-    used: Used = field(default_factory=Used)
 
 
 class PostgresTransaction(Transaction):
@@ -88,7 +67,7 @@ class PostgresTransaction(Transaction):
     def __init__(
         self,
         session: Session,
-        common: Common,
+        common: GroupState,
         *,
         terms: Terms,
         bodies: Bodies,
@@ -157,70 +136,9 @@ class PostgresTransaction(Transaction):
         place = await self._lock(scope)
         if place is None or limit <= 0:
             return []
+        near = Nearest(self._open, self._common, self._before, self._bodies, self._indexes)
         # While the store is being changed to other vectors, what is at hand may not be theirs.
-        index = await self._index(scope, place) if len(vector) == 4 * self._dimensions[0] else None
-        if index is None:
-            return await self._nearest_stored(scope, place, vector, limit, at_least)
-        return await self._nearest_indexed(scope, index, vector, limit, at_least)
-
-    async def _nearest_indexed(
-        self, scope: Scope, index: ScopeIndex, vector: Vector, limit: int, at_least: float
-    ) -> list[tuple[Memory, float]]:
-        """Return the nearest by an index that knows nothing of what earlier members of the group changed."""
-        changed = self._common.changed
-        replaced = sum(memory is None or memory.version > 1 for memory in changed.values())
-        best = index.near(Where(scopes=(scope,)), vector, limit=limit + replaced, at_least=at_least)
-        scores = {entry.memory_id: entry.score for entry in best if (scope.tenant, entry.memory_id) not in changed}
-        found = await self._as_before(scope, scores) if scores else []
-        if changed:
-            near = _nearest_of(changed.values(), scope, vector)
-            found += [(self._began(memory), score) for memory, score in near if score >= at_least]
-            found.sort(key=_rank, reverse=True)
-        return found[:limit]
-
-    def _began(self, memory: Memory) -> Memory:
-        """Return a memory as it was when this member began."""
-        return self._before.get((memory.scope.tenant, memory.memory_id)) or memory
-
-    async def _index(self, scope: Scope, place: Place) -> ScopeIndex | None:
-        """Return the index as of the group's beginning: the scope is locked, and was unchanged when it was found."""
-        indexes = self._common.indexes
-        if scope not in indexes:
-            touched = any(tenant == scope.tenant for tenant, _ in [*self._common.changed, *self._before])
-            current = partial(self._indexes.current, self._open, scope.tenant, place)
-            indexes[scope] = None if touched else await Step(current)
-        return indexes[scope]
-
-    async def _as_before(self, scope: Scope, scores: Mapping[str, float]) -> list[tuple[Memory, float]]:
-        """Return the memories of a list, as they were when the transaction began."""
-        known = self._common.known
-        if unknown := [memory_id for memory_id in scores if (scope.tenant, memory_id) not in known]:
-            rows = await self._ask(_READING["get_many"], *places_of(scope.tenant, [scope]), unknown)
-            known |= {(scope.tenant, memory.memory_id): memory for memory in self._bodies.whole(rows)}
-        found = {
-            memory_id: known[scope.tenant, memory_id] for memory_id in scores if (scope.tenant, memory_id) in known
-        }
-        for memory_id in scores:
-            before = self._before.get((scope.tenant, memory_id))
-            if before is not None:
-                found[memory_id] = before
-        return [(found[memory_id], score) for memory_id, score in scores.items() if memory_id in found]
-
-    async def _nearest_stored(
-        self, scope: Scope, place: Place, vector: Vector, limit: int, at_least: float
-    ) -> list[tuple[Memory, float]]:
-        changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
-        given = (*place_of(scope), sent(vector), changed, at_least, limit)
-        await Step(partial(self._open.approximate, place.large))
-        rows = await self._rows("approximate_in_scope" if place.large else "nearest_in_scope", *given)
-        await Step(partial(self._open.approximate, False))
-        near = {row["memory_id"]: row["score"] for row in rows}
-        found = [(memory, near[memory.memory_id]) for memory in self._bodies.whole(rows)]
-        found += [
-            (memory, score) for memory, score in _nearest_of(self._before.values(), scope, vector) if score >= at_least
-        ]
-        found.sort(key=_rank, reverse=True)
-        return found[:limit]
+        return await near.find(scope, place, vector, limit, at_least, indexed=len(vector) == 4 * self._dimensions[0])
 
     async def insert(self, memory: Memory) -> None:
         self._check(memory.vector)
@@ -416,22 +334,6 @@ class PostgresTransaction(Transaction):
         if self._session is None:
             raise RuntimeError("the transaction is over")
         return self._session
-
-
-def _rank(found: tuple[Memory, float]) -> tuple[float, str]:
-    """Return the order of the nearest: among equals the newer memory comes first."""
-    return found[1], found[0].memory_id
-
-
-def _nearest_of(memories: Iterable[Memory | None], scope: Scope, vector: Vector) -> list[tuple[Memory, float]]:
-    """Return those of these memories that are active in the scope, with their similarity."""
-    active = [
-        memory for memory in memories if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE
-    ]
-    # While the store is being changed to other vectors, some have another length.
-    near = [(memory, memory.vector) for memory in active if memory.vector and len(memory.vector) == len(vector)]
-    scores = cosines([held for _, held in near], vector) if near else []
-    return [(memory, score) for (memory, _), score in zip(near, scores, strict=True)]
 
 
 def _posted(place: Place, content: Words, context: Words) -> tuple[Sequence[int], ...]:

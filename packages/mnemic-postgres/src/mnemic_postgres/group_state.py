@@ -1,0 +1,29 @@
+"""State that the writes of one group share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mnemic.stores.scope_index import ScopeIndex
+from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, VectorSpace
+from mnemic_postgres.audit_chain import Used
+from mnemic_postgres.rows import Place
+
+
+@dataclass(slots=True)
+class GroupState:
+    """Knowledge that the members of a group share, who run one after the other inside one BEGIN and COMMIT.
+
+    `changed` maps tenant and memory_id of each memory that earlier members wrote to its new state, None if it was
+    removed; `known` are neighbours that were read, which nobody else can change while the scope is locked; `indexes`
+    are those at hand when the group began. Lines, entries and counters wait for `finish`.
+    """
+
+    space: VectorSpace | None = None
+    places: dict[Scope, Place | None] = field(default_factory=dict)
+    indexes: dict[Scope, ScopeIndex | None] = field(default_factory=dict)
+    changed: dict[tuple[str, str], Memory | None] = field(default_factory=dict)
+    known: dict[tuple[str, str], Memory] = field(default_factory=dict)
+    events: dict[str, list[AuditEvent]] = field(default_factory=dict)
+    entries: dict[str, list[OutboxEntry]] = field(default_factory=dict)
+    used: Used = field(default_factory=Used)

@@ -1,0 +1,129 @@
+"""Neighbours of a new memory, as they were when the transaction that writes it began."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from mnemic.stores.async_transactions import Step
+from mnemic.stores.codec import cosines
+from mnemic.stores.scope_index import ScopeIndex
+from mnemic.types import Memory, Scope, Status, Vector, Where
+from mnemic_postgres.connections import Session
+from mnemic_postgres.group_state import GroupState
+from mnemic_postgres.indexes import Indexes
+from mnemic_postgres.rows import Bodies, Place, place_of, places_of, sent
+from mnemic_postgres.statements import load
+
+_READING = load("reading")
+_WRITING = load("writing")
+
+
+class Nearest:
+    """Search for neighbours inside a transaction: by the index at hand, else by the database.
+
+    `before` maps tenant and memory_id of each memory that the transaction changed to its state before, None if new.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        common: GroupState,
+        before: Mapping[tuple[str, str], Memory | None],
+        bodies: Bodies,
+        indexes: Indexes,
+    ) -> None:
+        self._session = session
+        self._common = common
+        self._before = before
+        self._bodies = bodies
+        self._indexes = indexes
+
+    async def find(
+        self, scope: Scope, place: Place, vector: Vector, limit: int, at_least: float, *, indexed: bool
+    ) -> list[tuple[Memory, float]]:
+        """Return up to `limit` neighbours in a locked scope with their cosines, the nearest first."""
+        index = await self._index(scope, place) if indexed else None
+        if index is None:
+            return await self._stored(scope, place, vector, limit, at_least)
+        return await self._indexed(scope, index, vector, limit, at_least)
+
+    async def _indexed(
+        self, scope: Scope, index: ScopeIndex, vector: Vector, limit: int, at_least: float
+    ) -> list[tuple[Memory, float]]:
+        """Return the nearest by an index that knows nothing of what earlier members of the group changed."""
+        changed = self._common.changed
+        replaced = sum(memory is None or memory.version > 1 for memory in changed.values())
+        best = index.near(Where(scopes=(scope,)), vector, limit=limit + replaced, at_least=at_least)
+        scores = {entry.memory_id: entry.score for entry in best if (scope.tenant, entry.memory_id) not in changed}
+        found = await self._as_before(scope, scores) if scores else []
+        if changed:
+            near = _nearest_of(changed.values(), scope, vector)
+            found += [(self._began(memory), score) for memory, score in near if score >= at_least]
+            found.sort(key=_rank, reverse=True)
+        return found[:limit]
+
+    def _began(self, memory: Memory) -> Memory:
+        """Return a memory as it was when this member began."""
+        return self._before.get((memory.scope.tenant, memory.memory_id)) or memory
+
+    async def _index(self, scope: Scope, place: Place) -> ScopeIndex | None:
+        """Return the index as of the group's beginning: the scope is locked, and was unchanged when it was found."""
+        indexes = self._common.indexes
+        if scope not in indexes:
+            touched = any(tenant == scope.tenant for tenant, _ in [*self._common.changed, *self._before])
+            current = partial(self._indexes.current, self._session, scope.tenant, place)
+            indexes[scope] = None if touched else await Step(current)
+        return indexes[scope]
+
+    async def _as_before(self, scope: Scope, scores: Mapping[str, float]) -> list[tuple[Memory, float]]:
+        """Return the memories of a list, as they were when the transaction began."""
+        known = self._common.known
+        if unknown := [memory_id for memory_id in scores if (scope.tenant, memory_id) not in known]:
+            rows = await self._ask(_READING["get_many"], *places_of(scope.tenant, [scope]), unknown)
+            known |= {(scope.tenant, memory.memory_id): memory for memory in self._bodies.whole(rows)}
+        found = {
+            memory_id: known[scope.tenant, memory_id] for memory_id in scores if (scope.tenant, memory_id) in known
+        }
+        for memory_id in scores:
+            before = self._before.get((scope.tenant, memory_id))
+            if before is not None:
+                found[memory_id] = before
+        return [(found[memory_id], score) for memory_id, score in scores.items() if memory_id in found]
+
+    async def _stored(
+        self, scope: Scope, place: Place, vector: Vector, limit: int, at_least: float
+    ) -> list[tuple[Memory, float]]:
+        changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
+        given = (*place_of(scope), sent(vector), changed, at_least, limit)
+        await Step(partial(self._session.approximate, place.large))
+        rows = await self._ask(_WRITING["approximate_in_scope" if place.large else "nearest_in_scope"], *given)
+        await Step(partial(self._session.approximate, False))
+        near = {row["memory_id"]: row["score"] for row in rows}
+        found = [(memory, near[memory.memory_id]) for memory in self._bodies.whole(rows)]
+        found += [
+            (memory, score) for memory, score in _nearest_of(self._before.values(), scope, vector) if score >= at_least
+        ]
+        found.sort(key=_rank, reverse=True)
+        return found[:limit]
+
+    async def _ask(self, statement: str, *values: Any) -> list[Any]:
+        rows: list[Any] = await Step(partial(self._session.fetch, statement, *values))
+        return rows
+
+
+def _rank(found: tuple[Memory, float]) -> tuple[float, str]:
+    """Return the order of the nearest: among equals the newer memory comes first."""
+    return found[1], found[0].memory_id
+
+
+def _nearest_of(memories: Iterable[Memory | None], scope: Scope, vector: Vector) -> list[tuple[Memory, float]]:
+    """Return those of these memories that are active in the scope, with their similarity."""
+    active = [
+        memory for memory in memories if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE
+    ]
+    # While the store is being changed to other vectors, some have another length.
+    near = [(memory, memory.vector) for memory in active if memory.vector and len(memory.vector) == len(vector)]
+    scores = cosines([held for _, held in near], vector) if near else []
+    return [(memory, score) for (memory, _), score in zip(near, scores, strict=True)]

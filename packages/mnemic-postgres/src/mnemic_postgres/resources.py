@@ -1,0 +1,96 @@
+"""Resources of an open PostgreSQL store."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from mnemic.types import VectorSpace
+from mnemic_postgres.audit_chain import Trails
+from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.database_access import Opened
+from mnemic_postgres.group_commit import Groups
+from mnemic_postgres.group_state import GroupState
+from mnemic_postgres.indexes import Indexes
+from mnemic_postgres.lru_mapping import Recent
+from mnemic_postgres.members import Members
+from mnemic_postgres.promotion import Promotions
+from mnemic_postgres.rows import Bodies, Terms
+from mnemic_postgres.transaction import PostgresTransaction
+
+T = TypeVar("T")
+
+_SECRETS = 10_000
+"""Secrets of tenants that are kept in memory."""
+
+
+@dataclass(slots=True)
+class Resources:
+    """Resources of an open store."""
+
+    database: Opened
+    bodies: Bodies
+    promotions: Promotions
+    indexes: Indexes
+    terms: Terms
+    space: VectorSpace
+    next_space: VectorSpace | None = None
+    secrets: Recent[str, bytes] = field(default_factory=lambda: Recent(_SECRETS))
+    trails: Trails = field(default_factory=Trails)
+    groups: Groups = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.groups = Groups(self.connections, self.database.thread, self._transaction)
+
+    def _transaction(self, session: Session, common: GroupState) -> PostgresTransaction:
+        return PostgresTransaction(
+            session,
+            common,
+            terms=self.terms,
+            bodies=self.bodies,
+            dimensions=self.dimensions,
+            indexes=self.indexes,
+            trails=self.trails,
+        )
+
+    @property
+    def connections(self) -> Connections:
+        return self.database.connections
+
+    @property
+    def dimensions(self) -> list[int]:
+        """Of the present vectors, and of those to come."""
+        return [space.dimension for space in (self.space, self.next_space) if space is not None]
+
+    @property
+    def members(self) -> Members:
+        return self.database.members
+
+    @property
+    def failing(self) -> Iterator[str]:
+        """The parts that do not answer: the replica, whose reads go to the primary, or a server behind the router."""
+        if self.database.replica is not None and self.database.replica.failing:
+            yield "replica"
+        if self.members.failing:
+            yield "server"
+
+    async def as_owners(self, work: Callable[[Any], Awaitable[T]]) -> list[T]:
+        """Return the results of `work` on the owner's connection to each server, which sees every tenant of it. Raises
+        StoreFailed.
+        """
+        result = await self.database.thread.run(self.members.as_owners(work))
+        if self.database.replica is not None:
+            await self.connections.write(self.database.replica.note)
+        return result
+
+    async def stop(self) -> None:
+        """End the background tasks."""
+
+        async def ended() -> None:
+            self.members.close_owners()
+            await self.groups.stop()
+            await self.promotions.moves.stop()
+            await self.indexes.loads.stop()
+
+        await self.database.thread.run(ended())

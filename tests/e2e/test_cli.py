@@ -108,7 +108,9 @@ def test_capture_shows_the_words_of_each_line_it_prints(mnemic: Call) -> None:
 
 
 def test_an_option_that_cannot_be_read_is_named_as_it_was_written(mnemic: Call) -> None:
-    assert "--since: expected a date such as" in mnemic("search", "cat", "--since", "soonish").stderr
+    for words in (("search", "cat"), ("list",), ("forget",)):
+        refused = mnemic(*words, "--since", "soonish").stderr
+        assert refused.startswith("mnemic: invalid_input:since - expected a date such as")
     told = mnemic("add", "cat", "--data", "{bad").stderr
     assert told == "mnemic: invalid_input:data - not JSON\n"
 
@@ -250,6 +252,9 @@ def test_search_filters(mnemic: Call) -> None:
     assert found("--kind", "episodic") == ["The aisle was full of people."]
     assert found("--until", "2021-01-01") == ["The aisle was full of people."]
     assert found("--since", "2021-01-01") == ["aisle"]
+    page = data(mnemic, "list", "--since", "2021-01-01", "--until", "2030-01-01")
+    assert [one["content"] for one in page["memories"]] == ["aisle"]
+    assert data(mnemic, "forget", "--until", "2021-01-01", "--dry-run")["would_forget"]
     assert len(found("--top-k", "1")) == 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +226,33 @@ async def test_a_list_is_paged_among_what_meets_the_filter(engine: MemoryEngine)
     assert len({one.memory_id for one in (*first, *rest)}) == 600
     assert all(one.data["even"] for one in (*first, *rest))
     assert await engine.list(actor=ANA, where={"even": True}, limit=0) == []
+
+
+async def test_lists_and_deletions_keep_to_a_time(engine: MemoryEngine) -> None:
+    day = datetime(2024, 5, 1, tzinfo=UTC)
+    for number, city in enumerate(("Oslo", "Bergen", "Turku")):
+        at = day + timedelta(days=number)
+        await engine.add(f"Went to {city}.", actor=ANA, occurred_at=at, data={"north": city != "Turku"})
+    second, third = day + timedelta(days=1), day + timedelta(days=2)
+
+    async def listed(**bounds: Any) -> set[str]:
+        return {one.content for one in await engine.list(actor=ANA, **bounds)}
+
+    assert await listed(happened_from=second) == {"Went to Bergen.", "Went to Turku."}
+    assert await listed(happened_to=second) == {"Went to Oslo."}
+    assert await listed(happened_from=second, happened_to=third, where={"north": True}) == {"Went to Bergen."}
+    assert await listed(happened_from=second, known_at=engine.clock.now()) == {"Went to Bergen.", "Went to Turku."}
+    rehearsed = await engine.forget_matching(actor=ANA, happened_to=third, dry_run=True)
+    assert (len(rehearsed.memory_ids), len(await engine.list(actor=ANA))) == (2, 3)
+    await engine.forget_matching(actor=ANA, happened_to=third)
+    assert await listed() == {"Went to Turku."}
+
+
+@pytest.mark.parametrize("name", ["happened_from", "happened_to"])
+async def test_a_list_refuses_a_time_without_a_zone(engine: MemoryEngine, name: str) -> None:
+    bound: dict[str, Any] = {name: datetime(2024, 5, 1)}  # noqa: DTZ001 - the mistake itself
+    with pytest.raises(InvalidInput, match="window"):
+        await engine.list(actor=ANA, **bound)
 
 
 async def test_a_filter_goes_by_what_was_believed_then(engine: MemoryEngine) -> None:

@@ -665,6 +665,11 @@ def test_fields_are_corrected_and_what_meets_a_filter_is_forgotten(memory: Any) 
     known = memory.get(made.memory_id)
     assert (known.content, known.category, known.confidence, revised.version) == ("The boat is red.", "boats", 0.5, 2)
     assert known.expires_at is not None
+    later = datetime.now(UTC) + timedelta(days=1)
+    assert [one.memory_id for one in memory.list(happened_to=later)] == [made.memory_id]
+    assert memory.list(happened_from=later) in ([], ())
+    assert memory.forget_matching(happened_from=later, dry_run=True).memory_ids == ()
+    assert memory.forget_matching(happened_to=later, dry_run=True).memory_ids == (made.memory_id,)
     assert memory.forget_matching(where={"boat": 1}, dry_run=True).memory_ids == (made.memory_id,)
     assert memory.forget_matching(where={"boat": 1}).memory_ids == (made.memory_id,)
     assert memory.list(where={"boat": 1}) in ([], ())

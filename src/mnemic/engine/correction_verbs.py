@@ -71,6 +71,8 @@ class CorrectionVerbs(ReadVerbs):
         categories: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
         where: Mapping[str, JsonValue] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
         limit: int = 1000,
         dry_run: bool = False,
     ) -> Forgotten:
@@ -80,5 +82,6 @@ class CorrectionVerbs(ReadVerbs):
         """
         from mnemic.write.forget import forget_matching
 
-        bounds = {"kinds": kinds, "categories": categories, "keys": keys, "where": where}
+        bounds: dict[str, Any] = {"kinds": kinds, "categories": categories, "keys": keys, "where": where}
+        bounds |= {"happened_from": happened_from, "happened_to": happened_to}
         return await forget_matching(self, actor, bounds, limit=limit, dry_run=dry_run)

@@ -225,8 +225,7 @@ class ReadVerbs:
                 raise MemoryNotFound()
             return memory
         memory = (await self.history(memory_id, actor=actor, known_at=known_at))[-1]
-        as_of = _moment(as_of, "as_of")
-        if as_of is not None and not memory.was_true_at(as_of):
+        if as_of is not None and not memory.was_true_at(aware(as_of, "as_of")):
             raise MemoryNotFound()
         return memory
 
@@ -238,6 +237,8 @@ class ReadVerbs:
         categories: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
         where: Mapping[str, JsonValue] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         facets: Sequence[frozenset[str]] = (),
@@ -250,6 +251,8 @@ class ReadVerbs:
             categories=None if categories is None else frozenset(categories),
             keys=None if keys is None else frozenset(keys),
             hidden_keys=await self.gateway.hidden_keys(actor),
+            happened_from=_moment(happened_from, "window"),
+            happened_to=_moment(happened_to, "window"),
             as_of=_moment(as_of, "as_of"),
         )
         then, asked = await self._then(asked, known_at)

@@ -83,6 +83,8 @@ class List(_Holding[Sequence[Memory]]):
     categories: Sequence[str] | None = None
     keys: Sequence[str] | None = None
     where: Mapping[str, Any] | None = field(default=None, repr=False)
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
     as_of: datetime | None = None
     known_at: datetime | None = None
     limit: int = 50
@@ -109,5 +111,7 @@ class ForgetMatching(_Holding[Forgotten]):
     categories: Sequence[str] | None = None
     keys: Sequence[str] | None = field(default=None, repr=False)
     where: Mapping[str, Any] | None = field(default=None, repr=False)
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
     limit: int = 1000
     dry_run: bool = False

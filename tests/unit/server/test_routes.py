@@ -331,6 +331,21 @@ async def test_either_a_message_or_its_earlier_name(running: Running, said: dict
     assert (await running.client.post("/v1/capture", json=said, headers=ana)).status_code == 422
 
 
+async def test_a_list_keeps_to_a_time(running: Running) -> None:
+    ana = await running.caller("reader", "writer", "subject")
+    await added(running, ana, key=None, content="Went to Oslo.", occurred_at="2024-05-01T00:00:00Z")
+    await added(running, ana, key=None, content="Went to Turku.", occurred_at="2024-05-03T00:00:00Z")
+    for bounds, words in (
+        ({"happened_from": "2024-05-02T00:00:00Z"}, ["Went to Turku."]),
+        ({"happened_to": "2024-05-02T00:00:00"}, ["Went to Oslo."]),
+        ({"happened_from": "2024-05-02", "happened_to": "2024-05-03"}, []),
+    ):
+        page = (await running.client.get("/v1/memories", params=bounds, headers=ana)).json()
+        assert [one["content"] for one in page["memories"]] == words
+    gone = await running.client.post("/v1/memories/forget", json={"happened_to": "2024-05-02T00:00:00Z"}, headers=ana)
+    assert len(gone.json()["memory_ids"]) == 1
+
+
 async def test_earlier_names_of_parameters_still_work(running: Running) -> None:
     ana = await running.caller("reader", "writer", "subject", "operator")
     for number in range(3):

@@ -56,10 +56,9 @@ class Moment(click.ParamType["datetime"]):
         try:
             found = datetime.fromisoformat(value)
         except (TypeError, ValueError):
-            name = param.name if param is not None and param.name else self.name
-            written = f"{param.opts[-1]}: " if param is not None and param.opts else ""
-            hint = f"{written}expected a date such as 2026-03-04 or 2026-03-04T09:30:00Z"
-            raise InvalidInput(name, hint=hint) from None
+            written = param.opts[0].lstrip("-").replace("-", "_") if param is not None else self.name
+            hint = "expected a date such as 2026-03-04 or 2026-03-04T09:30:00Z"
+            raise InvalidInput(written, hint=hint) from None
         return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 

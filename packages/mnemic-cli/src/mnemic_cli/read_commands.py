@@ -88,7 +88,12 @@ def get_(given: Given, /, memory_id: str, **times: Any) -> None:
 )
 @click.pass_obj
 def list_(given: Given, /, **options: Any) -> None:
-    """List active memories, newest first."""
+    r"""List active memories, newest first.
+
+    \b
+      mnemic list --since 2026-01-01 --category travel
+      mnemic list --where '{"airline": "KLM"}' --limit 10
+    """
     request = asked(requests.List, **options)
     whole = requests.Count(as_of=request.as_of, known_at=request.known_at)
 

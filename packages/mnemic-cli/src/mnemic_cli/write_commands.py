@@ -202,9 +202,10 @@ def forget_(given: Given, /, memory_ids: tuple[str, ...], yes: bool, limit: int,
     \b
       mnemic forget 0197f3c2-6f0e-7d21-9a52-0a4f6e8d1c3b
       mnemic forget --where '{"project": "apollo"}' --dry-run
+      mnemic forget --until 2024-01-01 --dry-run
     """
     bounds["where"] = json_object(bounds["where"], "where") or None
-    only: dict[str, Any] = {name: value if name == "where" else list(value) or None for name, value in bounds.items()}
+    only = {name: list(value) or None if isinstance(value, tuple) else value for name, value in bounds.items()}
     if any(value is not None for value in only.values()) == bool(memory_ids):
         raise click.UsageError("Name memories, or say by options which.")
     found = [] if memory_ids and yes and not dry_run else _meant(given, memory_ids, only, limit)

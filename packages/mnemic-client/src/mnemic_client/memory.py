@@ -180,6 +180,8 @@ class MemoryClient(RemoteReading[M]):
         }
         body |= {"kinds": names(given.kinds), "where": None if given.where is None else plain(given.where)}
         body |= {"limit": given.limit, "dry_run": given.dry_run}
+        times = {"happened_from": given.happened_from, "happened_to": given.happened_to}
+        body |= {name: iso(moment, "window") for name, moment in times.items() if moment is not None}
         answer = await self._remote.call("POST", "/v1/memories/forget", body)
         return Forgotten(**answer | {name: tuple(answer[name]) for name in ("memory_ids", "refused")})
 

@@ -68,6 +68,8 @@ class RemoteReading(RemoteUpkeep[M]):
             "categories": given.categories,
             "keys": given.keys,
             "where": None if given.where is None else json.dumps(dict(given.where)),
+            "happened_from": iso(given.happened_from, "window"),
+            "happened_to": iso(given.happened_to, "window"),
             "before": given.before,
             **_times(given),
         }

@@ -151,6 +151,8 @@ async def page(
     categories: Annotated[list[Name] | None, Query(max_length=50, description="Only these categories.")] = None,
     keys: Annotated[list[Name] | None, Query(max_length=50, description="Only these keys.")] = None,
     where: Annotated[str | None, Query(max_length=8192, description="A filter on `data`, as JSON.")] = None,
+    happened_from: At = None,
+    happened_to: At = None,
     as_of: At = None,
     known_at: At = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
@@ -160,8 +162,8 @@ async def page(
     key: Annotated[list[Name] | None, Query(max_length=50, deprecated=True, description="`keys`.")] = None,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128, deprecated=True, description="`before`.")] = None,
 ) -> dict[str, Any]:
-    """List active memories, newest first. `next` is the `before` of the next page. `as_of`: true at that time;
-    `known_at`: stored at that time.
+    """List active memories, newest first. `next` is the `before` of the next page. `happened_from` and `happened_to`:
+    what happened in that time; `as_of`: true at that time; `known_at`: stored at that time.
     """
     found = await service.engine.list(
         actor=actor,
@@ -169,6 +171,8 @@ async def page(
         categories=categories or category,
         keys=keys or key,
         where=filter_of(where),
+        happened_from=happened_from,
+        happened_to=happened_to,
         as_of=as_of,
         known_at=known_at,
         limit=limit,

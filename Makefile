@@ -117,7 +117,7 @@ test-postgres: $(DEV_READY) ## what concerns PostgreSQL, on the installation POS
 	@test -x "$(POSTGRES)/bin/postgres" || { echo "NOT RUN: there is no server in POSTGRES=$(POSTGRES)" >&2; exit 2; }
 	@MNEMIC_POSTGRES="$(abspath $(POSTGRES))" $(PYTEST) $(PYTEST_ARGS) \
 	    packages/mnemic-postgres/tests tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
-	    tests/unit/stores tests/faults/test_postgres.py tests/faults/test_postgres_crowd.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
+	    packages/mnemic-sqlite/tests packages/mnemic-stores/tests tests/faults/test_postgres.py tests/faults/test_postgres_crowd.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
 
 # The address of a store behind a real router (docs/postgres-router.md), whose databases are emptied: ROUTER='postgresql://...?router=pgdog&server=...'
 ROUTER ?=

@@ -24,8 +24,6 @@ from cassandra.query import BatchStatement, BatchType
 
 from mnemic.ports import Transaction
 from mnemic.ports.row_store import RowChange
-from mnemic.stores.codec import text_check
-from mnemic.stores.layered.tables import MARK
 from mnemic.types import Kind, Usage
 from mnemic.types.identity import first_id
 from mnemic_cassandra import CassandraStore, totals
@@ -33,6 +31,8 @@ from mnemic_cassandra.connection import some_at_once
 from mnemic_cassandra.encoding import ordered, packed
 from mnemic_cassandra.partitions import Written, in_batches
 from mnemic_cassandra.routing import COUNTED, LATEST, NAMES, TOTAL, Partition
+from mnemic_stores.codec import text_check
+from mnemic_stores.layered.tables import MARK
 from mnemic_testing.record_store.fixtures import EMBEDDER, memory, remember, scope
 from tests.bench_tenants import rates
 from tests.cassandra_nodes import Cluster

@@ -9,9 +9,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.extract import Extraction
 from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Candidate, Message, Skipped
 from mnemic_agents.steps import GatewayMemory, MemorySteps, TurnRules
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

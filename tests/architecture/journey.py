@@ -30,7 +30,15 @@ SOURCES = (SOURCE, *sorted((ROOT / "packages").glob("*/src")))
 """The packages of this repository; the names of the core's modules are relative to it."""
 FIRST, SECOND = "I was born in the month of May.", "The printer on the third floor is out of toner."
 ASKED = "When was I born?", "Which printer is out of toner?"
-BEYOND = ("stores/", "providers/", "types/", "runtime/clock.py", "mnemic_language/", "mnemic_redact/")
+BEYOND = (
+    "mnemic_sqlite/",
+    "mnemic_stores/",
+    "providers/",
+    "types/",
+    "runtime/clock.py",
+    "mnemic_language/",
+    "mnemic_redact/",
+)
 """Rooms beyond the ports, libraries and values: the way of a statement ends where the store and the embedder are
 called.
 """

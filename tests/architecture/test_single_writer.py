@@ -7,7 +7,16 @@ from tests.architecture.sources import Module, modules
 
 UNIT_OF_WORK = "unit_of_work.py"
 STORES = frozenset(
-    {"stores", "mnemic_azure", "mnemic_cassandra", "mnemic_neo4j", "mnemic_postgres", "mnemic_redis", "mnemic_testing"}
+    {
+        "mnemic_azure",
+        "mnemic_cassandra",
+        "mnemic_neo4j",
+        "mnemic_postgres",
+        "mnemic_redis",
+        "mnemic_sqlite",
+        "mnemic_stores",
+        "mnemic_testing",
+    }
 )
 """The rooms that implement a store, or test one."""
 WRITES = frozenset(

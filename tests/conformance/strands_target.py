@@ -14,10 +14,10 @@ from mnemic.inject.insert_text import fold
 from mnemic.inject.messages import is_user_turn
 from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Origin
 from mnemic_agents import strands as ours
 from mnemic_postgres import PostgresStore
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from tests.conformance.backend import ON_POSTGRES, server
 

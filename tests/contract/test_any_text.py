@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from mnemic.ports import RecordStore
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Scope, Where
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 SYNTAX = (

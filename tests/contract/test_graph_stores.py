@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mnemic.ports.graph import GraphStore
-from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic_sqlite.graph import SqliteGraph
+from mnemic_stores.graph import InProcessGraph
 from mnemic_testing.graph_store import GraphStoreContract
 
 

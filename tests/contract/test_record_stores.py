@@ -8,11 +8,11 @@ import apsw
 import pytest
 
 from mnemic.ports import Keyring, RecordStore
-from mnemic.stores import scope_index
-from mnemic.stores.in_process import InProcessRows, InProcessStore
-from mnemic.stores.layered import LayeredStore
-from mnemic.stores.sqlite import SqliteStore, nearest_neighbours
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_sqlite import SqliteStore, nearest_neighbours
+from mnemic_stores import scope_index
+from mnemic_stores.in_process import InProcessRows, InProcessStore
+from mnemic_stores.layered import LayeredStore
 from mnemic_testing.record_store import RecordStoreContract
 from mnemic_testing.record_store.row_damage import Part
 from tests.contract.journal_store import journal_store

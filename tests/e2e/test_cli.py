@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mnemic.stores.sqlite import SqliteStore
 from mnemic_cli import cli
+from mnemic_sqlite import SqliteStore
 from tests.e2e.conftest import Call, complaint
 
 

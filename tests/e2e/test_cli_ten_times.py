@@ -10,10 +10,10 @@ import pytest
 from mcp import Client
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor
 from mnemic_agents.mcp import memory_server
 from mnemic_cli.failures import Exit
+from mnemic_stores.inprocess import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 from tests.e2e.conftest import Call, complaint
 

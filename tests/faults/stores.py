@@ -8,9 +8,9 @@ from typing import Literal
 import pytest
 
 from mnemic.ports import RecordStore
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic_postgres import PostgresStore
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 from tests.servers import PostgresServer
 
 NAMES = ("inprocess", "sqlite", "postgres")

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import Stored, examine
 from mnemic_testing.faults.oracle import ADA, Answer, Call, Oracle, make

@@ -8,8 +8,8 @@ from pathlib import Path
 import apsw
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.database_file import _check_magic, migrate, migrations, recognise
+from mnemic_sqlite import SqliteStore
+from mnemic_sqlite.database_file import _check_magic, migrate, migrations, recognise
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 from mnemic_testing.faults.oracle import ADA

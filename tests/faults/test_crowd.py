@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 from mnemic_testing.faults.many_processes import run_crowd

@@ -12,14 +12,14 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError, StoreCorrupt, StoreUnavailable
-from mnemic.stores.codec import DAMAGED
-from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.damage import examined
 from mnemic.types import Candidate
 from mnemic_operations.sqlite import backup
 from mnemic_operations.sqlite.inspection import inspect
 from mnemic_operations.sqlite.record_carving import records
 from mnemic_operations.sqlite.salvage import salvage
+from mnemic_sqlite import SqliteStore
+from mnemic_sqlite.damage import examined
+from mnemic_stores.codec import DAMAGED
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 from mnemic_testing.faults.bit_flips import ADA, Flips, make_file

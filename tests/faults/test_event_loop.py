@@ -18,11 +18,11 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.loop_lag import watched_loop
+from mnemic_sqlite import SqliteStore
+from mnemic_sqlite.graph import SqliteGraph
 from mnemic_testing.embedder import WordEmbedder
 
 BLOCKING = (

@@ -13,8 +13,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreFailed
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 from mnemic_testing.faults.disk import KINDS, FailingDisk, FailingSyncs, FullDisk
@@ -103,7 +103,7 @@ def syncs(name: str) -> Iterator[FailingSyncs]:
 async def test_the_nth_call_on_the_disk_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, say: Callable[[str], None], sticky: bool
 ) -> None:
-    monkeypatch.setattr("mnemic.stores.sqlite.database_file._CHECKPOINT_PAGES", 8)
+    monkeypatch.setattr("mnemic_sqlite.database_file._CHECKPOINT_PAGES", 8)
     trials = Trials(tmp_path / "m.db", seed=int(sticky))
     hits: Counter[str] = Counter()
     with FailingDisk(tmp_path) as disk:

@@ -13,9 +13,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, StoreUnavailable
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic_operations.sqlite import backup
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from tests.architecture.sources import ROOT
 
@@ -25,7 +25,7 @@ import asyncio, sys
 from pathlib import Path
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic.stores.sqlite import SqliteStore, names
+from mnemic_sqlite import SqliteStore, names
 from mnemic.types import Actor
 from mnemic_testing.embedder import WordEmbedder
 

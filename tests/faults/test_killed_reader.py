@@ -17,10 +17,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.engine.background_capture import BackgroundCapture
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind
 from mnemic.write.capture_queue import waiting
 from mnemic_models.openai_completer import OpenAICompleter
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
@@ -38,7 +38,7 @@ CHAT = textwrap.dedent(
     from mnemic.engine import MemoryEngine
     from mnemic.extract.fallback import FallbackExtractor
     from mnemic.extract.model import ModelExtractor
-    from mnemic.stores.sqlite import SqliteStore
+    from mnemic_sqlite import SqliteStore
     from mnemic.types import Actor, Message
     from mnemic.engine.background_capture import BackgroundCapture
     from mnemic_models.openai_completer import OpenAICompleter

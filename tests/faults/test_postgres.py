@@ -16,9 +16,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, StoreBusy, StoreFailed, StoreUnavailable, VersionConflict
 from mnemic.ports import Transaction
-from mnemic.stores.audit_chain import first_broken
 from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Vector, Where
 from mnemic_postgres import PostgresStore
+from mnemic_stores.audit_chain import first_broken
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.network_proxy import BlackHole, CutBeforeAnswer, FaultProxy
 from mnemic_testing.faults.oracle import ADA, statement

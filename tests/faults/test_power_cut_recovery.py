@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate
 from mnemic_maintenance.reembed import reembed
 from mnemic_operations.sqlite import backup
 from mnemic_operations.sqlite.inspection import inspect
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.power_cuts import PowerCutVfs, Survives
 from mnemic_testing.faults.unsynced_names import SyncedNames

@@ -9,9 +9,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
-from mnemic.stores.sqlite import SqliteStore
 from mnemic_operations.sqlite import backup
 from mnemic_operations.sqlite.inspection import inspect
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.bit_flips import ADA, make_file
 from mnemic_testing.record_store.fixtures import START
@@ -23,7 +23,7 @@ async def frozen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path,
     path = tmp_path / "disk" / "m ? # %.db"
     path.parent.mkdir()
     said = await make_file(path, 12)
-    monkeypatch.setattr("mnemic.stores.sqlite.database_file.os.access", lambda *_: False)
+    monkeypatch.setattr("mnemic_sqlite.database_file.os.access", lambda *_: False)
     return path, said
 
 

@@ -20,13 +20,13 @@ from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores import atomic_files
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate
 from mnemic_maintenance import erase
 from mnemic_operations import restore_store
 from mnemic_operations.backup_folder import Manifest
 from mnemic_operations.sqlite import backup
+from mnemic_sqlite import SqliteStore
+from mnemic_stores import atomic_files
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.unsynced_names import SyncedNames
@@ -134,7 +134,7 @@ def test_the_power_cut_shows_what_was_not_synced(
         if path.is_dir() != (unsynced == "folder"):
             real(path)
 
-    for module in ("mnemic.stores.atomic_files", "mnemic_operations.backup_folder", "mnemic_operations.sqlite.backup"):
+    for module in ("mnemic_stores.atomic_files", "mnemic_operations.backup_folder", "mnemic_operations.sqlite.backup"):
         monkeypatch.setattr(f"{module}.synced", forgetful)
     with SyncedNames(store.parent) as disk:
         backup.take(store, store.parent / "monday", NOW)
@@ -148,8 +148,8 @@ import os, signal, sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from mnemic.stores import atomic_files
-from mnemic.stores.sqlite import SqliteStore
+from mnemic_stores import atomic_files
+from mnemic_sqlite import SqliteStore
 from mnemic_operations import backup_folder
 from mnemic_operations.sqlite import backup
 from mnemic_testing.clock import ManualClock

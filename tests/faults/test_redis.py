@@ -12,9 +12,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy, StoreFailed, StoreUnavailable
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Level, Message, Outcome, Scope
 from mnemic_redis import RedisHotSet, RedisLink, RedisSessions
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from tests.faults.scale import size

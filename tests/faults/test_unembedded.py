@@ -12,10 +12,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Deadline, Level, Memory, Outcome, Status, Vector, Where
 from mnemic_postgres import PostgresStore
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer

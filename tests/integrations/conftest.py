@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Scripted, ScriptedModelServer
 

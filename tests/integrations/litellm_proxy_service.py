@@ -23,9 +23,9 @@ from typing import Any
 import httpx
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic.write.turn_log import turns_of
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import ScriptedModelServer
 
@@ -33,7 +33,7 @@ _PAGE = Path(__file__).parents[2] / "docs" / "frameworks" / "litellm-proxy.md"
 
 _HOOK = """\
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
+from mnemic_sqlite import SqliteStore
 from mnemic_agents.litellm_proxy import MnemicHook
 from mnemic_testing.embedder import WordEmbedder
 from litellm.proxy._types import UserAPIKeyAuth

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Memory, Status
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 
 EARLIER = Path(__file__).parent / "earlier"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.failures import newest_schema
 from mnemic.types import Actor
 from mnemic_operations.sqlite.inspection import inspect
 from mnemic_operations.sqlite.salvage import salvage
+from mnemic_sqlite import SqliteStore
+from mnemic_sqlite.failures import newest_schema
 from mnemic_testing.embedder import WordEmbedder
 
 GOLDEN = Path(__file__).parent / "golden"

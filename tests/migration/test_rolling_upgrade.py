@@ -19,10 +19,10 @@ from threading import Condition, Event
 import httpx
 import pytest
 
-import mnemic
 import mnemic_postgres
-from mnemic.stores.sqlite.failures import migrations as of_a_file
+import mnemic_sqlite
 from mnemic_postgres.schema import migrations as of_a_database
+from mnemic_sqlite.failures import migrations as of_a_file
 from tests.servers import PostgresServer
 from tests.service import MNEMIC, Served, serving
 
@@ -36,11 +36,12 @@ STEP = "CREATE TABLE {schema}later (number INTEGER)"
 def newer(tmp_path: Path) -> Path:
     """The folder of a program that knows one migration more, for files and for databases."""
     folder = tmp_path / "newer"
-    for package, steps, schema in ((mnemic, of_a_file(), ""), (mnemic_postgres, of_a_database(), "mnemic.")):
+    for package, steps, schema in ((mnemic_sqlite, of_a_file(), ""), (mnemic_postgres, of_a_database(), "mnemic.")):
         source = Path(package.__path__[0])
         copy = shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
-        inside = copy / "stores/sqlite/migrations" if package is mnemic else copy / "migrations"
-        (inside / f"{steps[-1].number + 1:04}_later.sql").write_text(STEP.format(schema=schema) + ";\n", "utf-8")
+        (copy / "migrations" / f"{steps[-1].number + 1:04}_later.sql").write_text(
+            STEP.format(schema=schema) + ";\n", "utf-8"
+        )
     return folder
 
 

@@ -11,9 +11,9 @@ import apsw
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Message
 from mnemic_maintenance.tenants import Tenants
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 
@@ -80,6 +80,6 @@ async def test_a_write_without_a_look_is_found(
 ) -> None:
     """The control."""
     async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder()) as engine:
-        monkeypatch.setattr("mnemic.stores.sqlite.failures.check_schema", lambda _: None)
+        monkeypatch.setattr("mnemic_sqlite.failures.check_schema", lambda _: None)
         await engine.add("Ana has a boat.", actor=ANA)
     assert watched.blind

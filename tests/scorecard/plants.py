@@ -54,7 +54,7 @@ class Plant:
 
 REST = "tests/unit/server"
 FRONT = "packages/mnemic-server/src/mnemic_server"
-SQLITE = "src/mnemic/stores/sqlite"
+SQLITE = "packages/mnemic-sqlite/src/mnemic_sqlite"
 OPERATIONS = "packages/mnemic-operations/src/mnemic_operations"
 
 PLANTS = (
@@ -109,7 +109,7 @@ PLANTS = (
     Plant(
         row="S30",
         defect="a row's checksum is not compared",
-        file="src/mnemic/stores/sealing.py",
+        file="packages/mnemic-stores/src/mnemic_stores/sealing.py",
         was="if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):",
         now="if False:",
         tests=("tests/faults/test_damage.py",),
@@ -125,7 +125,7 @@ PLANTS = (
     Plant(
         row="S31",
         defect="the folder is not synced after the rename",
-        file="src/mnemic/stores/atomic_files.py",
+        file="packages/mnemic-stores/src/mnemic_stores/atomic_files.py",
         was="    part.replace(target)\n    synced(target.parent)\n",
         now="    part.replace(target)\n",
         tests=("tests/faults/test_recovery.py",),
@@ -133,7 +133,7 @@ PLANTS = (
     Plant(
         row="S31",
         defect="a restore says verified over a file that the log of an earlier one destroys",
-        file="src/mnemic/stores/atomic_files.py",
+        file="packages/mnemic-stores/src/mnemic_stores/atomic_files.py",
         was="    for name in _BESIDE:\n",
         now="    for name in ():\n",
         tests=("tests/faults/test_recovery.py",),
@@ -239,10 +239,10 @@ PLANTS = (
     Plant(
         row="S38",
         defect="a signature of an audit line is not checked",
-        file="src/mnemic/stores/audit_chain.py",
+        file="packages/mnemic-stores/src/mnemic_stores/audit_chain.py",
         was="hmac.compare_digest(signature.encode(), sign(digest).encode())",
         now="True",
-        tests=("tests/unit/stores/test_signed_audit.py",),
+        tests=("packages/mnemic-sqlite/tests/test_signed_audit.py",),
     ),
     Plant(
         row="S39",

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from mnemic.graph.projection import GraphProjection
-from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.in_process import InProcessStore
 from mnemic_postgres import PostgresStore
 from mnemic_postgres.graph import PostgresGraph
 from mnemic_redis import RedisHotSet, RedisLink, RedisSessions
+from mnemic_stores.graph import InProcessGraph
+from mnemic_stores.in_process import InProcessStore
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyServer
 

@@ -20,12 +20,12 @@ from mnemic.engine import MemoryEngine
 from mnemic.extract.model import ModelExtractor
 from mnemic.policy.grant import Grant
 from mnemic.retrieve.intent_planning import ModelPlanner
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules
 from mnemic_models.http_embedder import HttpEmbedder
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_postgres import PostgresStore
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import ScriptedModelServer

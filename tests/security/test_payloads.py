@@ -14,10 +14,10 @@ import pytest_asyncio
 
 from mnemic.errors import MnemicError
 from mnemic.ports import RecordStore, Transaction
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import AuditEvent, Memory, Origin, Source, Status, Where
 from mnemic_postgres import PostgresStore
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic_testing.record_store.fixtures import START
 from tests.faults.scale import FULL

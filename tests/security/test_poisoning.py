@@ -12,9 +12,9 @@ from mnemic.errors import MnemicError
 from mnemic.inject import ActorMemories, Entry, InjectionConfig, injector_for
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate, Deadline, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.pipeline import WriteRules
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size

@@ -15,12 +15,12 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import KeyFailed, NotSupported, StoreFailed
 from mnemic.policy.redaction import RedactionRules
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores.sealing import ERASED, Sealer
 from mnemic.types import Actor, Candidate, Memory, Origin, Source
 from mnemic.write.tokenisation import Vault
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_maintenance.rotate import rotate_data_keys
 from mnemic_postgres import PostgresStore
+from mnemic_stores.sealing import ERASED, Sealer
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic_testing.record_store.fixtures import change, everything, ids

@@ -12,8 +12,8 @@ from mnemic.errors import ReviewDenied, WriteBlocked
 from mnemic.inject import InjectionConfig, injector_for
 from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate, Intent, Origin, Outcome, RecallRequest, Source, Trust
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -19,13 +19,13 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
 from mnemic.policy.redaction import RedactionRules
 from mnemic.ports import RecordStore
-from mnemic.stores.in_process_sessions import InProcessSessions
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Kind, Level, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_maintenance import subject_data, subject_export
 from mnemic_postgres import PostgresStore
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer

@@ -24,11 +24,11 @@ from mnemic.policy.grant import Grant, denial
 from mnemic.policy.limits import Limits, Retention
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Source, Status
 from mnemic.write.revise import candidate_of
 from mnemic_maintenance.archive import ArchivedMemory
 from mnemic_server.app import create_app
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from mnemic.ports import RecordStore
-from mnemic.stores import scope_index
-from mnemic.stores.sqlite import SqliteStore, nearest_neighbours
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_sqlite import SqliteStore, nearest_neighbours
+from mnemic_stores import scope_index
 from mnemic_testing.machine import StoreMachine
 from tests.faults.scale import size
 

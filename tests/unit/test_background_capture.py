@@ -16,12 +16,12 @@ from mnemic.engine.background_capture import BackgroundCapture
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.policy.limits import Limits
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Message, Origin
 from mnemic.write.capture_queue import Lease, messages_of, waiting
 from mnemic_agents.turns import TurnMemory
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
 from mnemic_models.openai_completer import OpenAICompleter
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer

@@ -15,11 +15,11 @@ from mnemic.errors import InvalidInput
 from mnemic.ports import RecordStore, Transaction
 from mnemic.requests import List, Search
 from mnemic.retrieve.data_index import ScopeData
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Level, Memory, from_json, to_json
 from mnemic.types.conditions import DEEPEST, MOST_CONDITIONS, MOST_VALUES, checked_filter, meets
 from mnemic.types.scope_changes import Changed
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -18,11 +18,11 @@ from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.entity_noticing import EntityNoticing
 from mnemic.runtime.sync_facade import Awaited, awaited
-from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Actor, Candidate, Deadline, Kind, Message, Origin, Outcome, Status
+from mnemic_sqlite import SqliteStore
+from mnemic_sqlite.graph import SqliteGraph
+from mnemic_stores.graph import InProcessGraph
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -24,7 +24,6 @@ from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.runtime.sync_facade import asks, verb
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, ContextBlock, SearchResult
 from mnemic_agents.mcp import memory_server
 from mnemic_cli import cli
@@ -37,6 +36,7 @@ from mnemic_client.request_bodies import Context, Found
 from mnemic_client.structured import RemoteData
 from mnemic_maintenance import governance
 from mnemic_server.app import create_app
+from mnemic_stores.in_process import InProcessStore
 from mnemic_structured.structured_memory import StructuredMemory
 from mnemic_testing.embedder import WordEmbedder
 

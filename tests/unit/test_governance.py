@@ -12,9 +12,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import ReviewDenied
 from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source
 from mnemic.write.pipeline import WriteRules
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 
 

@@ -17,10 +17,10 @@ from mnemic.errors import InvalidInput
 from mnemic.policy.expiry_rule import FOREVER
 from mnemic.policy.limits import Limits, Retention
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Outcome, Status
 from mnemic.types.identity import new_id
 from mnemic_maintenance.archive import ArchivedMemory
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -13,8 +13,8 @@ from mnemic import MemoryManager, Settings
 from mnemic.bootstrap import build_engine
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, KeyNotAllowed, MemoryNotFound
-from mnemic.stores.sqlite import SqliteStore
 from mnemic_cli import cli
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 
 

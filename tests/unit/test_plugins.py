@@ -35,12 +35,12 @@ from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.extract.rules import RuleExtractor
 from mnemic.policy.redaction import RedactionRules
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores.graph import InProcessGraph
 from mnemic.types import Actor, Message, VectorSpace
 from mnemic_cli import cli
 from mnemic_cli.inputs import Word
 from mnemic_importers.conversations import read_conversation
 from mnemic_operations import backup_store
+from mnemic_stores.graph import InProcessGraph
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
 Install = Callable[[Mapping[str, Mapping[str, str]]], None]

@@ -29,8 +29,8 @@ from mnemic.requests import (
     reads,
     writes,
 )
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate, Kind, Message, from_json, to_json
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -10,10 +10,10 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.policy.limits import Limits, Quota
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Outcome
 from mnemic_maintenance.tenancy import LASTS, Tenancy
 from mnemic_maintenance.tenants import SERVICE_TENANT
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -10,8 +10,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Message, Origin, Outcome
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -23,10 +23,10 @@ from mnemic.ports import Snapshot
 from mnemic.providers.retrying import RetryingCompleter
 from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunReport
 from mnemic_models.openai_completer import OpenAICompleter
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 

@@ -10,9 +10,9 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import ChatMemoryBuffer
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic_agents.llama_index import MnemicMemory
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 
 

@@ -17,7 +17,7 @@ from mnemic.dispatch import Call as Call_
 from mnemic.dispatch import Proceed
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy
-from mnemic.stores.in_process import InProcessStore
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -15,9 +15,9 @@ from mnemic.compat.mem0 import AsyncMemory, Memory, ValidationError
 from mnemic.engine import MemoryEngine
 from mnemic.errors import NotSupported
 from mnemic.extract.model import ModelExtractor
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor
 from mnemic_models.openai_completer import OpenAICompleter
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import ScriptedModelServer

@@ -20,10 +20,10 @@ import pytest
 
 from mnemic.compat.mem0 import Memory
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic_cli.file_import import Intake
 from mnemic_importers.conversations import read_conversation
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 
 GOLDEN = Path(__file__).parent / "golden" / "mem0-2.2.1.json.gz"

@@ -17,9 +17,9 @@ from strands.session.file_session_manager import FileSessionManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, MnemicError, StoreUnavailable
 from mnemic.extract import Extraction
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Origin
 from mnemic_agents.strands import ContextInjector, MnemicMemory, MnemicMemoryStore
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

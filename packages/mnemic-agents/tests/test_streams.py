@@ -11,10 +11,10 @@ from anthropic import Anthropic, AsyncAnthropic
 from openai import AsyncOpenAI, OpenAI
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor
 from mnemic.write.turn_log import turns_of
 from mnemic_agents.clients import TurnMemory, wrap
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import ScriptedModelServer

@@ -16,10 +16,10 @@ from mnemic.errors import InjectionFailed, StoreUnavailable
 from mnemic.inject import InjectionConfig
 from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Origin
 from mnemic_agents.turns import TurnMemory, asked, asks_of_turn, latest_ask
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

@@ -9,9 +9,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.inject.engine_injector import injector_for
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate
 from mnemic_azure import AzureSearchIndex
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.azure_search import KEY, AzureSearchServer

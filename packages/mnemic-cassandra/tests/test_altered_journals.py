@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from mnemic.ports import Keyring
-from mnemic.stores.audit_format import decode_event, encode_event, link
 from mnemic.types import AuditEvent
 from mnemic_cassandra import CassandraStore, journal
 from mnemic_cassandra.encoding import ordered, packed
 from mnemic_cassandra.routing import JOURNAL, LANE, NAMES, of_tenant
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_stores.audit_format import decode_event, encode_event, link
 from mnemic_testing.record_store.fixtures import EMBEDDER, START
 
 _HOME = of_tenant("acme")

@@ -13,14 +13,14 @@ from cassandra import InvalidRequest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy
 from mnemic.ports import Transaction
-from mnemic.stores.codec import cosines
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory
 from mnemic_cassandra import CassandraStore
 from mnemic_cassandra.buckets import named_by
 from mnemic_cassandra.routing import DROPPED, NAMES, SPLIT, Partition
 from mnemic_eval.texts import statements
 from mnemic_maintenance.archive import read_line
+from mnemic_stores.codec import cosines
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.record_store.fixtures import EMBEDDER, START, change, day, everything, ids, memory, remember, scope
 
 HOME = Partition("acme", "user", "ada")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mnemic.stores.async_transactions import Step
 from mnemic.types import Kind
 from mnemic_cassandra import CassandraStore
+from mnemic_stores.async_transactions import Step
 from mnemic_testing.record_store.fixtures import EMBEDDER, day, memory, remember, scope
 
 

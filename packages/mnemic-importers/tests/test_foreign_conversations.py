@@ -12,12 +12,12 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Message, Origin
 from mnemic_cli.export_import import summary_text
 from mnemic_cli.file_import import Intake
 from mnemic_importers.conversations import Item, read_conversation
 from mnemic_maintenance.archive import ArchivedMemory
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

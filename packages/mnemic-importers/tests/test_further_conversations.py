@@ -14,12 +14,12 @@ from click.testing import CliRunner
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate, Memory, Message, Status
 from mnemic_cli import cli
 from mnemic_cli.file_import import Intake, Summary
 from mnemic_importers.conversations import Item, read_conversation
 from mnemic_maintenance.archive import ArchivedMemory
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

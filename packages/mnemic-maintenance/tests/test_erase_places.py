@@ -14,8 +14,6 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull, StoreUnavailable
 from mnemic.policy.grant import Grant
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
 from mnemic.unit_of_work import apply
 from mnemic.write.consent import subject_token
@@ -27,6 +25,8 @@ from mnemic_maintenance import erase
 from mnemic_maintenance.bulk_import import take_part
 from mnemic_maintenance.erase import erase_key, made_of, verify
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.projections import Copy

@@ -13,10 +13,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, KeyFailed, MemoryNotFound, NotSupported, RevealDenied
 from mnemic.policy.grant import Grant
 from mnemic.policy.redaction import RedactionRules
-from mnemic.stores.sealing import ERASED
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Level, Where
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.sealing import ERASED
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

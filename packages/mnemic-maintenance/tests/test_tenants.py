@@ -9,9 +9,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.policy.limits import Quota
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Kind
 from mnemic_maintenance.tenants import SERVICE_TENANT, Tenants
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

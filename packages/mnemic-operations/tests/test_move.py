@@ -11,13 +11,13 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
 from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Message
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_operations import store_migration as moving
 from mnemic_operations.store_migration import move
 from mnemic_postgres import PostgresStore
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer

@@ -14,10 +14,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreUnavailable
 from mnemic.ports import Transaction
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores.audit_chain import first_broken
 from mnemic.types import Actor, AuditEvent, Candidate, Deadline, Outcome, Where
 from mnemic_postgres import PostgresStore, group_commit
 from mnemic_postgres.connections import Session
+from mnemic_stores.audit_chain import first_broken
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store.fixtures import EMBEDDER, START, memory, scope
 from tests.servers import PostgresServer

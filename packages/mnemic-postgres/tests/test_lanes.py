@@ -10,10 +10,10 @@ import pytest
 
 from mnemic.errors import StoreBusy
 from mnemic.ports import Transaction
-from mnemic.stores.audit_chain import first_broken
 from mnemic.types import AuditEvent, Kind, OutboxEntry, Status
 from mnemic_postgres import PostgresStore, audit_chain
 from mnemic_postgres.audit_chain import Trail
+from mnemic_stores.audit_chain import first_broken
 from mnemic_testing.record_store.fixtures import EMBEDDER, START, change, memory, remember, scope
 from tests.servers import PostgresServer
 

@@ -12,13 +12,13 @@ from click.testing import CliRunner, Result
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
-from mnemic.stores.in_process import InProcessStore
 from mnemic.unit_of_work import Unit, commit
 from mnemic_cli import cli
 from mnemic_maintenance.tenancy import Tenancy
 from mnemic_maintenance.tenants import Tenants, noted, slot_of
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.maintenance_claims import claim, enlist_tenants, settle, slots_due, tenants_due
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import in_thread

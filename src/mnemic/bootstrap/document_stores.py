@@ -22,6 +22,6 @@ def build_documents(location: str) -> DocumentStore:
     if (build := backend("document_stores", location)) is not None:
         documents: DocumentStore = build(plain(location), **routed(location))
         return documents
-    from mnemic.stores.sqlite.documents import SqliteDocuments
+    from mnemic_sqlite.documents import SqliteDocuments
 
     return SqliteDocuments(sqlite_path(location))

@@ -18,7 +18,7 @@ def build_graph(settings: Settings) -> GraphStore:
     if settings.graph is not None:
         return _served(settings.graph)
     if settings.store == "memory:" or is_offered_store(settings.store):
-        from mnemic.stores.graph import InProcessGraph
+        from mnemic_stores.graph import InProcessGraph
 
         return InProcessGraph()
     return cast("GraphStore", AtFirstUse(lambda: _graph_of(settings.store)))
@@ -42,7 +42,7 @@ def _graph_of(location: str) -> GraphStore:
     if (build := backend("graphs", location)) is not None:
         graph: GraphStore = build(plain(location), **routed(location))
         return graph
-    from mnemic.stores.sqlite.graph import SqliteGraph
+    from mnemic_sqlite.graph import SqliteGraph
 
     return SqliteGraph(sqlite_path(location))
 

@@ -25,12 +25,12 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         raise InvalidConfig("seal", hint="sealing needs the master key: name its file in MNEMIC_KEY_FILE")
     settled: Literal["durable", "fast"] = "fast" if durability == "fast" else "durable"
     if location == "memory:":
-        from mnemic.stores.in_process import InProcessStore
+        from mnemic_stores.in_process import InProcessStore
 
         return InProcessStore()
     if (store := _served(location, settled, keyring, seals)) is not None:
         return store
-    from mnemic.stores.sqlite import SqliteStore
+    from mnemic_sqlite import SqliteStore
 
     path = sqlite_path(location)
     return SqliteStore(path, durability=settled, reserved_bytes=RESERVED_BYTES, keyring=keyring, seals=seals)
@@ -57,7 +57,7 @@ def store_file(location: str) -> Path | None:
     return None if elsewhere else sqlite_path(location)
 
 
-_OWN = ("sqlite", "postgresql", "postgres")
+_BUILT_IN = ("sqlite", "postgresql", "postgres")
 
 
 def is_offered_store(location: str) -> bool:
@@ -67,7 +67,7 @@ def is_offered_store(location: str) -> bool:
     from mnemic.plugins import is_offered, scheme_of
 
     scheme = scheme_of(location)
-    return scheme is not None and scheme not in _OWN and is_offered("stores", scheme)
+    return scheme is not None and scheme not in _BUILT_IN and is_offered("stores", scheme)
 
 
 def sqlite_path(location: str) -> Path:

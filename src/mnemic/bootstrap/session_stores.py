@@ -26,6 +26,6 @@ def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Pro
 
 
 def _in_process(clock: Clock) -> SessionStore:
-    from mnemic.stores.in_process_sessions import InProcessSessions
+    from mnemic_stores.in_process_sessions import InProcessSessions
 
     return InProcessSessions(clock)

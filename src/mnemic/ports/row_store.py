@@ -1,4 +1,4 @@
-"""The smallest port of a database: ten verbs, on which `mnemic.stores.layered` builds the rest of a record store.
+"""The smallest port of a database: ten verbs, on which `mnemic_stores.layered` builds the rest of a record store.
 
 The verbs are in three classes. Rows are stored in tables; a row is a tuple of the values of its key and its other
 columns, in the order in which the `Table` names them: text, integers of 64 bits, bytes, and None outside keys. An
@@ -82,7 +82,7 @@ class RowStore(Protocol):
         """Run `work` in one transaction and commit it; the result is returned only once the commit is durable.
 
         `work` may run again from the start after a lost race; it awaits nothing but the transaction, and other awaits
-        are refused (`mnemic.stores.sync_transactions`, `mnemic.stores.async_transactions`). If it raises, nothing is
+        are refused (`mnemic_stores.sync_transactions`, `mnemic_stores.async_transactions`). If it raises, nothing is
         committed. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
         """
 

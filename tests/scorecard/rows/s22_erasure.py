@@ -9,7 +9,7 @@ ROW = Row(
     property="erasure",
     aim="0 hits; receipt verifies",
     tests=(
-        "tests/unit/stores/test_sqlite_erasure.py",
+        "packages/mnemic-sqlite/tests/test_sqlite_erasure.py",
         "tests/unit/maintain/test_erase.py",
         "packages/mnemic-maintenance/tests/test_erase_places.py",
         "tests/security/test_canaries.py",

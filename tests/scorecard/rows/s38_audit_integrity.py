@@ -9,7 +9,7 @@ ROW = Row(
     property="an audit one can rely on",
     aim="a chain made new is told from the one that was written; sign-ins, refusals and acts on keys are in it",
     tests=(
-        "tests/unit/stores/test_signed_audit.py",
+        "packages/mnemic-sqlite/tests/test_signed_audit.py",
         "packages/mnemic-maintenance/tests/test_audit.py",
         "tests/unit/server/test_login_throttle.py",
     ),

@@ -17,10 +17,10 @@ from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.message_context import Around, known_key
 from mnemic.extract.model import ModelExtractor
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Scope, Trust
 from mnemic.types.trace import RunReport
 from mnemic_models.openai_completer import OpenAICompleter
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import ModelRequest, Reply, ScriptedModelServer

@@ -16,10 +16,10 @@ from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.message_context import WINDOW_TURNS
 from mnemic.extract.model import WINDOW_CHARS, ModelExtractor, windows
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunReport
 from mnemic_models.openai_completer import OpenAICompleter
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, Reply, ScriptedModelServer

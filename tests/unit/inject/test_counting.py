@@ -21,10 +21,10 @@ from mnemic.inject.configuration import InjectionConfig
 from mnemic.inject.engine_injector import injector_for
 from mnemic.inject.references import memory_item
 from mnemic.inject.tokens import counter_of, estimated_tokens
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate
 from mnemic_agents.langgraph import memory_graph
 from mnemic_agents.steps import TurnRules
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.scripted_steps import Model, Proposals, wish

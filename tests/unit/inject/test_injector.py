@@ -18,8 +18,8 @@ from mnemic.inject.engine_injector import ActorMemories
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.usage import Verdict
 from mnemic.retrieve.relevance import LEAST_MEMORIES
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Deadline, Kind, Origin
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.inject.shapes import BEDROCK, SHAPES, texts

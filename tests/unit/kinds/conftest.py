@@ -10,9 +10,9 @@ import pytest_asyncio
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import Awaited, awaited
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.types import Actor
+from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -16,10 +16,10 @@ from mnemic.graph.entity_names import SAME
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.entity import EntityMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Actor, Fragment, Kind, Level, Neighbour, Node, Outcome, Relation
+from mnemic_sqlite import SqliteStore
+from mnemic_sqlite.graph import SqliteGraph
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

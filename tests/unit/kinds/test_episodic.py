@@ -15,10 +15,10 @@ from mnemic.errors import IdempotencyConflict, InvalidInput, MemoryNotFound, Not
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.episodic import Step
 from mnemic.runtime.sync_facade import awaited
-from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.types.graph import episode_node, fragment_of
+from mnemic_sqlite import SqliteStore
+from mnemic_sqlite.graph import SqliteGraph
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.kinds.conftest import ANA, BEN, House

@@ -21,12 +21,12 @@ from mnemic.kinds.entity import EntityMemory
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
 from mnemic.runtime.sync_facade import Awaited, awaited
-from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Actor, Deadline, Kind, Level, SearchResult, Where
 from mnemic.types.graph import fragment_of
+from mnemic_sqlite import SqliteStore
+from mnemic_sqlite.graph import SqliteGraph
+from mnemic_stores.graph import InProcessGraph
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -9,9 +9,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic.write.pipeline import WriteRules
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -15,8 +15,6 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, ScopeDenied, SpaceMismatch, VersionConflict
 from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import (
     Actor,
     Candidate,
@@ -34,6 +32,8 @@ from mnemic.types import (
 from mnemic_importers.conversations import read_conversation
 from mnemic_maintenance.archive import ArchivedMemory, read_line
 from mnemic_maintenance.reembed import reembed
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -12,8 +12,8 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.policy.limits import Limits, Quota, Retention
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Kind, Message, Outcome
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

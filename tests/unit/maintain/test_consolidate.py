@@ -21,13 +21,13 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.limits import Limits
 from mnemic.policy.rules import Policy
 from mnemic.runtime.sync_facade import awaited
-from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.derived_memories import DERIVED, sources_of
 from mnemic_maintenance.consolidate import Consolidated, ConsolidationRules
 from mnemic_maintenance.expiry_job import ExpiryRules
 from mnemic_models.openai_completer import OpenAICompleter
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.graph import InProcessGraph
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer

@@ -19,12 +19,12 @@ from mnemic.errors import InvalidInput, StoreFull
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.policy.grant import Grant
 from mnemic.runtime.sync_facade import awaited
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.in_process_sessions import InProcessSessions
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Level, Message, Origin, Outcome, Source
 from mnemic_maintenance import erase
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.disk import FullDisk

@@ -14,8 +14,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
 from mnemic.policy.limits import Limits, Quota, makes_room
 from mnemic.policy.policy_file import guard_data, read_guard
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Kind, Level, Outcome, Status
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -9,11 +9,11 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MemoryNotFound
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Kind, Memory, Status
 from mnemic.unit_of_work import apply
 from mnemic.write.derived_memories import noted
 from mnemic.write.forget import forget
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -10,10 +10,10 @@ from mnemic.errors import StoreUnavailable
 from mnemic.graph.projection import GraphProjection
 from mnemic.kinds.entity import EntityMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
-from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Deadline, Fragment, Outcome, Scope
 from mnemic.write.outbox_consumer import Feed
+from mnemic_stores.graph import InProcessGraph
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.graph_store import mention, node

@@ -13,14 +13,14 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status
 from mnemic.write.outbox_compaction import compact
 from mnemic.write.outbox_consumer import Feed
 from mnemic.write.outbox_worker import Drainer, drain
 from mnemic.write.publish import Publisher
 from mnemic_postgres import PostgresStore
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope

@@ -16,10 +16,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, KeyFailed, MemoryNotFound, NotSupported
 from mnemic.policy.grant import Grant
 from mnemic.policy.redaction import RedactionRules
-from mnemic.stores.sealing import ERASED
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Deadline, Level, Scope, Vector
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.sealing import ERASED
 from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana", workspace="office"), Actor(user="ben", workspace="office")

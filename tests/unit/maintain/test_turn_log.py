@@ -14,12 +14,12 @@ from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits
 from mnemic.policy.rules import Policy
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind
 from mnemic.write import turn_log
 from mnemic.write.turn_log import TurnTexts, keep_turn, turns_of
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_maintenance.expiry_job import ExpiryRules
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -10,9 +10,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Deadline, Memory, Outcome, Status
 from mnemic.write.judge import Judgement, Verdict
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.maintain.test_review import contradiction

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.bias import RELEVANCE
 from mnemic.retrieve.diversity import once, repetitions, spread
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Message, Signals, Source
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store.fixtures import memory
 

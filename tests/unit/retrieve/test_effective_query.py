@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Message
 from mnemic_language.questions.named_dates import named_date
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

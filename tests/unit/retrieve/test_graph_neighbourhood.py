@@ -14,8 +14,8 @@ from mnemic.retrieve.fusion import fuse
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import Reached, Walk, around
 from mnemic.retrieve.search import Searcher
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Deadline, Kind, Memory, Scored, Status, Where
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.record_store.fixtures import EMBEDDER, everything, memory, remember, scope
 
 

@@ -4,9 +4,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor
 from mnemic_language.questions.key_questions import asked_keys
+from mnemic_stores.in_process import InProcessStore
 
 ANA = Actor(user="ana")
 

@@ -9,8 +9,8 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.nicknames import unknown_names, whom
 from mnemic.retrieve.question import read_question
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Message
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

@@ -11,8 +11,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.retrieve.prefetch import MOST, Spoken
 from mnemic.retrieve.search import Searcher
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Deadline, Level, Message, Vector, Where
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana", session="harbour")

@@ -28,9 +28,9 @@ from mnemic.retrieve.relevance import (
     measured_with,
     relevance,
 )
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Deadline, Message, Scored, Vector, VectorSpace
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

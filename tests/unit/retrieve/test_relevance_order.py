@@ -13,9 +13,9 @@ from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.relevance_order import POOLED, explained
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Intent, Message, RecallRequest
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 
 ANA = Actor(user="ana")
 TOLD = (

@@ -18,8 +18,8 @@ from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import DEFAULT_MODEL
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Level, Scored, VectorSpace, Where
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

@@ -15,10 +15,10 @@ from mnemic.ports import RecordStore
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
 from mnemic.retrieve.time_anchor import Anchor, anchored
-from mnemic.stores.in_process import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Level, Message, SearchResult, Signals, Where
 from mnemic_language.questions.time_clause import Clause, Side
+from mnemic_sqlite import SqliteStore
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.types import Actor
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_server.session_names import in_session
+from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.unit.server.conftest import Running
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from mnemic.errors import MemoryNotFound, StoreFailed
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import VectorSpace
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_maintenance.personal_keys import names_of_key_owners
@@ -21,6 +20,7 @@ from mnemic_server import erasures
 from mnemic_server.credentials import Principal, Role
 from mnemic_server.erasures import Erasures
 from mnemic_server.problems import Refused
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from tests.unit.server.conftest import Running
 

@@ -20,13 +20,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.log_lines import Line, configure
-from mnemic.stores.in_process import InProcessStore
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.logs import RequestLog
 from mnemic_server.observability import Observation
 from mnemic_server.prometheus_metrics import Meter
 from mnemic_server.telemetry import Telemetry
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 from tests.architecture.sources import ROOT
 from tests.loopback import Quiet, listening

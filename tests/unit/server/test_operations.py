@@ -13,7 +13,6 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, AuditEvent, Deadline, Vector
 from mnemic.write.batch import BATCH
 from mnemic_server.app import create_app
@@ -21,6 +20,7 @@ from mnemic_server.credentials import ApiKeys
 from mnemic_server.problems import Refused
 from mnemic_server.request_limits import Bounds
 from mnemic_server.streams import Streams, changes
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.server.conftest import Running

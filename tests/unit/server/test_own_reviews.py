@@ -10,9 +10,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.in_process import InProcessStore
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Memory, WriteReceipt
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -16,10 +16,10 @@ from azure.search.documents.indexes.aio import SearchIndexClient
 from azure.search.documents.models import IndexDocumentsBatch, VectorizedQuery
 
 from mnemic.errors import InvalidConfig, MnemicError, SpaceMismatch, StoreBusy, StoreUnavailable
-from mnemic.stores.codec import to_micros
 from mnemic.types import Change, Memory, Scope, Scored, Vector, Where
 from mnemic_azure.definition import definition, dimension_of
 from mnemic_azure.odata import text, within
+from mnemic_stores.codec import to_micros
 
 T = TypeVar("T")
 

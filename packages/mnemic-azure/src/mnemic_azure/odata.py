@@ -6,8 +6,8 @@ from collections.abc import Collection
 from datetime import datetime
 
 from mnemic.errors import NotSupported
-from mnemic.stores.codec import to_micros
 from mnemic.types import Where
+from mnemic_stores.codec import to_micros
 
 IN_ONE_FILTER = 1000
 """Values a filter may list. The service refuses filters that are much larger."""

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mnemic.errors import MnemicError, StoreBusy, StoreFailed, StoreUnavailable
 from mnemic.ports.row_store import Row, Table
-from mnemic.stores.codec import load
-from mnemic.stores.layered.tables import MEMORY, USAGE
 from mnemic_cassandra.connection import some_at_once
 from mnemic_cassandra.encoding import ordered, packed, unpacked
 from mnemic_cassandra.partitions import Partitions, Written, beyond_clocks
 from mnemic_cassandra.routing import DROPPED, LARGE, NAMES, SPLIT, Partition, width_of
 from mnemic_cassandra.schema import VECTOR_STATEMENTS, VECTORS
+from mnemic_stores.codec import load
+from mnemic_stores.layered.tables import MEMORY, USAGE
 
 if TYPE_CHECKING:
     from mnemic_cassandra.view import View

@@ -15,7 +15,6 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 
 from mnemic.errors import CommitUnknown, MnemicError
-from mnemic.stores.layered.tables import MARK
 from mnemic_cassandra.buckets import Buckets, Plan
 from mnemic_cassandra.connection import pause
 from mnemic_cassandra.encoding import ordered, unpacked
@@ -23,6 +22,7 @@ from mnemic_cassandra.partitions import Head, Written, in_batches, redo_of
 from mnemic_cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
 from mnemic_cassandra.totals import with_lines
 from mnemic_cassandra.view import Unanswered, View
+from mnemic_stores.layered.tables import MARK
 
 WRITERS, OF_SHARED = 8, 64
 """Writers of a partition that are remembered, so that a commit without an answer can be looked up: of one that all

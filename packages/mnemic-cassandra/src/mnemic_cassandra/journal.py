@@ -18,11 +18,6 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from mnemic.ports.row_store import Row, RowChange, RowReads, RowStore
-from mnemic.stores.audit_chain import follows
-from mnemic.stores.audit_format import Sign, decode_event, encode_event, link, next_line
-from mnemic.stores.codec import dump, load
-from mnemic.stores.layered import audit_and_outbox
-from mnemic.stores.layered.tables import AUDIT
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic.types.scope import scope_named
 from mnemic_cassandra import totals
@@ -31,6 +26,11 @@ from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import AUDIT_END, COLLECTED, DROPPED, JOURNAL, LANE, NAMES, SPLIT, Partition
 from mnemic_cassandra.totals import Count
 from mnemic_cassandra.upkeep import Upkeep
+from mnemic_stores.audit_chain import follows
+from mnemic_stores.audit_format import Sign, decode_event, encode_event, link, next_line
+from mnemic_stores.codec import dump, load
+from mnemic_stores.layered import audit_and_outbox
+from mnemic_stores.layered.tables import AUDIT
 
 _AT_ONCE = 16
 """Maximum number of partitions collected in one transaction."""

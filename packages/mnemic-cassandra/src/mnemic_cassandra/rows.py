@@ -11,7 +11,6 @@ from weakref import WeakValueDictionary
 
 from mnemic.errors import MnemicError, StoreBusy
 from mnemic.ports.row_store import RowChange, RowReads
-from mnemic.stores.async_transactions import drive
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities
 from mnemic_cassandra.address import Address
@@ -22,6 +21,7 @@ from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import EVERYWHERE, Partition
 from mnemic_cassandra.upkeep import Upkeep
 from mnemic_cassandra.view import Moved, Unanswered, View
+from mnemic_stores.async_transactions import drive
 
 T = TypeVar("T")
 

@@ -11,15 +11,6 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from mnemic.errors import CommitUnknown, StoreBusy, VersionConflict
 from mnemic.ports import Capabilities, Keyring
-from mnemic.stores.async_transactions import Step
-from mnemic.stores.audit_format import encode_event
-from mnemic.stores.codec import DAMAGED
-from mnemic.stores.in_memory_reads import StoredMemories
-from mnemic.stores.layered import LayeredStore
-from mnemic.stores.layered.memories import Scopes, place_of
-from mnemic.stores.layered.store import LayeredSnapshot
-from mnemic.stores.layered.tables import AUDIT, MEMORY, MemoryRow
-from mnemic.stores.layered.transaction import LayeredTransaction
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Scored, Usage, Vector, VectorSpace, Where
 from mnemic_cassandra import journal, removed_data, totals
 from mnemic_cassandra.address import Address
@@ -28,6 +19,15 @@ from mnemic_cassandra.routing import NAMES, Partition, of_audit, of_tenant
 from mnemic_cassandra.rows import CassandraRows
 from mnemic_cassandra.view import View
 from mnemic_language.text.bm25 import Bm25
+from mnemic_stores.async_transactions import Step
+from mnemic_stores.audit_format import encode_event
+from mnemic_stores.codec import DAMAGED
+from mnemic_stores.in_memory_reads import StoredMemories
+from mnemic_stores.layered import LayeredStore
+from mnemic_stores.layered.memories import Scopes, place_of
+from mnemic_stores.layered.store import LayeredSnapshot
+from mnemic_stores.layered.tables import AUDIT, MEMORY, MemoryRow
+from mnemic_stores.layered.transaction import LayeredTransaction
 
 if TYPE_CHECKING:
     from mnemic.ports.row_store import RowChange, RowReads

@@ -16,10 +16,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from mnemic.ports.row_store import RowChange, RowReads, RowStore
-from mnemic.stores.audit_format import link
-from mnemic.stores.codec import moment_of
-from mnemic.stores.layered import transaction
-from mnemic.stores.layered.tables import PLACE, USAGE, PlaceRow
 from mnemic.types import Kind, Usage
 from mnemic.types.identity import first_id
 from mnemic_cassandra.connection import some_at_once
@@ -27,6 +23,10 @@ from mnemic_cassandra.encoding import packed, unpacked
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import COUNTED, COUNTING, JOURNAL, LANE, LATEST, TOTAL, Partition, of_tenant
 from mnemic_cassandra.view import Moved
+from mnemic_stores.audit_format import link
+from mnemic_stores.codec import moment_of
+from mnemic_stores.layered import transaction
+from mnemic_stores.layered.tables import PLACE, USAGE, PlaceRow
 
 if TYPE_CHECKING:
     from mnemic_cassandra.view import View

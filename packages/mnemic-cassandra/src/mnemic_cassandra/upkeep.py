@@ -11,10 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from mnemic.ports.row_store import Row, RowChange, RowReads, RowStore, Table
-from mnemic.stores.layered.tables import EARLIER, MEMORY, MemoryRow
 from mnemic_cassandra.buckets import Buckets, Named, named_by
 from mnemic_cassandra.commit import Commits
 from mnemic_cassandra.routing import DROPPED, LARGE, NAMES, SPLIT, Partition
+from mnemic_stores.layered.tables import EARLIER, MEMORY, MemoryRow
 
 if TYPE_CHECKING:
     from mnemic_cassandra.view import View

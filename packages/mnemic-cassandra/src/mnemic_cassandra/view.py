@@ -11,8 +11,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mnemic.ports.row_store import Row, RowReads, Table
-from mnemic.stores.async_transactions import Step, drive
-from mnemic.stores.layered.tables import AUDIT, MEMORY, PLACE, TENANT
 from mnemic_cassandra.answers import REPEATED
 from mnemic_cassandra.buckets import completed, named_by
 from mnemic_cassandra.connection import some_at_once
@@ -32,6 +30,8 @@ from mnemic_cassandra.routing import (
     partition_of,
     width_of,
 )
+from mnemic_stores.async_transactions import Step, drive
+from mnemic_stores.layered.tables import AUDIT, MEMORY, PLACE, TENANT
 
 if TYPE_CHECKING:
     from mnemic_cassandra.answers import Answer, Question

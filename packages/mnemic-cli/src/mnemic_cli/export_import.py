@@ -108,7 +108,7 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
     if output is None:
         yield None
         return
-    from mnemic.stores.atomic_files import part_of, put
+    from mnemic_stores.atomic_files import part_of, put
 
     path = Path(output)
     if path.is_dir():

@@ -152,7 +152,7 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
 def _leftovers(settings: Settings) -> Finding:
     """Return the copies of it all that a killed backup, restore or export has left beside the file."""
     from mnemic.bootstrap import store_file
-    from mnemic.stores.atomic_files import left_parts
+    from mnemic_stores.atomic_files import left_parts
 
     path = store_file(settings.store)
     names = [] if path is None else [part.name for part in left_parts(path.absolute().parent)]

@@ -11,11 +11,11 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mnemic.errors import InvalidConfig, MnemicError, StoreUnavailable
-from mnemic.stores.codec import dump, from_micros, load, to_micros
-from mnemic.stores.graph_walks import check_limit, check_walk, joined, other_names, ways
 from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
 from mnemic_neo4j import cypher
 from mnemic_neo4j.connection import Connection, Transaction
+from mnemic_stores.codec import dump, from_micros, load, to_micros
+from mnemic_stores.graph_walks import check_limit, check_walk, joined, other_names, ways
 
 _MOST_RELATIONS = 20_000
 """Relations read at one distance of a walk: beyond them only what is nearer is sure to be found."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput, StoreCorrupt
-from mnemic.stores.atomic_files import part_of, put, synced
 from mnemic.types import VectorSpace
+from mnemic_stores.atomic_files import part_of, put, synced
 
 FORMAT, MANIFEST = "mnemic-backup/1", "manifest.json"
 _CHUNK = 1024 * 1024

@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from mnemic.stores.audit_chain import follows
-from mnemic.stores.audit_format import Sign, decode_event, encode_event, link, next_line
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic_postgres.connections import Session
 from mnemic_postgres.lru_mapping import Recent
 from mnemic_postgres.rows import columns
 from mnemic_postgres.statements import load
+from mnemic_stores.audit_chain import follows
+from mnemic_stores.audit_format import Sign, decode_event, encode_event, link, next_line
 
 Ask = Callable[..., Awaitable[list[Any]]]
 """The rows of a statement of `writing.sql`, by name."""

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from mnemic.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreNewer, StoreUnavailable
-from mnemic.stores.atomic_files import synced
 from mnemic_operations.backup_folder import Manifest, check_data, digest, manifest_in, new_folder
 from mnemic_postgres.connections import Session
 from mnemic_postgres.damage import damaged_bodies
@@ -23,6 +22,7 @@ from mnemic_postgres.maintenance import broken_audit
 from mnemic_postgres.owner_maintenance import Owner
 from mnemic_postgres.schema import claim, migrate, migrations
 from mnemic_postgres.spaces import present
+from mnemic_stores.atomic_files import synced
 
 DATA = "memory.copy"
 TABLES = (

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.stores.codec import blob_check, body_check, text_check, words_check
-from mnemic.stores.damage import UNREADABLE, in_columns
 from mnemic.types.scope import scope_named
 from mnemic_postgres.connections import Session
 from mnemic_postgres.rows import column_values, columns, decode_vector, words_are_whole
 from mnemic_postgres.statements import load as statements
+from mnemic_stores.codec import blob_check, body_check, text_check, words_check
+from mnemic_stores.damage import UNREADABLE, in_columns
 
 MOST = 100
 """Damaged rows that are named; there may be more."""

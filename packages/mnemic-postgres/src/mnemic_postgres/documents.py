@@ -13,10 +13,6 @@ from typing import Any, Literal, TypeVar
 from mnemic.errors import StoreUnavailable
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores.codec import to_micros
-from mnemic.stores.documents import check_batch, last_puts, path_of
-from mnemic.stores.relational.documents import DocumentReads, Page
-from mnemic.stores.relational.statements import load as shared
 from mnemic.types import DocumentAnswer, DocumentOperation, Namespace, PutDocument, Vector, checked_identifier
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.database_access import Access, Opened
@@ -24,6 +20,10 @@ from mnemic_postgres.rows import columns, raw, sent
 from mnemic_postgres.shared_statements import asking
 from mnemic_postgres.spaces import spelt
 from mnemic_postgres.statements import load
+from mnemic_stores.codec import to_micros
+from mnemic_stores.documents import check_batch, last_puts, path_of
+from mnemic_stores.relational.documents import DocumentReads, Page
+from mnemic_stores.relational.statements import load as shared
 
 T = TypeVar("T")
 

@@ -1,15 +1,15 @@
-"""The graph in the same PostgreSQL database as the memories it is made of (`mnemic.stores.relational.graph`)."""
+"""The graph in the same PostgreSQL database as the memories it is made of (`mnemic_stores.relational.graph`)."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from mnemic.stores.relational import graph
-from mnemic.stores.relational.statements import Ask, load
 from mnemic.types import Deadline, Memory
 from mnemic_postgres.database_access import Access, Opened
 from mnemic_postgres.shared_statements import asking, inside
+from mnemic_stores.relational import graph
+from mnemic_stores.relational.statements import Ask, load
 
 T = TypeVar("T")
 

@@ -12,13 +12,13 @@ from typing import Any, TypeAlias, TypeVar
 
 from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable
 from mnemic.ports import Transaction
-from mnemic.stores.async_transactions import drive
 from mnemic.types import Deadline, Scope
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.failures import typed
 from mnemic_postgres.group_state import GroupState
 from mnemic_postgres.loop_thread import LoopThread, Tasks
 from mnemic_postgres.transaction import PostgresTransaction
+from mnemic_stores.async_transactions import drive
 
 T = TypeVar("T")
 

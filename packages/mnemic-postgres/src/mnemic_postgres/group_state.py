@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mnemic.stores.scope_index import ScopeIndex
 from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, VectorSpace
 from mnemic_postgres.audit_chain import Used
 from mnemic_postgres.rows import Place
+from mnemic_stores.scope_index import ScopeIndex
 
 
 @dataclass(slots=True)

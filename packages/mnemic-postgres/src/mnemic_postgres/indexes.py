@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from mnemic.errors import MnemicError
-from mnemic.stores.codec import blob_check, cues_of
-from mnemic.stores.index_cache import IndexCache
-from mnemic.stores.scope_index import Entry, ScopeIndex
-from mnemic.stores.sealing import NOTHING, Searched
 from mnemic.types import Memory, Where
 from mnemic_language.text.bm25 import Bm25
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.loop_thread import Tasks
 from mnemic_postgres.rows import Bodies, Place, Terms, Words, decode_vector, digest, words_are_whole
 from mnemic_postgres.statements import load
+from mnemic_stores.codec import blob_check, cues_of
+from mnemic_stores.index_cache import IndexCache
+from mnemic_stores.scope_index import Entry, ScopeIndex
+from mnemic_stores.sealing import NOTHING, Searched
 
 CATCH_UP = 256
 """Changes that a reader takes in on its way; more are loaded in the background."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from mnemic.stores.audit_chain import Chain
-from mnemic.stores.audit_format import Sign
-from mnemic.stores.codec import checked_marks, to_micros
-from mnemic.stores.relational.statements import load as load_shared
-from mnemic.stores.single_reads import Scan
 from mnemic.types import Memory, Status
 from mnemic_postgres.audit_chain import broken_lane, shortened
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.rows import Bodies, raw, storable
 from mnemic_postgres.statements import load
+from mnemic_stores.audit_chain import Chain
+from mnemic_stores.audit_format import Sign
+from mnemic_stores.codec import checked_marks, to_micros
+from mnemic_stores.relational.statements import load as load_shared
+from mnemic_stores.single_reads import Scan
 
 _UPKEEP = load("upkeep")
 JOBS = load_shared("jobs", "postgres")

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from mnemic.stores.async_transactions import Step
-from mnemic.stores.codec import cosines
-from mnemic.stores.scope_index import ScopeIndex
 from mnemic.types import Memory, Scope, Status, Vector, Where
 from mnemic_postgres.connections import Session
 from mnemic_postgres.group_state import GroupState
 from mnemic_postgres.indexes import Indexes
 from mnemic_postgres.rows import Bodies, Place, place_of, places_of, sent
 from mnemic_postgres.statements import load
+from mnemic_stores.async_transactions import Step
+from mnemic_stores.codec import cosines
+from mnemic_stores.scope_index import ScopeIndex
 
 _READING = load("reading")
 _WRITING = load("writing")

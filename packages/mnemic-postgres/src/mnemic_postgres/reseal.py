@@ -11,9 +11,9 @@ from typing import Any
 
 from mnemic.errors import StoreBusy
 from mnemic.ports import Anew
-from mnemic.stores.codec import body_check
-from mnemic.stores.sealing import Sealer, body_anew, whole_text
 from mnemic.types import Level, Scope
+from mnemic_stores.codec import body_check
+from mnemic_stores.sealing import Sealer, body_anew, whole_text
 
 BATCH = 256
 LOOK_SECONDS = 0.02

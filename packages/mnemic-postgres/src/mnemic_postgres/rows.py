@@ -11,7 +11,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput, StoreCorrupt
-from mnemic.stores.codec import (
+from mnemic.types import Memory, Scope, Vector, Where
+from mnemic.types.facets import ANY, facets_of
+from mnemic.types.scope import scope_named
+from mnemic_language.text.analyse import analyse
+from mnemic_stores.codec import (
     Noted,
     blob_check,
     body_check,
@@ -21,12 +25,8 @@ from mnemic.stores.codec import (
     vector_check,
     words_check,
 )
-from mnemic.stores.damage import earlier, placeholder
-from mnemic.stores.sealing import Sealer
-from mnemic.types import Memory, Scope, Vector, Where
-from mnemic.types.facets import ANY, facets_of
-from mnemic.types.scope import scope_named
-from mnemic_language.text.analyse import analyse
+from mnemic_stores.damage import earlier, placeholder
+from mnemic_stores.sealing import Sealer
 
 ANY_FACET = 0
 """Wildcard for every facet."""

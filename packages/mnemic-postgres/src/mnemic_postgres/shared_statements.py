@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from mnemic.stores.relational.statements import Ask
 from mnemic_postgres.connections import Session
 from mnemic_postgres.rows import storable
+from mnemic_stores.relational.statements import Ask
 
 T = TypeVar("T")
 

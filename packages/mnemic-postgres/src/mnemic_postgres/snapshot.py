@@ -11,10 +11,6 @@ from typing import Any
 
 from mnemic.errors import SpaceMismatch
 from mnemic.ports import Changed, Snapshot
-from mnemic.stores.async_transactions import Step
-from mnemic.stores.codec import CUES, checked_vector, from_micros, with_fingerprint
-from mnemic.stores.in_memory_reads import believed
-from mnemic.stores.scope_index import ScopeIndex
 from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 from mnemic_language.text.analyse import parse_query
 from mnemic_language.text.bm25 import Bm25
@@ -33,6 +29,10 @@ from mnemic_postgres.rows import (
     storable,
 )
 from mnemic_postgres.statements import filtered, load
+from mnemic_stores.async_transactions import Step
+from mnemic_stores.codec import CUES, checked_vector, from_micros, with_fingerprint
+from mnemic_stores.in_memory_reads import believed
+from mnemic_stores.scope_index import ScopeIndex
 
 _INDEXING = load("indexing")
 _READING = load("reading")

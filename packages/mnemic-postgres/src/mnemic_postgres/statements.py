@@ -1,4 +1,4 @@
-"""The SQL of this room alone, read from its files as the shared one is (`mnemic.stores.relational.statements`). What
+"""The SQL of this room alone, read from its files as the shared one is (`mnemic_stores.relational.statements`). What
 varies from call to call is a parameter; a filter only chooses among conditions that are written down.
 """
 
@@ -8,7 +8,7 @@ import re
 from functools import lru_cache, partial
 from importlib.resources import files
 
-from mnemic.stores.relational.statements import filled, sections
+from mnemic_stores.relational.statements import filled, sections
 
 _PARAMETER = re.compile(r"\$(\d+)")
 _FOLDER = files("mnemic_postgres") / "sql"

@@ -12,12 +12,6 @@ from typing import Any, Literal, TypeVar
 from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.stores.async_transactions import drive
-from mnemic.stores.codec import adopted, checked_secret, text_check, with_fingerprint, with_id
-from mnemic.stores.jobs import Jobs
-from mnemic.stores.relational.statements import Ask
-from mnemic.stores.sealing import Sealer
-from mnemic.stores.single_reads import Scan, SingleReads
 from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
 from mnemic_language.text.bm25 import Bm25
 from mnemic_postgres import damage, index_check, maintenance, next_space, outbox, reseal, spaces
@@ -33,6 +27,12 @@ from mnemic_postgres.schema import reopen_with
 from mnemic_postgres.shared_statements import inside
 from mnemic_postgres.snapshot import PostgresSnapshot
 from mnemic_postgres.statements import load
+from mnemic_stores.async_transactions import drive
+from mnemic_stores.codec import adopted, checked_secret, text_check, with_fingerprint, with_id
+from mnemic_stores.jobs import Jobs
+from mnemic_stores.relational.statements import Ask
+from mnemic_stores.sealing import Sealer
+from mnemic_stores.single_reads import Scan, SingleReads
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ class PostgresStore(Jobs, SingleReads):
     outbox. See docs/postgres-router.md for what differs.
 
     With a `keyring` sealed memories are opened; where it `seals` too, what they say is sealed with the data key of
-    their subject (`mnemic.stores.sealing`). The server searches too, so it must see vectors, hashed words and speakers.
+    their subject (`mnemic_stores.sealing`). The server searches too, so it must see vectors, hashed words and speakers.
     """
 
     def __init__(

@@ -9,21 +9,6 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
-from mnemic.stores.async_transactions import Step
-from mnemic.stores.audit_format import encode_event
-from mnemic.stores.codec import (
-    DAMAGED,
-    checked_marks,
-    checked_request,
-    checked_vector,
-    damaged,
-    is_message,
-    text_check,
-    to_micros,
-    with_fingerprint,
-    with_key,
-)
-from mnemic.stores.relational.maintenance import in_json, usage
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic_postgres.audit_chain import Trail, Trails
 from mnemic_postgres.connections import Session
@@ -52,6 +37,21 @@ from mnemic_postgres.rows import (
 )
 from mnemic_postgres.shared_statements import asking
 from mnemic_postgres.statements import load
+from mnemic_stores.async_transactions import Step
+from mnemic_stores.audit_format import encode_event
+from mnemic_stores.codec import (
+    DAMAGED,
+    checked_marks,
+    checked_request,
+    checked_vector,
+    damaged,
+    is_message,
+    text_check,
+    to_micros,
+    with_fingerprint,
+    with_key,
+)
+from mnemic_stores.relational.maintenance import in_json, usage
 
 _READING = load("reading")
 _WRITING = load("writing")

@@ -7,9 +7,9 @@ from datetime import timedelta
 from itertools import groupby
 
 from mnemic.errors import StoreFull
-from mnemic.stores.codec import to_micros
 from mnemic.types import Change, Hottest, Memory, Scope, Scored
 from mnemic_redis.connection import RedisLink, Script, checked, digest_of, digest_of_tenant
+from mnemic_stores.codec import to_micros
 
 SIZE = 200
 """Memories of one scope that are kept at most."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mnemic.errors import StoreCorrupt
-from mnemic.stores.codec import dump, from_micros, load, to_micros
 from mnemic.types import Message, Origin
+from mnemic_stores.codec import dump, from_micros, load, to_micros
 
 
 def encode_message(message: Message) -> str:

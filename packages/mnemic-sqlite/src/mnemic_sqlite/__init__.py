@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from mnemic.stores.sqlite.store import SqliteStore
+from mnemic_sqlite.store import SqliteStore
 
 __all__ = ["SqliteStore"]

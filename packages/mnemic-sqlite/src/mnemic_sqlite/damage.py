@@ -10,13 +10,13 @@ import apsw
 
 from mnemic.errors import StoreCorrupt
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.stores.codec import blob_check, body_check, damaged, load, text_check
-from mnemic.stores.damage import UNREADABLE, in_columns
-from mnemic.stores.damage import placeholder as of_columns
-from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.rows import ANY_FACET, columns_of
 from mnemic.types import Level, Memory, Scope
 from mnemic.types.facets import facets_of
+from mnemic_sqlite.failures import immediate
+from mnemic_sqlite.rows import ANY_FACET, columns_of
+from mnemic_stores.codec import blob_check, body_check, damaged, load, text_check
+from mnemic_stores.damage import UNREADABLE, in_columns
+from mnemic_stores.damage import placeholder as of_columns
 
 MOST = 100
 """Maximum number of damaged rows that are named."""

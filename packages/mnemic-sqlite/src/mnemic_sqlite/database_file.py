@@ -13,9 +13,9 @@ from urllib.parse import quote
 import apsw
 
 from mnemic.errors import SpaceMismatch, StoreBusy, StoreCorrupt, StoreUnavailable
-from mnemic.stores.sqlite.failures import Migration, check_schema, immediate, migrations, newest_schema
-from mnemic.stores.sqlite.rows import present
 from mnemic.types import VectorSpace
+from mnemic_sqlite.failures import Migration, check_schema, immediate, migrations, newest_schema
+from mnemic_sqlite.rows import present
 
 # Written into the file's header, so that `file` and other programs recognise it.
 APPLICATION_ID = 0x6D6E656D  # "mnem"
@@ -176,7 +176,7 @@ def _check_magic(path: Path) -> None:
         if file.read(len(_MAGIC)) not in (_MAGIC, b""):
             raise StoreCorrupt("not_mnemic", hint="the file is not a memory file")
     if path.stat().st_nlink > 1:
-        from mnemic.stores.sqlite.link_check import check_names
+        from mnemic_sqlite.link_check import check_names
 
         check_names(path)
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import apsw
 
-from mnemic.stores.sqlite.reserved_space import ReservedSpace
+from mnemic_sqlite.reserved_space import ReservedSpace
 
 T = TypeVar("T")
 

@@ -17,18 +17,18 @@ from mnemic.errors import StoreUnavailable
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.fork_check import OneProcess
-from mnemic.stores.codec import dump, to_micros
-from mnemic.stores.document_order import best_first, cosines
-from mnemic.stores.documents import check_batch, last_puts, path_of
-from mnemic.stores.relational.documents import SCORE, DocumentReads, Page
-from mnemic.stores.relational.statements import load
-from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, prepare
-from mnemic.stores.sqlite.failures import immediate, typed_failures
-from mnemic.stores.sqlite.rows import fetch
-from mnemic.stores.sqlite.shared_statements import asking
-from mnemic.stores.sqlite.threads import reading
-from mnemic.stores.sync_transactions import run_through
 from mnemic.types import DocumentAnswer, DocumentOperation, PutDocument, Vector, checked_identifier
+from mnemic_sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, prepare
+from mnemic_sqlite.failures import immediate, typed_failures
+from mnemic_sqlite.rows import fetch
+from mnemic_sqlite.shared_statements import asking
+from mnemic_sqlite.threads import reading
+from mnemic_stores.codec import dump, to_micros
+from mnemic_stores.document_order import best_first, cosines
+from mnemic_stores.documents import check_batch, last_puts, path_of
+from mnemic_stores.relational.documents import SCORE, DocumentReads, Page
+from mnemic_stores.relational.statements import load
+from mnemic_stores.sync_transactions import run_through
 
 _SQL = load("documents", "sqlite")
 _VECTORS = "SELECT v.row_id, v.vector FROM document_vector v JOIN json_each(?) w ON w.value = v.row_id"

@@ -1,4 +1,4 @@
-"""The graph in the same SQLite file as the memories it is made of (`mnemic.stores.relational.graph`)."""
+"""The graph in the same SQLite file as the memories it is made of (`mnemic_stores.relational.graph`)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TypeVar
 import apsw
 
 from mnemic.errors import StoreBusy
-from mnemic.stores.relational import graph
-from mnemic.stores.relational.statements import Ask, load
-from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, prepare
-from mnemic.stores.sqlite.failures import immediate, typed_failures
-from mnemic.stores.sqlite.shared_statements import asking
-from mnemic.stores.sqlite.threads import Readers, finished
-from mnemic.stores.sync_transactions import run_through
 from mnemic.types import Deadline, Memory
+from mnemic_sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, prepare
+from mnemic_sqlite.failures import immediate, typed_failures
+from mnemic_sqlite.shared_statements import asking
+from mnemic_sqlite.threads import Readers, finished
+from mnemic_stores.relational import graph
+from mnemic_stores.relational.statements import Ask, load
+from mnemic_stores.sync_transactions import run_through
 
 T = TypeVar("T")
 

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from mnemic.stores.sqlite.rows import Place, fetch, present
+from mnemic_sqlite.rows import Place, fetch, present
 
 if TYPE_CHECKING:
-    from mnemic.stores.scope_index import ScopeIndex
+    from mnemic_stores.scope_index import ScopeIndex
 
 _MARK = "SELECT value FROM meta WHERE name = ?"
 _PUT = "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"
@@ -56,7 +56,7 @@ def load(connection: apsw.Connection, place: Place, index: ScopeIndex) -> bool:
     """Let `index`, an empty one, take over the scope's image as of `connection`'s open transaction; False where there
     is none that fits, and the index is of no use then if there was an image.
     """
-    from mnemic.stores.index_image import Unfit, read
+    from mnemic_stores.index_image import Unfit, read
 
     if (mark := _marked(connection, place.scope_id)) is None:
         return False
@@ -78,7 +78,7 @@ def save(connection: apsw.Connection, scope_id: int, index: ScopeIndex, unchange
 
     The caller has the index's lock. Raises OSError, after which there is no image.
     """
-    from mnemic.stores.index_image import write
+    from mnemic_stores.index_image import write
 
     ((removed_at,),) = fetch(connection, _REMOVED, (scope_id,)) or [(None,)]
     ((cues,),) = fetch(connection, _FIRST_ROW, {"scope_id": scope_id}) or [(b"",)]

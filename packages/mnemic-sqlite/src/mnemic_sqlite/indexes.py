@@ -9,13 +9,13 @@ from typing import Any
 import apsw
 import numpy as np
 
-from mnemic.stores.codec import dump, unpacked_vector, vector_check
-from mnemic.stores.index_cache import IndexCache, Slot
-from mnemic.stores.scope_index import ScopeIndex, is_large
-from mnemic.stores.sqlite.index_rows import entries_of
-from mnemic.stores.sqlite.rows import Place, Rows, fetch
 from mnemic.types import Vector
 from mnemic_language.text.bm25 import Bm25
+from mnemic_sqlite.index_rows import entries_of
+from mnemic_sqlite.rows import Place, Rows, fetch
+from mnemic_stores.codec import dump, unpacked_vector, vector_check
+from mnemic_stores.index_cache import IndexCache, Slot
+from mnemic_stores.scope_index import ScopeIndex, is_large
 
 # The columns of an `Entry`, in its order.
 _ENTRIES = """
@@ -120,7 +120,7 @@ class ScopeIndexes:
         # Every memory is a change, so a scope with fewer has no image.
         if not self._images or not is_large(place.changes):
             return 0
-        from mnemic.stores.sqlite.index_files import load
+        from mnemic_sqlite.index_files import load
 
         if not load(connection, place, slot.index):
             slot.index = self._cache.empty()

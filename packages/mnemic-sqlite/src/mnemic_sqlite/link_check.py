@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mnemic.errors import StoreUnavailable
-from mnemic.stores.sqlite.database_file import is_frozen
+from mnemic_sqlite.database_file import is_frozen
 
 
 def check_names(path: Path) -> None:

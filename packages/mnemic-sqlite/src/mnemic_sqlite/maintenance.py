@@ -11,17 +11,17 @@ from typing import TypeVar
 
 import apsw
 
-from mnemic.stores.audit_chain import Chain
-from mnemic.stores.audit_format import Sign
-from mnemic.stores.codec import dump, to_micros
-from mnemic.stores.relational import maintenance
-from mnemic.stores.relational.statements import Ask, load
-from mnemic.stores.single_reads import Scan
-from mnemic.stores.sqlite.index_files import files_beside
-from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
-from mnemic.stores.sqlite.shared_statements import asking
-from mnemic.stores.sync_transactions import run_through
 from mnemic.types import Kind, Memory, Scope, Status, Usage
+from mnemic_sqlite.index_files import files_beside
+from mnemic_sqlite.rows import MEMORY, SOURCES, Rows, fetch
+from mnemic_sqlite.shared_statements import asking
+from mnemic_stores.audit_chain import Chain
+from mnemic_stores.audit_format import Sign
+from mnemic_stores.codec import dump, to_micros
+from mnemic_stores.relational import maintenance
+from mnemic_stores.relational.statements import Ask, load
+from mnemic_stores.single_reads import Scan
+from mnemic_stores.sync_transactions import run_through
 
 T = TypeVar("T")
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from mnemic.stores.codec import blob_check, cosines, unpacked_vector
-from mnemic.stores.sqlite.rows import GET_MANY, Place, Rows, fetch, find_place, wanted_memories
 from mnemic.types import Memory, Scope, Status, Vector
+from mnemic_sqlite.rows import GET_MANY, Place, Rows, fetch, find_place, wanted_memories
+from mnemic_stores.codec import blob_check, cosines, unpacked_vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from mnemic.stores.sqlite.indexes import ScopeIndexes
+    from mnemic_sqlite.indexes import ScopeIndexes
 
 FEW = 128
 """Changes of a scope, which are at least its memories, up to which its vectors are read row by row."""

@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from mnemic.errors import MnemicError, StoreUnavailable
-from mnemic.stores.codec import checked_secret, cosines, text_check
-from mnemic.stores.sealing import Sealer
-from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, connect, is_frozen, prepare
-from mnemic.stores.sqlite.failures import immediate, suspected
-from mnemic.stores.sqlite.nearest_neighbours import Found, best, near
-from mnemic.stores.sqlite.reserved_space import ReservedSpace
-from mnemic.stores.sqlite.rows import Rows, Terms, fetch
-from mnemic.stores.sqlite.threads import Changed, Fresh, Groups, Readers, Work, reading
-from mnemic.stores.sqlite.transaction import SqliteTransaction
-from mnemic.stores.sync_transactions import run_through
 from mnemic.types import Scope, Status, Vector, VectorSpace
+from mnemic_sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, connect, is_frozen, prepare
+from mnemic_sqlite.failures import immediate, suspected
+from mnemic_sqlite.nearest_neighbours import Found, best, near
+from mnemic_sqlite.reserved_space import ReservedSpace
+from mnemic_sqlite.rows import Rows, Terms, fetch
+from mnemic_sqlite.threads import Changed, Fresh, Groups, Readers, Work, reading
+from mnemic_sqlite.transaction import SqliteTransaction
+from mnemic_stores.codec import checked_secret, cosines, text_check
+from mnemic_stores.sealing import Sealer
+from mnemic_stores.sync_transactions import run_through
 
 if TYPE_CHECKING:
-    from mnemic.stores.index_cache import Slot
-    from mnemic.stores.scope_index import ScopeIndex
-    from mnemic.stores.sqlite.disk_space import Room
-    from mnemic.stores.sqlite.indexes import ScopeIndexes
     from mnemic_language.text.bm25 import Bm25
+    from mnemic_sqlite.disk_space import Room
+    from mnemic_sqlite.indexes import ScopeIndexes
+    from mnemic_stores.index_cache import Slot
+    from mnemic_stores.scope_index import ScopeIndex
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class OpenFile:
             return self._room(removing=self._removing).again(lambda: self._commit(work))
 
     def _room(self, *, removing: bool = False) -> Room:
-        from mnemic.stores.sqlite.disk_space import Room
+        from mnemic_sqlite.disk_space import Room
 
         return Room(self.writing, self._path, self._reserved, removing)
 
@@ -141,8 +141,8 @@ class OpenFile:
         """Empty the log into the file, and with `whole` rewrite the file; return the bytes freed. Checksums and planner
         statistics that do not fit on a full disk are left to the next run.
         """
-        from mnemic.stores.sqlite.damage import fill_checks
-        from mnemic.stores.sqlite.index_files import sweep
+        from mnemic_sqlite.damage import fill_checks
+        from mnemic_sqlite.index_files import sweep
 
         before = self._size()
         sweep(self.writing)
@@ -157,7 +157,7 @@ class OpenFile:
         return max(0, before - self._size())
 
     def _size(self) -> int:
-        from mnemic.stores.sqlite.maintenance import files_of
+        from mnemic_sqlite.maintenance import files_of
 
         return sum(file.stat().st_size for file in files_of(self._path))
 
@@ -188,7 +188,7 @@ class OpenFile:
         """Return the search indexes, made with the first search."""
         with self._making:
             if self._indexes is None:
-                from mnemic.stores.sqlite.indexes import ScopeIndexes
+                from mnemic_sqlite.indexes import ScopeIndexes
 
                 plain = not self.rows.sealer.opens
                 self._indexes = ScopeIndexes(
@@ -205,7 +205,7 @@ class OpenFile:
         """Have the writer write the image of an index that was just read; nobody waits for it."""
 
         def save(index: ScopeIndex) -> None:
-            from mnemic.stores.sqlite.index_files import save as saved
+            from mnemic_sqlite.index_files import save as saved
 
             # An image may be lost, and a lock, a full disk or a file that was replaced is somebody else's to report.
             with suppress(apsw.Error, OSError, MnemicError):

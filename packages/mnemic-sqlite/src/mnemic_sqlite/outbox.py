@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import apsw
 
-from mnemic.stores.codec import dump
-from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.rows import fetch
 from mnemic.types import Level, OutboxEntry, Scope
+from mnemic_sqlite.failures import immediate
+from mnemic_sqlite.rows import fetch
+from mnemic_stores.codec import dump
 
 _PENDING = """
     SELECT sequence, tenant, level, owner, action, memory_id, version FROM outbox

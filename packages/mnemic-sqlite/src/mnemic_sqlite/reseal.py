@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, TypeVar
 import apsw
 
 from mnemic.ports import Anew
-from mnemic.stores.codec import body_check, vector_check, words_check
-from mnemic.stores.sealing import body_anew, vector_anew, words_anew
-from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.index_files import drop_all
-from mnemic.stores.sqlite.open_file import OpenFile
-from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
 from mnemic.types import Kind, Level, Scope
+from mnemic_sqlite.failures import immediate
+from mnemic_sqlite.index_files import drop_all
+from mnemic_sqlite.open_file import OpenFile
+from mnemic_sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
+from mnemic_stores.codec import body_check, vector_check, words_check
+from mnemic_stores.sealing import body_anew, vector_anew, words_anew
 
 T = TypeVar("T")
 _Write = Callable[[Callable[[OpenFile], T]], Awaitable[T]]

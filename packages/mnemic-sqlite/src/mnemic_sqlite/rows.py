@@ -11,7 +11,10 @@ from typing import Any, NamedTuple
 import apsw
 
 from mnemic.errors import StoreCorrupt
-from mnemic.stores.codec import (
+from mnemic.types import Memory, Scope, VectorSpace
+from mnemic.types.scope import scope_named
+from mnemic_language.text.analyse import Analysis, analyse
+from mnemic_stores.codec import (
     Noted,
     blob_check,
     body_check,
@@ -25,10 +28,7 @@ from mnemic.stores.codec import (
     with_id,
     words_check,
 )
-from mnemic.stores.sealing import Sealer, Searched
-from mnemic.types import Memory, Scope, VectorSpace
-from mnemic.types.scope import scope_named
-from mnemic_language.text.analyse import Analysis, analyse
+from mnemic_stores.sealing import Sealer, Searched
 
 ANY_FACET = 0
 """Placeholder for every facet."""
@@ -153,7 +153,7 @@ class Rows:
         try:
             return self.memory(row)
         except StoreCorrupt:
-            from mnemic.stores.sqlite.damage import placeholder
+            from mnemic_sqlite.damage import placeholder
 
             self.noted.note(row[0])
             return placeholder(connection, row[0])

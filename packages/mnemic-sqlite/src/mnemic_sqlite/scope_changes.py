@@ -8,9 +8,9 @@ from typing import Any
 import apsw
 
 from mnemic.errors import StoreCorrupt
-from mnemic.stores.sqlite.rows import Rows, find_place
 from mnemic.types import Scope
 from mnemic.types.scope_changes import Changed
+from mnemic_sqlite.rows import Rows, find_place
 
 _CHANGED = "SELECT row_id, memory_id, CAST(body AS BLOB), checksum FROM memory WHERE scope_id = ? AND changed > ?"
 _IDS = "SELECT memory_id FROM memory WHERE scope_id = ?"

@@ -7,8 +7,8 @@ from typing import Any
 
 import apsw
 
-from mnemic.stores.relational.statements import Ask, in_json
-from mnemic.stores.sqlite.rows import fetch
+from mnemic_sqlite.rows import fetch
+from mnemic_stores.relational.statements import Ask, in_json
 
 
 def asking(connection: apsw.Connection, statements: Mapping[str, str]) -> Ask:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mnemic.errors import SpaceMismatch
-from mnemic.stores.codec import checked_vector, dump, to_micros, with_id
-from mnemic.stores.sealing import Searched
-from mnemic.stores.sqlite.rows import (
+from mnemic.types import Memory, Scope, Vector, VectorSpace
+from mnemic_language.text.analyse import parse_query
+from mnemic_sqlite.rows import (
     BY_FINGERPRINT,
     GET_MANY,
     MEMORY,
@@ -28,14 +28,14 @@ from mnemic.stores.sqlite.rows import (
     tokens,
     wanted_memories,
 )
-from mnemic.types import Memory, Scope, Vector, VectorSpace
-from mnemic_language.text.analyse import parse_query
+from mnemic_stores.codec import checked_vector, dump, to_micros, with_id
+from mnemic_stores.sealing import Searched
 
 if TYPE_CHECKING:
     from mnemic.ports import Changed, Snapshot
-    from mnemic.stores.scope_index import ScopeIndex
-    from mnemic.stores.sqlite.indexes import ScopeIndexes
     from mnemic.types import Scored, Signals, Where
+    from mnemic_sqlite.indexes import ScopeIndexes
+    from mnemic_stores.scope_index import ScopeIndex
 
 ACCEPTED = """
     m.scope_id = :scope_id
@@ -112,7 +112,7 @@ class SqliteSnapshot:
         if not rows:
             return []
         current = with_id(memory_id, self._rows.named(self._connection, rows[0]))
-        from mnemic.stores.damage import earlier
+        from mnemic_stores.damage import earlier
 
         old = fetch(self._connection, _VERSIONS, (current.scope.tenant, memory_id))
         sealer = self._rows.sealer
@@ -203,14 +203,14 @@ class SqliteSnapshot:
 
     async def changed(self, scope: Scope, seen: int) -> Changed:
         """Return the capability `ChangeFeed`: one statement if anything has changed, none otherwise."""
-        from mnemic.stores.sqlite.scope_changes import changed
+        from mnemic_sqlite.scope_changes import changed
 
         return changed(self._connection, self._rows, scope, seen)
 
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        from mnemic.stores.in_memory_reads import believed
+        from mnemic_stores.in_memory_reads import believed
 
         return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._indexes().bm25)
 

@@ -9,12 +9,12 @@ from typing import TypeVar
 import apsw
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.codec import DAMAGED, checked_vector, packed_vector, vector_check
-from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.index_files import drop_all
-from mnemic.stores.sqlite.open_file import OpenFile
-from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, present
 from mnemic.types import Memory, Vector, VectorSpace
+from mnemic_sqlite.failures import immediate
+from mnemic_sqlite.index_files import drop_all
+from mnemic_sqlite.open_file import OpenFile
+from mnemic_sqlite.rows import MEMORY, SOURCES, Rows, fetch, present
+from mnemic_stores.codec import DAMAGED, checked_vector, packed_vector, vector_check
 
 T = TypeVar("T")
 _Write = Callable[[Callable[[OpenFile], T]], Awaitable[T]]

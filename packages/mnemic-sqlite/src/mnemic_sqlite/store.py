@@ -12,17 +12,6 @@ import apsw
 
 from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.runtime.fork_check import OneProcess
-from mnemic.stores.codec import EXACT_UP_TO, adopted
-from mnemic.stores.jobs import Jobs
-from mnemic.stores.sealing import Sealer
-from mnemic.stores.single_reads import Scan, SingleReads
-from mnemic.stores.sqlite.database_file import BUSY_SECONDS, claim_space
-from mnemic.stores.sqlite.failures import typed_failures
-from mnemic.stores.sqlite.open_file import OpenFile
-from mnemic.stores.sqlite.reserved_space import ReservedSpace
-from mnemic.stores.sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks
-from mnemic.stores.sqlite.threads import finished
-from mnemic.stores.sync_transactions import run_through
 from mnemic.types import (
     Deadline,
     Memory,
@@ -31,12 +20,23 @@ from mnemic.types import (
     VectorSpace,
 )
 from mnemic.types.capabilities import Capabilities
+from mnemic_sqlite.database_file import BUSY_SECONDS, claim_space
+from mnemic_sqlite.failures import typed_failures
+from mnemic_sqlite.open_file import OpenFile
+from mnemic_sqlite.reserved_space import ReservedSpace
+from mnemic_sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks
+from mnemic_sqlite.threads import finished
+from mnemic_stores.codec import EXACT_UP_TO, adopted
+from mnemic_stores.jobs import Jobs
+from mnemic_stores.sealing import Sealer
+from mnemic_stores.single_reads import Scan, SingleReads
+from mnemic_stores.sync_transactions import run_through
 
 if TYPE_CHECKING:
     from mnemic.ports import Anew, Keyring, Snapshot, Transaction
     from mnemic.ports.optional_capabilities import Damage
-    from mnemic.stores.relational.statements import Ask
     from mnemic_language.text.bm25 import Bm25
+    from mnemic_stores.relational.statements import Ask
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ class SqliteStore(Jobs, SingleReads):
     erasure meets a full disk: SQLite must write in order to delete.
 
     A `keyring` decrypts sealed memories; if it `seals` too, new content is encrypted with the data key of its subject
-    (`mnemic.stores.sealing`). No search is lost by that: indexes are made from decrypted rows, and a quoted phrase
+    (`mnemic_stores.sealing`). No search is lost by that: indexes are made from decrypted rows, and a quoted phrase
     decrypts the scope's rows one by one.
     """
 
@@ -148,7 +148,7 @@ class SqliteStore(Jobs, SingleReads):
         adopted(await self._write(lambda opened: opened.secret(tenant, secret)), secret)
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
-        from mnemic.stores.sqlite.snapshot import SqliteSnapshot
+        from mnemic_sqlite.snapshot import SqliteSnapshot
 
         opened = self._ready
 
@@ -181,12 +181,12 @@ class SqliteStore(Jobs, SingleReads):
             await self._read(run)
 
     async def damaged(self, tenant: str) -> list[Damage]:
-        from mnemic.stores.sqlite.damage import examined
+        from mnemic_sqlite.damage import examined
 
         return list(await self._read(partial(examined, tenant=tenant)))
 
     async def _scan(self, wanted: Scan) -> list[Memory]:
-        from mnemic.stores.sqlite import maintenance
+        from mnemic_sqlite import maintenance
 
         rows = self._ready.rows
         return await self._read(lambda connection: maintenance.scan(connection, rows, wanted))
@@ -202,7 +202,7 @@ class SqliteStore(Jobs, SingleReads):
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
-        from mnemic.stores.sqlite import reseal
+        from mnemic_sqlite import reseal
 
         sealed = await reseal.sealed(self._write, tenant)
         if sealed:
@@ -210,37 +210,37 @@ class SqliteStore(Jobs, SingleReads):
         return sealed
 
     async def reseal(self, tenant: str, anew: Anew) -> int:
-        from mnemic.stores.sqlite import reseal
+        from mnemic_sqlite import reseal
 
         return await reseal.resealed(self._write, tenant, anew)
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
-        from mnemic.stores.sqlite import maintenance
+        from mnemic_sqlite import maintenance
 
         # The bytes of the file are searched too: a row that is gone may still be readable in a free page or the log.
         found = await super().traces(tenant, memory_ids, fingerprints)
         return found | {"bytes": await asyncio.to_thread(maintenance.bytes_found, self._path, memory_ids, fingerprints)}
 
     async def begin_space(self, space: VectorSpace) -> None:
-        from mnemic.stores.sqlite import spaces
+        from mnemic_sqlite import spaces
 
         if await self._write(lambda opened: spaces.given_up(opened.writing, space)):
             await spaces.cleared(self._write)
             await self._write(lambda opened: spaces.begin(opened.writing, space))
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
-        from mnemic.stores.sqlite import spaces
+        from mnemic_sqlite import spaces
 
         rows = self._ready.rows
         return await self._read(lambda connection: spaces.unfilled(connection, rows, limit))
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        from mnemic.stores.sqlite import spaces
+        from mnemic_sqlite import spaces
 
         return await self._write(lambda opened: spaces.fill(opened.writing, opened.rows, filled))
 
     async def switch_space(self) -> bool:
-        from mnemic.stores.sqlite import spaces
+        from mnemic_sqlite import spaces
 
         def change(opened: OpenFile) -> OpenFile | None:
             space = spaces.switch(opened.writing)
@@ -257,7 +257,7 @@ class SqliteStore(Jobs, SingleReads):
         return before is not None
 
     async def clear_space(self) -> None:
-        from mnemic.stores.sqlite import spaces
+        from mnemic_sqlite import spaces
 
         await self._close_spent()
         if not await self._read(spaces.is_filling):
@@ -268,7 +268,7 @@ class SqliteStore(Jobs, SingleReads):
             await asyncio.to_thread(self._spent.pop().close)
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
-        from mnemic.stores.sqlite import maintenance
+        from mnemic_sqlite import maintenance
 
         return await self._read(lambda connection: maintenance.broken_audit(connection, tenant, self._sealer.sign))
 
@@ -280,17 +280,17 @@ class SqliteStore(Jobs, SingleReads):
         return self._opened
 
     async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
-        from mnemic.stores.sqlite import maintenance
+        from mnemic_sqlite import maintenance
 
         return await self._read(lambda connection: maintenance.jobs(connection, work))
 
     async def _read_outbox(self, name: str, *given: Any) -> Any:
-        from mnemic.stores.sqlite import outbox
+        from mnemic_sqlite import outbox
 
         return await self._read(lambda connection: getattr(outbox, name)(connection, *given))
 
     async def _change_outbox(self, name: str, *given: Any) -> None:
-        from mnemic.stores.sqlite import outbox
+        from mnemic_sqlite import outbox
 
         await self._write(lambda opened: getattr(outbox, name)(opened.writing, *given))
 

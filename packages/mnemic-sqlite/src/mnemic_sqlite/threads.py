@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import apsw
 
 from mnemic.errors import CommitUnknown, StoreBusy
-from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler
-from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.types import Deadline, Memory, VectorSpace
+from mnemic_sqlite.database_file import BUSY_SECONDS, BusyHandler
+from mnemic_sqlite.failures import immediate, typed_failures
 
 if TYPE_CHECKING:
     from mnemic.ports import Transaction

@@ -9,22 +9,9 @@ from typing import Any, cast
 import apsw
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
-from mnemic.stores.audit_format import next_line
-from mnemic.stores.codec import (
-    DAMAGED,
-    checked_marks,
-    checked_request,
-    checked_vector,
-    damaged,
-    dump,
-    is_message,
-    text_check,
-    to_micros,
-    with_id,
-    with_key,
-)
-from mnemic.stores.sealing import Searched
-from mnemic.stores.sqlite.rows import (
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
+from mnemic.types.memory import holds_graph
+from mnemic_sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
     GET_MANY,
@@ -37,9 +24,22 @@ from mnemic.stores.sqlite.rows import (
     tokens,
     wanted_memories,
 )
-from mnemic.stores.sqlite.threads import Fresh
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
-from mnemic.types.memory import holds_graph
+from mnemic_sqlite.threads import Fresh
+from mnemic_stores.audit_format import next_line
+from mnemic_stores.codec import (
+    DAMAGED,
+    checked_marks,
+    checked_request,
+    checked_vector,
+    damaged,
+    dump,
+    is_message,
+    text_check,
+    to_micros,
+    with_id,
+    with_key,
+)
+from mnemic_stores.sealing import Searched
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
@@ -193,7 +193,7 @@ class SqliteTransaction:
         stored = self._stored(memory_id, scope)
         if stored is None:
             return False
-        from mnemic.stores.sqlite.index_files import drop
+        from mnemic_sqlite.index_files import drop
 
         self.removed = True
         self.changed[scope.tenant, memory_id] = None
@@ -248,7 +248,7 @@ class SqliteTransaction:
     async def usage(
         self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
     ) -> Mapping[Kind, Usage]:
-        from mnemic.stores.sqlite.maintenance import usage
+        from mnemic_sqlite.maintenance import usage
 
         return await usage(self._open, tenant, since, scope)
 
@@ -300,7 +300,7 @@ class SqliteTransaction:
 
     def _relate(self, memory: Memory) -> None:
         """Write the graph of the memory."""
-        from mnemic.stores.sqlite.graph import relate
+        from mnemic_sqlite.graph import relate
 
         relate(self._open, memory)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mnemic.errors import StoreCorrupt
-from mnemic.stores.audit_format import Sign, decode_event, encode_event, link
 from mnemic.types import AuditEvent
+from mnemic_stores.audit_format import Sign, decode_event, encode_event, link
 
 
 def follows(hashed: str, previous: str, event: str, sign: Sign | None = None) -> bool:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mnemic.errors import StoreCorrupt
-from mnemic.stores.codec import dump, from_micros, load, to_micros
 from mnemic.types import AuditEvent, Level, Scope
+from mnemic_stores.codec import dump, from_micros, load, to_micros
 
 Sign = Callable[[str], str]
 """The signature of a text, under a key that is kept outside the store."""

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import MnemicError, StoreCorrupt
-from mnemic.stores.codec import DAMAGED, damaged, load, memory_from, moment_of
 from mnemic.types import Kind, Memory, Scope, Status
 from mnemic.types.scope import scope_named
+from mnemic_stores.codec import DAMAGED, damaged, load, memory_from, moment_of
 
 if TYPE_CHECKING:
-    from mnemic.stores.sealing import Sealer
+    from mnemic_stores.sealing import Sealer
 
 UNREADABLE = (TypeError, ValueError, AttributeError, OverflowError, MnemicError)
 """Exceptions raised by reading damaged bytes."""

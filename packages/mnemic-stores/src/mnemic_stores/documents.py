@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.codec import from_micros, load
-from mnemic.stores.document_order import check_conditions
 from mnemic.types import (
     Document,
     DocumentOperation,
@@ -17,6 +15,8 @@ from mnemic.types import (
     PutDocument,
     checked_identifier,
 )
+from mnemic_stores.codec import from_micros, load
+from mnemic_stores.document_order import check_conditions
 
 
 def check_batch(tenant: str, operations: Iterable[DocumentOperation]) -> None:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mnemic.errors import InvalidConfig, StoreCorrupt, StoreFull, StoreUnavailable
-from mnemic.stores.codec import dump, load
 from mnemic.types import Change, Kind, Memory
+from mnemic_stores.codec import dump, load
 
 T = TypeVar("T")
 _Place = tuple[str, str]

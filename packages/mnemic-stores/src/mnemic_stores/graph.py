@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from mnemic.errors import StoreUnavailable
-from mnemic.stores.graph_walks import check_limit, check_walk, distances, other_names, ways
 from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
 from mnemic.types.graph import is_of_episode, newest_first
+from mnemic_stores.graph_walks import check_limit, check_walk, distances, other_names, ways
 
 
 @dataclass(slots=True)

@@ -14,12 +14,12 @@ from typing import NamedTuple, Self
 
 from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
-from mnemic.stores.codec import checked_vector, cosines, damaged, fields_of, to_micros
 from mnemic.types import Memory, Scope, Scored, Signals, Status, Vector, VectorSpace, Where
 from mnemic.types.facets import facets_of, has_facets
 from mnemic_language.text.analyse import analyse, parse_query
 from mnemic_language.text.bm25 import Bm25
 from mnemic_language.text.cues import read_cues
+from mnemic_stores.codec import checked_vector, cosines, damaged, fields_of, to_micros
 
 
 @dataclass(slots=True)

@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from mnemic.ports.row_store import Row, RowChange, RowReads, Table
-from mnemic.stores.layered import LayeredStore
-from mnemic.stores.sync_transactions import run_through
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities
 from mnemic_language.text.bm25 import Bm25
+from mnemic_stores.layered import LayeredStore
+from mnemic_stores.sync_transactions import run_through
 
 T = TypeVar("T")
 

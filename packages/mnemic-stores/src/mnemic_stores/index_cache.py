@@ -6,8 +6,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 
-from mnemic.stores.scope_index import ScopeIndex
 from mnemic_language.text.bm25 import Bm25
+from mnemic_stores.scope_index import ScopeIndex
 
 
 class Slot:

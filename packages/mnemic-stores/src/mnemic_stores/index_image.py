@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.stores.columns import Growing, Part, Postings, QuantisedVectors, Rare, Vectors
-from mnemic.stores.scope_index import Identifiers, Lookup, ScopeIndex
+from mnemic_stores.columns import Growing, Part, Postings, QuantisedVectors, Rare, Vectors
+from mnemic_stores.scope_index import Identifiers, Lookup, ScopeIndex
 
 FORMAT = 1
 """To be raised with every change of what a column means: an image of another format is not read."""

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-    from mnemic.stores.relational.statements import Ask
     from mnemic.types import AuditEvent, KeptRequest, Kind, OutboxEntry, Scope, Usage
+    from mnemic_stores.relational.statements import Ask
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ class Jobs(ABC):
         """Run `work` on the rows of the tenant as of one moment, with the statements of `sql/jobs.sql`."""
 
     async def _job(self, name: str, tenant: str, *given: Any) -> Any:
-        from mnemic.stores.relational import maintenance
+        from mnemic_stores.relational import maintenance
 
         return await self._jobs(tenant, lambda ask: getattr(maintenance, name)(ask, tenant, *given))
 

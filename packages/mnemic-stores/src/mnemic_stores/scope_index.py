@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.stores.codec import EPOCH, EXACT_UP_TO, to_micros
-from mnemic.stores.columns import Growing, Narrow, Postings, Rare, Read, Vectors
-from mnemic.stores.neighbour_cache import Recalled
 from mnemic.types import Cues, Memory, Scored, Signals, Status, Vector, Where
 from mnemic_language.text.bm25 import Bm25
+from mnemic_stores.codec import EPOCH, EXACT_UP_TO, to_micros
+from mnemic_stores.columns import Growing, Narrow, Postings, Rare, Read, Vectors
+from mnemic_stores.neighbour_cache import Recalled
 
 _GONE = -1
 _CUES = np.dtype([("words", "<u4"), ("asking", "<f4"), ("oneself", "?"), ("timed", "?")])

@@ -15,10 +15,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic.errors import KeyFailed, StoreCorrupt
-from mnemic.stores.audit_format import Sign
-from mnemic.stores.codec import CUES, body_check, damaged, dump, load, memory_fields, memory_from, unpacked_vector
 from mnemic.types import Memory, Scope, Vector, subject_of
 from mnemic.types.scope import scope_named
+from mnemic_stores.audit_format import Sign
+from mnemic_stores.codec import CUES, body_check, damaged, dump, load, memory_fields, memory_from, unpacked_vector
 
 if TYPE_CHECKING:
     from mnemic.ports import Anew, Keyring

@@ -14,10 +14,10 @@ import pytest_asyncio
 
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.ports.graph import GraphStore
-from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Fragment, Level, Node, Relation, Scope
 from mnemic.types.graph import episode_node
+from mnemic_stores.graph import InProcessGraph
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.record_store.family_graph import CANTEEN, CITY, FRIDAYS, ask, contents, family, tell
 from mnemic_testing.record_store.fixtures import EMBEDDER, everything, memory
 

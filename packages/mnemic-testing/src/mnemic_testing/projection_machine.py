@@ -19,10 +19,10 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from mnemic.errors import StoreUnavailable
 from mnemic.ports import RecordStore, Transaction
 from mnemic.ports.projections import Projection
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Change, Kind, Level, Memory, OutboxEntry, Scope, Status
 from mnemic.write.outbox_compaction import compact
 from mnemic.write.outbox_consumer import LONGEST_REST, Feed, current_memories
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store import EMBEDDER, memory, scope
 from mnemic_testing.record_store.fixtures import START

@@ -14,14 +14,14 @@ from pathlib import Path
 import apsw
 
 from mnemic.errors import InvalidInput, StoreCorrupt
-from mnemic.stores.atomic_files import part_of, put, set_aside, synced
-from mnemic.stores.sqlite.database_file import connect
-from mnemic.stores.sqlite.failures import typed_failures
-from mnemic.stores.sqlite.link_check import check_names
-from mnemic.stores.sqlite.maintenance import broken_audit
-from mnemic.stores.sqlite.rows import fetch
 from mnemic_operations.backup_folder import Manifest, Restored, check_data, digest, manifest_in, new_folder
 from mnemic_operations.sqlite.inspection import inspect
+from mnemic_sqlite.database_file import connect
+from mnemic_sqlite.failures import typed_failures
+from mnemic_sqlite.link_check import check_names
+from mnemic_sqlite.maintenance import broken_audit
+from mnemic_sqlite.rows import fetch
+from mnemic_stores.atomic_files import part_of, put, set_aside, synced
 
 DATA = "memory.db"
 _COUNTED = ("memory", "memory_version", "memory_search", "audit", "mark", "request", "document")

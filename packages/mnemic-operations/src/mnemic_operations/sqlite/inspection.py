@@ -11,13 +11,13 @@ import apsw
 
 from mnemic.errors import StoreCorrupt, StoreUnavailable
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.stores.sqlite.damage import examined
-from mnemic.stores.sqlite.database_file import connect, recognise
-from mnemic.stores.sqlite.failures import newest_schema, typed_failures
-from mnemic.stores.sqlite.maintenance import broken_audit
-from mnemic.stores.sqlite.outbox import projections
-from mnemic.stores.sqlite.rows import fetch
 from mnemic.types import VectorSpace
+from mnemic_sqlite.damage import examined
+from mnemic_sqlite.database_file import connect, recognise
+from mnemic_sqlite.failures import newest_schema, typed_failures
+from mnemic_sqlite.maintenance import broken_audit
+from mnemic_sqlite.outbox import projections
+from mnemic_sqlite.rows import fetch
 
 T = TypeVar("T")
 

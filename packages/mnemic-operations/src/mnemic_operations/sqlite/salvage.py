@@ -18,17 +18,17 @@ import apsw
 
 from mnemic.errors import InvalidInput, MnemicError, StoreUnavailable
 from mnemic.ports import Keyring
-from mnemic.stores.atomic_files import part_of, put
-from mnemic.stores.codec import blob_check, body_check, load, text_check, vector_check, words_check
-from mnemic.stores.damage import in_columns
-from mnemic.stores.sealing import NOTHING, Sealer
-from mnemic.stores.sqlite.database_file import BusyHandler, prepare
-from mnemic.stores.sqlite.failures import immediate, typed_failures
-from mnemic.stores.sqlite.graph import relate
-from mnemic.stores.sqlite.maintenance import broken_audit
-from mnemic.stores.sqlite.rows import Rows, Terms, columns_of, mark_facets, tokens
 from mnemic.types import Kind, Level, Memory, Scope
 from mnemic_operations.sqlite.record_carving import Record, Text, records
+from mnemic_sqlite.database_file import BusyHandler, prepare
+from mnemic_sqlite.failures import immediate, typed_failures
+from mnemic_sqlite.graph import relate
+from mnemic_sqlite.maintenance import broken_audit
+from mnemic_sqlite.rows import Rows, Terms, columns_of, mark_facets, tokens
+from mnemic_stores.atomic_files import part_of, put
+from mnemic_stores.codec import blob_check, body_check, load, text_check, vector_check, words_check
+from mnemic_stores.damage import in_columns
+from mnemic_stores.sealing import NOTHING, Sealer
 
 _LEVELS = frozenset(level.value for level in Level)
 _SALT = b"term_salt"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from mnemic.ports.row_store import RowChange, RowReads
-from mnemic.stores.audit_chain import Chain
-from mnemic.stores.audit_format import Sign, decode_event, next_line
-from mnemic.stores.codec import dump, load
-from mnemic.stores.layered.tables import AUDIT, COUNTER, OUTBOX, PROJECTION, OutboxRow
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic.types.scope import scope_named
+from mnemic_stores.audit_chain import Chain
+from mnemic_stores.audit_format import Sign, decode_event, next_line
+from mnemic_stores.codec import dump, load
+from mnemic_stores.layered.tables import AUDIT, COUNTER, OUTBOX, PROJECTION, OutboxRow
 
 _PAGE = 1000
 

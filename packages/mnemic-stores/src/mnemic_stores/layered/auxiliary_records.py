@@ -9,7 +9,8 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict
 from mnemic.ports.row_store import Row, RowChange, RowReads
-from mnemic.stores.codec import (
+from mnemic.types import KeptRequest
+from mnemic_stores.codec import (
     checked_marks,
     checked_request,
     checked_secret,
@@ -18,8 +19,7 @@ from mnemic.stores.codec import (
     text_check,
     to_micros,
 )
-from mnemic.stores.layered.tables import MARK, REQUEST, TENANT
-from mnemic.types import KeptRequest
+from mnemic_stores.layered.tables import MARK, REQUEST, TENANT
 
 
 async def secret(rows: RowChange, tenant: str, given: bytes | None = None) -> bytes:

@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 
 from mnemic.errors import StoreCorrupt
 from mnemic.ports.row_store import Row, RowReads
-from mnemic.stores.codec import DAMAGED, Noted, blob_check, body_check, damaged, to_micros, vector_check
-from mnemic.stores.damage import earlier
-from mnemic.stores.in_memory_reads import StoredMemories, Terms
-from mnemic.stores.layered.tables import (
+from mnemic.types import Kind, Memory, Scope, Status, Vector
+from mnemic.types.scope import scope_named
+from mnemic_stores.codec import DAMAGED, Noted, blob_check, body_check, damaged, to_micros, vector_check
+from mnemic_stores.damage import earlier
+from mnemic_stores.in_memory_reads import StoredMemories, Terms
+from mnemic_stores.layered.tables import (
     EARLIER,
     MEMORY,
     NEXT_VECTOR,
@@ -21,9 +23,7 @@ from mnemic.stores.layered.tables import (
     MemoryRow,
     PlaceRow,
 )
-from mnemic.stores.sealing import Sealer
-from mnemic.types import Kind, Memory, Scope, Status, Vector
-from mnemic.types.scope import scope_named
+from mnemic_stores.sealing import Sealer
 
 MOST_KEPT = 100_000
 """Memories of scopes that are kept in this process; the scopes used least recently go first."""

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from mnemic.ports import Anew
 from mnemic.ports.row_store import RowChange
-from mnemic.stores.codec import body_check, vector_check
-from mnemic.stores.layered.memories import earlier_of, home_of, next_key, places_of, stored_in
-from mnemic.stores.layered.tables import EARLIER, MEMORY, NEXT_VECTOR
-from mnemic.stores.sealing import Sealer, body_anew, vector_anew
 from mnemic.types.scope import scope_named
+from mnemic_stores.codec import body_check, vector_check
+from mnemic_stores.layered.memories import earlier_of, home_of, next_key, places_of, stored_in
+from mnemic_stores.layered.tables import EARLIER, MEMORY, NEXT_VECTOR
+from mnemic_stores.sealing import Sealer, body_anew, vector_anew
 
 _Home = tuple[str, str, str]
 _Again = Callable[[str, _Home], str | None]

@@ -11,14 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 from mnemic.errors import NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.ports.row_store import RowChange, RowReads, RowStore
-from mnemic.stores.codec import adopted
-from mnemic.stores.in_memory_reads import InMemorySnapshot, StoredMemories
-from mnemic.stores.layered import audit_and_outbox, auxiliary_records, resealing, spaces, tenant_scans
-from mnemic.stores.layered.memories import Rows, Scopes
-from mnemic.stores.layered.tables import TENANT
-from mnemic.stores.layered.transaction import LayeredTransaction, present, usage
-from mnemic.stores.sealing import Sealer
-from mnemic.stores.single_reads import Scan, SingleReads
 from mnemic.types import (
     AuditEvent,
     Deadline,
@@ -34,6 +26,14 @@ from mnemic.types import (
     Where,
 )
 from mnemic_language.text.bm25 import Bm25
+from mnemic_stores.codec import adopted
+from mnemic_stores.in_memory_reads import InMemorySnapshot, StoredMemories
+from mnemic_stores.layered import audit_and_outbox, auxiliary_records, resealing, spaces, tenant_scans
+from mnemic_stores.layered.memories import Rows, Scopes
+from mnemic_stores.layered.tables import TENANT
+from mnemic_stores.layered.transaction import LayeredTransaction, present, usage
+from mnemic_stores.sealing import Sealer
+from mnemic_stores.single_reads import Scan, SingleReads
 
 if TYPE_CHECKING:
     from mnemic.ports.optional_capabilities import Damage
@@ -62,7 +62,7 @@ class LayeredSnapshot(InMemorySnapshot):
 
 class LayeredStore(SingleReads):
     """A `RecordStore` on `rows`. With a `keyring` sealed memories are decrypted; if it `seals` too, new content is
-    encrypted with the data key of its subject (`mnemic.stores.sealing`).
+    encrypted with the data key of its subject (`mnemic_stores.sealing`).
 
     A search reads the memories of its scopes, which are cached in this process until they change: suitable for scopes
     of some thousand memories. A database with its own search implements `RecordStore`.

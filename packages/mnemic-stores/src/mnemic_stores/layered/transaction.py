@@ -11,14 +11,14 @@ from typing import Any, cast
 from mnemic.errors import VersionConflict
 from mnemic.ports import Transaction
 from mnemic.ports.row_store import RowChange, RowReads
-from mnemic.stores.audit_format import encode_event
-from mnemic.stores.codec import DAMAGED, checked_vector, damaged, is_message, moment_of
-from mnemic.stores.in_memory_reads import StoredMemories, Terms, by_cosine
-from mnemic.stores.layered import audit_and_outbox, auxiliary_records
-from mnemic.stores.layered.memories import Scopes, earlier_of, home_of, key_of, place_of, places_of, stored
-from mnemic.stores.layered.tables import EARLIER, MEMORY, NEXT_VECTOR, PLACE, SCOPE, SPACE, USAGE, EarlierRow, MemoryRow
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic.types.identity import first_id
+from mnemic_stores.audit_format import encode_event
+from mnemic_stores.codec import DAMAGED, checked_vector, damaged, is_message, moment_of
+from mnemic_stores.in_memory_reads import StoredMemories, Terms, by_cosine
+from mnemic_stores.layered import audit_and_outbox, auxiliary_records
+from mnemic_stores.layered.memories import Scopes, earlier_of, home_of, key_of, place_of, places_of, stored
+from mnemic_stores.layered.tables import EARLIER, MEMORY, NEXT_VECTOR, PLACE, SCOPE, SPACE, USAGE, EarlierRow, MemoryRow
 
 
 class _Over:

@@ -6,10 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from mnemic.stores.codec import load
-from mnemic.stores.document_order import accepts, best_first, keyword_scores, listed, texts_in
-from mnemic.stores.documents import document_of, end_of, namespace_of, path_of
-from mnemic.stores.relational.statements import Ask
 from mnemic.types import (
     DocumentAnswer,
     DocumentOperation,
@@ -19,6 +15,10 @@ from mnemic.types import (
     Namespace,
     Vector,
 )
+from mnemic_stores.codec import load
+from mnemic_stores.document_order import accepts, best_first, keyword_scores, listed, texts_in
+from mnemic_stores.documents import document_of, end_of, namespace_of, path_of
+from mnemic_stores.relational.statements import Ask
 
 VALUE, EXPIRES_AT, SCORE = 3, 6, 7
 """Places of columns in a row."""

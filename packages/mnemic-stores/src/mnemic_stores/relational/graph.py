@@ -16,12 +16,12 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from mnemic.errors import StoreUnavailable
-from mnemic.stores.codec import dump, from_micros, load, to_micros
-from mnemic.stores.graph_walks import check_limit, check_walk, halves, joined, other_names, ways
-from mnemic.stores.relational.statements import Ask
 from mnemic.types import Deadline, Fragment, Memory, Neighbour, Node, Relation, Scope
 from mnemic.types.graph import fragment_of
 from mnemic.types.memory import holds_graph
+from mnemic_stores.codec import dump, from_micros, load, to_micros
+from mnemic_stores.graph_walks import check_limit, check_walk, halves, joined, other_names, ways
+from mnemic_stores.relational.statements import Ask
 
 T = TypeVar("T")
 Opened = TypeVar("Opened")

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from mnemic.stores.audit_format import decode_event
-from mnemic.stores.codec import moment_of, to_micros
-from mnemic.stores.relational.statements import Ask
 from mnemic.types import AuditEvent, KeptRequest, Kind, Scope, Usage
 from mnemic.types.identity import first_id
+from mnemic_stores.audit_format import decode_event
+from mnemic_stores.codec import moment_of, to_micros
+from mnemic_stores.relational.statements import Ask
 
 NOTHING: Mapping[str, tuple[int, int]] = {}
 _PLACES = ("memory", "memory_version", "outbox", "request", "graph", "facet")

@@ -13,7 +13,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Literal
 
-from mnemic.stores.codec import dump
+from mnemic_stores.codec import dump
 
 Dialect = Literal["postgres", "sqlite"]
 Ask = Callable[..., Awaitable[list[Any]]]
@@ -25,7 +25,7 @@ _PLACE = re.compile(r"\{(\w+)\}")
 _ANY = re.compile(r"\{any (\$\d+)\}")
 _ONLY_POSTGRES = re.compile(r'::\w+(?:\[\])?| COLLATE "C"')
 _PARAMETER = re.compile(r"\$(\d+)")
-_FOLDER = files("mnemic.stores.relational") / "sql"
+_FOLDER = files("mnemic_stores.relational") / "sql"
 
 
 def load(name: str, dialect: Dialect) -> dict[str, str]:

@@ -13,9 +13,9 @@ from typing import Any
 
 import apsw
 
-from mnemic.stores.audit_chain import first_broken
-from mnemic.stores.audit_format import decode_event
 from mnemic.types import Status
+from mnemic_stores.audit_chain import first_broken
+from mnemic_stores.audit_format import decode_event
 
 _MEMORIES = """
     SELECT m.tenant, m.memory_id, m.version, m.status, m.body, s.vector IS NOT NULL

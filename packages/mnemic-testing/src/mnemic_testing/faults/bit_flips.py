@@ -11,10 +11,10 @@ from pathlib import Path
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, StoreCorrupt
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic_operations.sqlite.inspection import inspect
 from mnemic_operations.sqlite.salvage import salvage
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 from mnemic_testing.faults.oracle import ADA, Answer, Call, Oracle, make

@@ -20,8 +20,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, VersionConflict
 from mnemic.policy.limits import Limits, Quota
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
+from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.oracle import ADA, statement
 

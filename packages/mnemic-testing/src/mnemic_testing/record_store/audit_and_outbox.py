@@ -11,8 +11,8 @@ import pytest
 
 from mnemic.errors import IdempotencyConflict
 from mnemic.ports import RecordStore, Transaction
-from mnemic.stores.audit_chain import first_broken
 from mnemic.types import AuditEvent, Level, OutboxEntry
+from mnemic_stores.audit_chain import first_broken
 from mnemic_testing.record_store.fixtures import START, Setting, day, everything, memory, scope
 
 

@@ -16,9 +16,9 @@ import pytest
 
 from mnemic.errors import MnemicError, SpaceMismatch, StoreUnavailable, VersionConflict
 from mnemic.ports import RecordStore, Transaction
-from mnemic.stores.audit_chain import first_broken
-from mnemic.stores.in_process import InProcessStore
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Status, VectorSpace
+from mnemic_stores.audit_chain import first_broken
+from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.record_store.fixtures import (
     EMBEDDER,
     START,

@@ -8,9 +8,9 @@ import pytest_asyncio
 
 from mnemic.ports import RecordStore
 from mnemic.retrieve.fusion_weights import Weights
-from mnemic.stores.graph import InProcessGraph
 from mnemic.types import Kind, Status
 from mnemic.types.graph import fragment_of
+from mnemic_stores.graph import InProcessGraph
 from mnemic_testing.record_store.family_graph import CANTEEN, CITY, FRIDAYS, ask, contents, family, related, tell
 from mnemic_testing.record_store.fixtures import Setting, change, day, everything, memory, scope
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mnemic import Settings, build_engine
 from mnemic.compose.model import ModelComposer
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
@@ -368,6 +369,16 @@ async def test_without_a_model_a_question_no_template_serves_is_not_answered() -
     assert (served.outcome, served.basis) == ("context_only", "echo")
     assert served.audit.verified == ()
     assert served.audit.unverifiable == served.audit.cited != ()
+
+
+async def test_without_a_model_what_is_about_the_question_is_quoted_first() -> None:
+    """Preferences are listed first, and a template quotes only three memories."""
+    async with build_engine(Settings(store="memory:")) as engine:
+        for said in ("Always answer in English.", "I live in Oslo.", "My birthday is 14 June.", "I am vegetarian."):
+            await engine.capture(said, actor=ACTOR)
+        await engine.add("My sister Emma lives in Madrid.", actor=ACTOR)
+        report = await engine.run(actor=ACTOR, goal="Where does my sister Emma live?")
+    assert "remembered: “My sister Emma lives in Madrid.”" in (report.answer or "")
 
 
 async def test_an_answer_without_memories_is_context_only() -> None:

@@ -270,7 +270,7 @@ def _intent_entry(intent: Intent) -> dict[str, Any]:
 
 async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: SearchResult, run: _Run) -> None:
     run.enter("apply")
-    injected = [memory_item(ref, hit) for ref, hit in run.hits.items()]
+    injected = [memory_item(ref, hit) for ref, hit in _in_order(parts.composer, run)]
     run.audit = UseAudit(
         retrieved=tuple(hit.memory.memory_id for hit in result.hits),
         injected=tuple(hit.memory.memory_id for hit in run.hits.values()),
@@ -297,6 +297,13 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
         used_memory_keys=list(answer.used_memory_keys),
         answer=clipped(await parts.gateway.pipeline.redacted(answer.answer, tenant=request.actor.tenant)),
     )
+
+
+def _in_order(composer: Composer, run: _Run) -> list[tuple[str, Hit]]:
+    """Return the injected memories as `composer` gets them: templates, which quote only a few, the most relevant first."""
+    if getattr(composer, "asks_model", False):
+        return list(run.hits.items())
+    return sorted(run.hits.items(), key=lambda one: -(one[1].relevance or 0.0))
 
 
 def _judge(parts: TurnParts, answer: Answer, run: _Run) -> None:

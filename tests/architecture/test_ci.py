@@ -38,6 +38,19 @@ def test_every_command_is_a_target_of_the_makefile() -> None:
     assert {one[1] for one in called if one} <= targets
 
 
+def test_every_folder_that_a_workflow_names_is_there() -> None:
+    for workflow in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        text = workflow.read_text(encoding="utf-8")
+        named = re.findall(r"(?<![\w/])(?:\./)?((?:packages|tests|deploy|clients)/[\w./-]+)", text)
+        assert [path for path in named if not (ROOT / path).exists()] == [], workflow.name
+
+
+def test_other_systems_need_no_servers_for_their_tests() -> None:
+    """`tests/conftest.py` imports the drivers of every server, which that job does not install."""
+    text = (ROOT / ".github" / "workflows" / "platforms.yml").read_text(encoding="utf-8")
+    assert re.findall(r"-m pytest .*", text) == re.findall(r"-m pytest .*--noconftest .*", text)
+
+
 def test_every_row_of_the_scorecard_is_run_once() -> None:
     rows = " ".join([*JOBS["scorecard"]["strategy"]["matrix"]["rows"], *re.findall(r"ROWS=(S\d+)", " ".join(COMMANDS))])
     assert sorted(rows.split()) == sorted(row.id for row in all_rows())

@@ -142,3 +142,10 @@ def test_the_strands_assistant_shows_what_it_promises(tmp_path: Path) -> None:
     assert "I found two flights to Denver, 7:10 and 18:40. I keep in mind: seat: aisle." in asked
     assert "call 1: ['seat: aisle']; call 2: ['seat: aisle']" in asked, "the call that answers sees it, too"
     assert "blocks in the history: 0; the plugin says of the turn: ['seat: aisle']" in asked
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_says_what_a_turn_costs(page: str) -> None:
+    """All but those whose program, or whose model, decides when something is captured."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert ("MNEMIC_BACKGROUND" in text) is not page.endswith(("/mcp.md", "/langgraph.md"))

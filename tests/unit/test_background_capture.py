@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -161,6 +164,52 @@ async def test_small_talk_costs_no_call(tmp_path: Path) -> None:
             assert await later.read() == 2
             assert (server.requests, later.counts["small_talk"]) == ([], 2)
             await later.stop()
+
+
+@pytest.mark.parametrize("background", [False, True])
+async def test_a_greeting_costs_no_call_in_a_turn_either(tmp_path: Path, background: bool) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            engine.background = background
+            memory = TurnMemory(engine, ANA)
+            for text in ("hi", "Thanks a lot!", "ok, good night"):
+                await memory.capture(text)
+            if memory.later is not None:
+                assert await memory.later.read() == 3
+                await memory.later.stop()
+            assert server.requests == []
+            await memory.capture("Thanks! I moved to Bergen last spring.")
+            assert len(server.requests) == (0 if background else 1)
+            if memory.later is not None:
+                await memory.later.stop()
+
+
+def test_a_program_that_ends_while_a_model_reads_ends_in_silence(tmp_path: Path) -> None:
+    """Its queue stays; nothing is to be mended, and there is no traceback."""
+    program = """
+import sys
+from mnemic import Actor, Settings, build_engine
+from mnemic_agents.turns import TurnMemory
+settings = Settings.load(store=sys.argv[1], model="scripted", model_url=sys.argv[2], background=True)
+memory = TurnMemory(build_engine(settings), Actor(user="ana"))
+memory.now(memory.capture, "I moved to Bergen last spring.")
+for line in sys.stdin:
+    break
+"""
+    asked = threading.Event()
+
+    def hangs(request: ModelRequest) -> Reply:
+        asked.set()
+        return Reply.broken(Fault.HANG)
+
+    with ScriptedModelServer(hangs) as server:
+        command = [sys.executable, "-c", program, str(tmp_path / "m.db"), server.base_url]
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, **pipes) as running:
+            assert asked.wait(60)
+            _, complaints = running.communicate("end\n", timeout=60)
+    assert (running.returncode, len(server.requests)) == (0, 1)
+    assert complaints == ""
 
 
 async def test_an_outage_leaves_the_queue_as_it_is(tmp_path: Path) -> None:

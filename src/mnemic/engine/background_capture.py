@@ -16,7 +16,7 @@ from contextlib import suppress
 from itertools import groupby
 from typing import Protocol
 
-from mnemic.errors import MemoryNotFound, MnemicError
+from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.extract import is_users_own
 from mnemic.extract.messages import is_recorded
 from mnemic.extract.model import windows
@@ -25,6 +25,7 @@ from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
 from mnemic.write.capture_queue import Lease, Waiting, enqueue, messages_of, take_out, waiting
+from mnemic_language.questions.small_talk import is_small_talk
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
 
 logger = logging.getLogger("mnemic.engine.background_capture")
@@ -93,7 +94,8 @@ class BackgroundCapture:
             for _, group in groupby(await waiting(self._engine.store, tenant), key=lambda one: one.actor):
                 done += await self._read_user(list(group), lease)
         finally:
-            await lease.give_back()
+            with suppress(StoreFailed):  # the store is closed, and the lease expires
+                await lease.give_back()
         return done
 
     async def settled(self) -> None:
@@ -147,7 +149,7 @@ class BackgroundCapture:
 
     async def _read_window(self, part: Sequence[Waiting], messages: Sequence[Message]) -> str | None:
         """Capture one window; the passing reason for which it is to be read again, or None."""
-        if all(not is_users_own(one) or has_nothing_to_keep(one.content) for one in messages):
+        if not any(is_users_own(one) and is_worth_a_call(one.content) for one in messages):
             self.counts["small_talk"] += len(messages)
             return None
         keys = [f"waiting:{one.memory_id}" for one in part]
@@ -160,6 +162,11 @@ class BackgroundCapture:
                         await self._engine.forget(one.memory_id, actor=one.actor)
             self.counts["read"] += len(messages)
         return reason
+
+
+def is_worth_a_call(text: str) -> bool:
+    """Return True if a language model may find something to keep in `text`."""
+    return not (is_small_talk(text) or has_nothing_to_keep(text))
 
 
 def is_kept(report: RunReport) -> bool:

@@ -300,7 +300,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
 
 
 def _in_order(composer: Composer, run: _Run) -> list[tuple[str, Hit]]:
-    """Return the injected memories as `composer` gets them: templates, which quote only a few, the most relevant first."""
+    """Return the injected memories for `composer`: templates, which quote only a few, get the most relevant first."""
     if getattr(composer, "asks_model", False):
         return list(run.hits.items())
     return sorted(run.hits.items(), key=lambda one: -(one[1].relevance or 0.0))

@@ -29,6 +29,7 @@ from mnemic.types import (
 )
 from mnemic.types.trace import RunStatus
 from mnemic_agents.tool_answers import check_length, moment_of, settled, shown_for, shown_hit
+from mnemic_language.questions.small_talk import is_small_talk
 from mnemic_language.sentences.about_memory import asked_of_memory
 
 logger = logging.getLogger(__name__)
@@ -297,9 +298,11 @@ def said_by_user(actor: Actor, said: str, at: datetime) -> Message:
 
 
 async def captured(engine: MemoryEngine, actor: Actor, message: Message) -> tuple[MemoryRequest, ...]:
-    """Capture one message, and record it beside that (`Policy.keep_messages`). Return what it asks of memory. Raises
-    MnemicError for what may succeed another time, not for what the policy refuses.
+    """Capture one message, and record it beside that (`Policy.keep_messages`). Return what it asks of memory. Greetings
+    cost no call of a model. Raises MnemicError for what may succeed another time, not for what the policy refuses.
     """
+    if is_small_talk(message.content):
+        return ()
     report = await engine.capture(message, actor=actor)
     _check_passing(report.receipts, None if report.status is RunStatus.OK else report.stop_reason)
     if engine.policy.keep_messages and report.status is RunStatus.OK and is_kept(report):

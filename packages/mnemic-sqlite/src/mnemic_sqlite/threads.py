@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import apsw
 
-from mnemic.errors import CommitUnknown, StoreBusy
+from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable
 from mnemic.types import Deadline, Memory, VectorSpace
 from mnemic_sqlite.database_file import BUSY_SECONDS, BusyHandler
 from mnemic_sqlite.failures import immediate, typed_failures
@@ -164,11 +164,16 @@ class Groups:
         self._waiting: deque[_Job] = deque()
 
     def submit(self, work: Work, deadline: Deadline | None) -> Future[Any]:
-        """Return the result of `work`, once it is committed. If cancelled before it starts, it never runs."""
+        """Return the result of `work`, once it is committed. If cancelled before it starts, it never runs. Raises
+        StoreUnavailable where the thread has ended, as it does with the process.
+        """
         job = _Job(work, deadline)
         self._waiting.append(job)
         # One run per job, although a run may execute many: the later ones find an empty queue and return at once.
-        self._writer.submit(self._run)
+        try:
+            self._writer.submit(self._run)
+        except RuntimeError:
+            raise StoreUnavailable("closed") from None
         return job.future
 
     def _run(self) -> None:

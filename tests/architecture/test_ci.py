@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from tests.architecture.sources import ROOT
+from tests.deploy.conftest import collect_ignore_glob
 from tests.scorecard.rows import all_rows
 
 JOBS: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
@@ -54,6 +55,10 @@ def test_other_systems_need_no_servers_for_their_tests() -> None:
 def test_every_row_of_the_scorecard_is_run_once() -> None:
     rows = " ".join([*JOBS["scorecard"]["strategy"]["matrix"]["rows"], *re.findall(r"ROWS=(S\d+)", " ".join(COMMANDS))])
     assert sorted(rows.split()) == sorted(row.id for row in all_rows())
+
+
+def test_without_helm_only_its_own_tests_are_left_out() -> None:
+    assert set(collect_ignore_glob) <= {"test_helm.py"}
 
 
 def test_every_job_ends() -> None:

@@ -138,7 +138,6 @@ MOVED = {
     "mnemic.retrieve.addressed": "mnemic.retrieve.nicknames",
     "mnemic.retrieve.asked_keys": "mnemic_language.questions.key_questions",
     "mnemic.retrieve.background": "mnemic.retrieve.background_similarity",
-    "mnemic.retrieve.dependence": "mnemic.retrieve.preference_relevance",
     "mnemic.retrieve.filtered": "mnemic.retrieve.data_filter",
     "mnemic.retrieve.fuse": "mnemic.retrieve.fusion",
     "mnemic.retrieve.instances": "mnemic.retrieve.category_members",
@@ -300,8 +299,28 @@ MOVED = {
 """The new name of each module that has an old one."""
 
 RENAMED = {
-    "mnemic.ports": {"Expecting": "VectorPrefetch", "Following": "ChangeFeed"},
-    "mnemic.ports.optional_capabilities": {"Adopting": "TenantMigration"},
+    "mnemic.ports": {
+        "Anew": "Reseal",
+        "Expecting": "VectorPrefetch",
+        "Following": "ChangeFeed",
+        "Loading": "ModelLoading",
+    },
+    "mnemic.ports.keyring": {"Anew": "Reseal", "Fencing": "SignatureFence", "Signing": "SigningKeyring"},
+    "mnemic.ports.optional_capabilities": {
+        "Adopting": "TenantMigration",
+        "Examined": "DamageScan",
+        "GivenIdentifiers": "SuppliedIdentifiers",
+        "Vacuumed": "VacuumStatus",
+    },
+    "mnemic.ports.projections": {"Scanned": "ErasureScan"},
+    "mnemic.ports.providers": {"Loading": "ModelLoading"},
+    "mnemic.types": {
+        "CarriedOut": "RequestOutcome",
+        "Forgotten": "ForgetResult",
+        "Hottest": "HotSetContents",
+        "KeptRequest": "StoredAnswer",
+        "Recalled": "RecallResult",
+    },
 }
 """The new name of each class of a module that has an old one."""
 

@@ -183,7 +183,7 @@ _ITEM_SCHEMAS: Mapping[str, JsonValue] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class PromptContext:
     """Context for the model: `known` memories, the turns `before` (role and text), and what the operator wishes."""
 
     known: Sequence[Mapping[str, JsonValue]] = ()
@@ -201,14 +201,14 @@ class Beside:
         }
 
 
-NOTHING_BESIDE = Beside()
+NOTHING_BESIDE = PromptContext()
 
 
 def _items_of(
     levels: Sequence[str],
     max_items: int,
     max_value_chars: int,
-    beside: Beside,
+    beside: PromptContext,
     *,
     readable: Sequence[int] | None = None,
 ) -> Mapping[str, JsonValue]:
@@ -278,7 +278,7 @@ def capture_prompt(
     allowed_values: Mapping[str, Sequence[str]] | None = None,
     max_items: int = 6,
     max_value_chars: int = 240,
-    beside: Beside = NOTHING_BESIDE,
+    beside: PromptContext = NOTHING_BESIDE,
 ) -> Prompt:
     """Asks for `{"items": [{"op", "id", "key", "value", "category", "scope", "ttl_days", "confidence", "quote"}]}`;
     `keys` None leaves them open.
@@ -302,7 +302,7 @@ def window_prompt(
     allowed_values: Mapping[str, Sequence[str]] | None = None,
     max_items: int = 6,
     max_value_chars: int = 240,
-    beside: Beside = NOTHING_BESIDE,
+    beside: PromptContext = NOTHING_BESIDE,
 ) -> Prompt:
     """Asks for the same of several turns (role and text), each item with the number of its `turn`, one of `readable`;
     turns are numbered from 0.

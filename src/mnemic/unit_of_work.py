@@ -22,7 +22,7 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class AnsweredRequest:
     """An idempotency key, the digest of the request made under it, and the receipt (JSON) that answered it."""
 
     key: str
@@ -32,7 +32,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disowned:
+class ForgottenRequests:
     """Kept answers to forget: those that name one of `memory_ids`, and those under the keys of `owner`."""
 
     memory_ids: Collection[str] = ()
@@ -61,8 +61,8 @@ class Mutation:
     silent: bool = False
     marks: Mapping[str, str | None] = field(default_factory=dict)
     marks_of: str | None = None
-    answered: Answered | None = None
-    disowned: Disowned | None = None
+    answered: AnsweredRequest | None = None
+    disowned: ForgottenRequests | None = None
     outbox: Sequence[OutboxEntry] = ()
     about: Memory | None = None
     copied: Sequence[AuditEvent] = ()
@@ -204,7 +204,7 @@ class Unit:
             await tx.enqueue(further)
         return True
 
-    async def disown(self, tenant: str, disowned: Disowned) -> int:
+    async def disown(self, tenant: str, disowned: ForgottenRequests) -> int:
         """Forget kept answers; how many there were."""
         return await self._tx.remove_requests(tenant, disowned.memory_ids, owner=disowned.owner)
 

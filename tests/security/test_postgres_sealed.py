@@ -16,7 +16,7 @@ from mnemic.errors import KeyFailed, NotSupported, StoreFailed
 from mnemic.policy.redaction import RedactionRules
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Candidate, Memory, Origin, Source
-from mnemic.write.tokenisation import Vault
+from mnemic.write.tokenisation import TokenVault
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_maintenance.rotate import rotate_data_keys
 from mnemic_postgres import PostgresStore
@@ -244,7 +244,9 @@ async def test_a_rotation_whose_connection_breaks_goes_on(
     store, keyring = sealed(dsn, tmp_path), KeyFolder(tmp_path / "keys", tmp_path / "master.key")
     await store.open(EMBEDDER.space)
     await remember(store, *(replace(full(), fingerprint=f"{number:064x}") for number in range(7)))
-    rotate = partial(rotate_data_keys, store, SystemClock(), Vault(keyring), actor=Actor(tenant="acme", user="boss"))
+    rotate = partial(
+        rotate_data_keys, store, SystemClock(), TokenVault(keyring), actor=Actor(tenant="acme", user="boss")
+    )
     whole, count = KeyFolder.anew, [0]
 
     def cut_off(self: KeyFolder, piece: bytes, bound: bytes) -> bytes | None:

@@ -17,7 +17,7 @@ from mnemic.requests import List, Search
 from mnemic.retrieve.data_index import ScopeData
 from mnemic.types import Actor, Kind, Level, Memory, from_json, to_json
 from mnemic.types.conditions import DEEPEST, MOST_CONDITIONS, MOST_VALUES, checked_filter, meets
-from mnemic.types.scope_changes import Changed
+from mnemic.types.scope_changes import ScopeChanges
 from mnemic_sqlite import SqliteStore
 from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
@@ -296,7 +296,7 @@ async def test_data_is_read_again_where_it_has_changed_and_nowhere_else(
     clock, read = ManualClock(), []
     take = ScopeData.take
 
-    def noted(self: ScopeData, changed: Changed) -> None:
+    def noted(self: ScopeData, changed: ScopeChanges) -> None:
         read.append(len(changed.data))
         take(self, changed)
 

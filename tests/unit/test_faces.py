@@ -16,7 +16,7 @@ import pytest
 
 from mnemic import requests
 from mnemic.engine import MemoryEngine
-from mnemic.facade.maintenance_verbs import KindsAndUpkeep
+from mnemic.facade.maintenance_verbs import KindAndMaintenanceVerbs
 from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.entity import EntityMemory
@@ -176,7 +176,10 @@ def test_a_verb_is_the_engines(name: str) -> None:
 
 
 DERIVED = {
-    name: one for face in (KindsAndUpkeep, MemoryVerbs) for name, one in vars(face).items() if isinstance(one, asks)
+    name: one
+    for face in (KindAndMaintenanceVerbs, MemoryVerbs)
+    for name, one in vars(face).items()
+    if isinstance(one, asks)
 }
 
 

@@ -25,7 +25,7 @@ from mnemic.errors import (
     VersionConflict,
 )
 from mnemic.graph.projection import GraphProjection
-from mnemic.kinds.entity import Extracted
+from mnemic.kinds.entity import EntityExtraction
 from mnemic.kinds.episodic import Step
 from mnemic.policy.rules import Policy
 from mnemic.types import Candidate, Kind, Message, Origin, Outcome, Source, Status, Trust
@@ -383,7 +383,7 @@ def test_episodes_and_entities(memory: Any) -> None:
     assert ended.stored
     assert memory.entity.neighbours() == []
     found = memory.entity.extract("My sister Ana works at Siemens.")
-    assert isinstance(found, Extracted)
+    assert isinstance(found, EntityExtraction)
     assert found.receipts
     assert (found.unresolved, found.skipped) == (0, ())
 

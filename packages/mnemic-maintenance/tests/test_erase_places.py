@@ -19,7 +19,7 @@ from mnemic.unit_of_work import apply
 from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import noted
 from mnemic.write.limiter import tombstone
-from mnemic.write.outbox_consumer import Feed
+from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_maintenance import erase
 from mnemic_maintenance.bulk_import import take_part
@@ -317,8 +317,8 @@ async def test_what_was_drawn_from_a_key_goes_with_it(engine: MemoryEngine, ana:
 # -- copies, disks, failures -------------------------------------------------------------------------------------------
 
 
-def fed(engine: MemoryEngine, *copies: Copy) -> list[Feed]:
-    return [Feed(copy, engine.store, engine.clock) for copy in copies]
+def fed(engine: MemoryEngine, *copies: Copy) -> list[OutboxConsumer]:
+    return [OutboxConsumer(copy, engine.store, engine.clock) for copy in copies]
 
 
 async def test_copies_hear_of_it_and_are_looked_through(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:

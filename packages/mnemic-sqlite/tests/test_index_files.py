@@ -13,7 +13,7 @@ from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_language.text.bm25 import Bm25
 from mnemic_sqlite import SqliteStore
 from mnemic_sqlite.index_files import file_of, files_beside, load, save
-from mnemic_sqlite.rows import Place, find_place
+from mnemic_sqlite.rows import ScopeState, find_place
 from mnemic_stores import scope_index
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic_testing.record_store.fixtures import change, day
@@ -55,7 +55,7 @@ async def filled(path: Path, count: int = 20) -> SqliteStore:
     return store
 
 
-def place_of(path: Path) -> Place:
+def place_of(path: Path) -> ScopeState:
     connection = apsw.Connection(str(path))
     found = find_place(connection, scope())
     connection.close()

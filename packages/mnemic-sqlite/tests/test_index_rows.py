@@ -12,7 +12,7 @@ import pytest
 from mnemic.types import Kind, Memory, Origin, Source, Where
 from mnemic.write.job import rounded
 from mnemic_sqlite import SqliteStore, index_rows, indexes
-from mnemic_sqlite.rows import Rows, Terms
+from mnemic_sqlite.rows import HashedTerms, Rows
 from mnemic_stores.sealing import Sealer
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic_testing.record_store.fixtures import START
@@ -46,7 +46,7 @@ async def rows_of(path: Path, *, alike: bool = False) -> list[tuple[Any, ...]]:
 
 def row_by_row(page: list[tuple[Any, ...]]) -> list[Any]:
     """The entries of a page of a file that is not sealed."""
-    rows = Rows(Terms(b"salt"), Sealer())
+    rows = Rows(HashedTerms(b"salt"), Sealer())
     with apsw.Connection(":memory:") as connection:
         return [index_rows._entry(rows, connection, row, SIZE) for row in page]
 

@@ -15,7 +15,7 @@ from mnemic.errors import InvalidConfig, StoreCorrupt, StoreUnavailable
 from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Change, Kind, Memory, OutboxEntry
-from mnemic.write.outbox_consumer import Feed
+from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic_stores.episode_log import EpisodeLog
 from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
@@ -122,7 +122,7 @@ async def test_it_is_built_anew(folder: Path) -> None:
         before = lines(folder)
         log = EpisodeLog(folder)
         await log.apply(told(episode("a stray")))
-        await Feed(log, engine.store, clock).rebuild("default")
+        await OutboxConsumer(log, engine.store, clock).rebuild("default")
         assert [one for one in lines(folder) if one["tenant"] == "default"] == before
 
 

@@ -12,8 +12,8 @@ from mnemic.types import Where
 from mnemic_language.text.bm25 import Bm25
 from mnemic_stores import scope_index
 from mnemic_stores.codec import CUES
-from mnemic_stores.index_image import Unfit, read, write
-from mnemic_stores.scope_index import Entry, ScopeIndex
+from mnemic_stores.index_image import UnusableImage, read, write
+from mnemic_stores.scope_index import IndexEntry, ScopeIndex
 from mnemic_testing.record_store import EMBEDDER, scope
 
 EVERYTHING = Where(scopes=(scope(),))
@@ -25,8 +25,8 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_index, "EXACT_UP_TO", 20)
 
 
-def entry(number: int, *, version: int = 0) -> Entry:
-    return Entry(
+def entry(number: int, *, version: int = 0) -> IndexEntry:
+    return IndexEntry(
         row_id=number,
         memory_id=f"{number:032x}" if number % 7 else f"odd {number}",
         kind="long_term" if number % 2 else "preference",
@@ -104,7 +104,7 @@ def test_one_that_keeps_its_vectors_has_them_in_its_image(monkeypatch: pytest.Mo
 
 def test_another_mark_is_refused() -> None:
     data = image(filled(30))
-    with pytest.raises(Unfit):
+    with pytest.raises(UnusableImage):
         read(data, ScopeIndex(EMBEDDER.space.dimension, Bm25(), rereads=True), MARK | {"mark": "2"})
 
 
@@ -124,6 +124,6 @@ def test_a_changed_or_missing_byte_is_refused_or_means_nothing(data: st.DataObje
         del spoilt[at:]
     try:
         index = taken_over(spoilt)
-    except Unfit:
+    except UnusableImage:
         return
     assert answers(index) == answers(filled(40))  # the byte was between two columns

@@ -14,14 +14,16 @@ from mnemic.types import Scored, Vector, Where
 from mnemic_language.text.bm25 import Bm25
 from mnemic_stores import columns, scope_index
 from mnemic_stores.codec import CUES
-from mnemic_stores.scope_index import Entry, ScopeIndex
+from mnemic_stores.scope_index import IndexEntry, ScopeIndex
 from mnemic_testing.record_store import EMBEDDER, scope
 
 WHERE = Where(scopes=(scope(),))
 
 
-def entry(number: int, *, row: int | None = None, content: tuple[int, ...] = (1,), status: str = "active") -> Entry:
-    return Entry(
+def entry(
+    number: int, *, row: int | None = None, content: tuple[int, ...] = (1,), status: str = "active"
+) -> IndexEntry:
+    return IndexEntry(
         row_id=row or number,
         memory_id=f"id{number:06}",
         kind="long_term",
@@ -167,7 +169,7 @@ class Rows:
         self.vectors: dict[int, Vector | None] = {}
         self.asked = 0
 
-    def put(self, entries: Sequence[Entry]) -> None:
+    def put(self, entries: Sequence[IndexEntry]) -> None:
         self.vectors |= {one.row_id: one.vector for one in entries}
 
     def read(self, row_ids: Sequence[int]) -> list[Vector | None]:
@@ -243,7 +245,7 @@ def test_a_lean_index_says_what_a_whole_one_says_of_what_it_looks_at(
         patch.setattr(columns, "_FEWEST", 3)
         patch.setattr(columns, "_TIMES", 2)
         whole, lean, rows = ScopeIndex(64, Bm25()), ScopeIndex(64, Bm25(), rereads=True), Rows()
-        stored: dict[int, Entry] = {}
+        stored: dict[int, IndexEntry] = {}
         for turn, (step, numbers) in enumerate(steps):
             if step == "keep":
                 stored = {number: stored[number] for number in numbers if number in stored}

@@ -71,7 +71,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passed:
+class CheckedProposal:
     """A proposal as policy spells it, and the reason why it is blocked, or None. `warnings`: limits nearly used up."""
 
     candidate: Candidate
@@ -100,7 +100,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class BatchReceipts:
     """The answer to many writes: a receipt for each, in order, and the places of those that the guard denied."""
 
     receipts: list[WriteReceipt]
@@ -113,7 +113,7 @@ class Handler(Protocol):
     async def check(self, call: Call) -> Sequence[Proposal]:
         """Return the statements that the request makes. Raises the error in its shape, or MemoryNotFound."""
 
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Any:
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> Any:
         """Prepare, commit one transaction, publish; the answer. A blocked proposal is not written."""
 
 
@@ -140,7 +140,7 @@ class Watchers:
         """Return the answer to the request, once its receipts are reported."""
         answer = await proceed(call)
         if self.on_write is not None:
-            for receipt in answer.receipts if isinstance(answer, Written) else [answer]:
+            for receipt in answer.receipts if isinstance(answer, BatchReceipts) else [answer]:
                 if isinstance(receipt, WriteReceipt):
                     self.on_write(receipt)
         return answer
@@ -176,7 +176,7 @@ class Dispatcher:
         passed = await self._passed(call, proposals) if proposals else []
         return await handler.carry_out(call, passed)
 
-    async def _passed(self, call: Call, proposals: Sequence[Proposal]) -> list[Passed]:
+    async def _passed(self, call: Call, proposals: Sequence[Proposal]) -> list[CheckedProposal]:
         """Policy, grant and limits, in this order, for each proposal."""
         checks: dict[str, LimitCheck] = {}
         passed = []
@@ -186,7 +186,7 @@ class Dispatcher:
             except RunStopped as breach:
                 if not one.lenient:
                     raise
-                passed.append(Passed(candidate=one.candidate, reason=breach.reason))
+                passed.append(CheckedProposal(candidate=one.candidate, reason=breach.reason))
                 continue
             if one.subject.user not in checks:
                 checks[one.subject.user] = await self.limiter.check(one.subject, call.rules.limits)
@@ -194,5 +194,5 @@ class Dispatcher:
             reason = denial(candidate, call.rules.grant, level=one.within_grant)
             reason = reason or (check(candidate) if one.adds else check.unless_counted(candidate))
             warnings = () if reason or not call.rules.limits.quotas else check.warnings(candidate)
-            passed.append(Passed(candidate=candidate, reason=reason, warnings=warnings))
+            passed.append(CheckedProposal(candidate=candidate, reason=reason, warnings=warnings))
         return passed

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from mnemic.dispatch import Call, Dispatcher, Rules, Watchers, Written
+from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Rules, Watchers
 from mnemic.dispatch.handlers.add import AddManyHandler, item_key
 from mnemic.errors import InvalidIntent
 from mnemic.inject.tokens import TokenCount, estimated_tokens
@@ -101,7 +101,7 @@ class MemoryGateway:
             captured=True,
         )
         call = Call(request=request, actor=actor, rules=self.rules, deadline=deadline, engine=engine)
-        written: Written = await (self.dispatcher or self._own_dispatcher()).handle(call)
+        written: BatchReceipts = await (self.dispatcher or self._own_dispatcher()).handle(call)
         return GatewayWrite(
             receipts=tuple(one for place, one in enumerate(written.receipts) if place not in written.denied),
             blocked=tuple(

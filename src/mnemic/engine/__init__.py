@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mnemic import requests
-from mnemic.dispatch import Call, Dispatcher, Middleware, Rules, Watchers, Written
+from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Middleware, Rules, Watchers
 from mnemic.dispatch.handlers import Handlers
 from mnemic.engine.read_verbs import ReadVerbs
 from mnemic.errors import InvalidInput, MnemicError
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from mnemic.retrieve.intent_planning import Planner
     from mnemic.types.trace import RunReport, Watch
     from mnemic.write.judge import Judge
-    from mnemic.write.outbox_worker import Drainer
+    from mnemic.write.outbox_worker import OutboxWorker
     from mnemic_maintenance.administration_verbs import AdministrationVerbs
 else:  # an add needs none of them
     _names = "update forget forget_matching"
@@ -112,7 +112,7 @@ class MemoryEngine(AdministrationVerbs):
     """False where the texts of turns are kept only if policy allows it, as in a service (`mnemic.write.turn_log`)."""
     background = False
     """True where adapters capture in the background (`mnemic.engine.background_capture`)."""
-    _drainer: Drainer | None = None
+    _drainer: OutboxWorker | None = None
 
     def __init__(
         self,
@@ -174,11 +174,11 @@ class MemoryEngine(AdministrationVerbs):
 
     def _beside(self) -> dict[str, Any]:
         """Return the additional sources of a search: graph traversal and a search service."""
-        from mnemic.graph.search import GraphSurroundings
+        from mnemic.graph.search import GraphNeighbourhood
         from mnemic.retrieve.optional_backend import OptionalBackend
         from mnemic.retrieve.search_service import SearchIndexAdapter
 
-        near = None if self.graph is None else GraphSurroundings(self.graph, OptionalBackend(self.clock))
+        near = None if self.graph is None else GraphNeighbourhood(self.graph, OptionalBackend(self.clock))
         elsewhere = SearchIndexAdapter.among(self._projections, self.clock)
         return {"surroundings": near, "elsewhere": elsewhere, "reranker": self.reranker}
 
@@ -189,9 +189,9 @@ class MemoryEngine(AdministrationVerbs):
             await self.graph.open()
         await self._pipeline.use(self.embedder)
         if self.feeds:
-            from mnemic.write.outbox_worker import Drainer
+            from mnemic.write.outbox_worker import OutboxWorker
 
-            self._drainer = self._drainer or Drainer(self.feeds)
+            self._drainer = self._drainer or OutboxWorker(self.feeds)
             self._drainer.start()
         return self
 
@@ -287,7 +287,7 @@ class MemoryEngine(AdministrationVerbs):
         """Remember many things; one receipt each, in order. A bad one is `blocked` with a reason and stops no other."""
         keys = None if idempotency_keys is None else tuple(idempotency_keys)
         request = AddMany(candidates=tuple(candidates), idempotency_keys=keys)
-        written: Written = await self.handle(request, actor=actor)
+        written: BatchReceipts = await self.handle(request, actor=actor)
         return written.receipts
 
     async def record(

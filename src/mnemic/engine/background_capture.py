@@ -24,7 +24,7 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
-from mnemic.write.capture_queue import Lease, Waiting, enqueue, messages_of, take_out, waiting
+from mnemic.write.capture_queue import Lease, QueuedMessage, enqueue, messages_of, take_out, waiting
 from mnemic_language.questions.small_talk import is_small_talk
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
 
@@ -38,7 +38,7 @@ GATHERING_SECONDS = 2.0
 """Seconds for which the background reader waits for more turns before it reads."""
 
 
-class Engine(Protocol):
+class CaptureEngine(Protocol):
     """Parts of the engine that a background reader works with."""
 
     store: RecordStore
@@ -61,7 +61,7 @@ class BackgroundCapture:
     by reason.
     """
 
-    def __init__(self, engine: Engine, *, gathering_seconds: float = GATHERING_SECONDS) -> None:
+    def __init__(self, engine: CaptureEngine, *, gathering_seconds: float = GATHERING_SECONDS) -> None:
         self._engine = engine
         self._gathering = gathering_seconds
         self._task: asyncio.Task[None] | None = None
@@ -126,7 +126,7 @@ class BackgroundCapture:
                 self.counts[f"failed:{failure.reason}"] += 1
                 logger.warning("reason=<%s> | background capture failed | it will be tried again", failure.reason)
 
-    async def _read_user(self, entries: list[Waiting], lease: Lease) -> int:
+    async def _read_user(self, entries: list[QueuedMessage], lease: Lease) -> int:
         """Read one user's messages window by window, in order, up to the first that fails for a passing reason."""
         store, tenant = self._engine.store, lease.tenant
         found = await messages_of(store, entries)
@@ -147,7 +147,7 @@ class BackgroundCapture:
             done += len(part)
         return done
 
-    async def _read_window(self, part: Sequence[Waiting], messages: Sequence[Message]) -> str | None:
+    async def _read_window(self, part: Sequence[QueuedMessage], messages: Sequence[Message]) -> str | None:
         """Capture one window; the passing reason for which it is to be read again, or None."""
         if not any(is_users_own(one) and is_worth_a_call(one.content) for one in messages):
             self.counts["small_talk"] += len(messages)
@@ -180,7 +180,7 @@ def is_kept(report: RunReport) -> bool:
     return is_recorded([one.reason for one in report.skipped], stored=bool(report.receipts))
 
 
-async def read_waiting(engine: Engine, tenant: str, *, dry_run: bool = False) -> int:
+async def read_waiting(engine: CaptureEngine, tenant: str, *, dry_run: bool = False) -> int:
     """Read the tenant's queue, as after a crash of its reader; return the number of messages read, or with `dry_run`
     waiting. Raises StoreFailed.
     """

@@ -11,7 +11,7 @@ from mnemic.engine.read_verbs import ReadVerbs
 from mnemic.types import Actor, JsonValue, Kind, Origin, WriteReceipt
 
 if TYPE_CHECKING:
-    from mnemic.types import Forgotten
+    from mnemic.types import ForgetResult
 
 
 class CorrectionVerbs(ReadVerbs):
@@ -75,7 +75,7 @@ class CorrectionVerbs(ReadVerbs):
         happened_to: datetime | None = None,
         limit: int = 1000,
         dry_run: bool = False,
-    ) -> Forgotten:
+    ) -> ForgetResult:
         """Delete the active memories that meet a filter, with all their versions: the newest `limit` (1 to 1,000), each
         in a separate transaction. `dry_run` only lists them. Raises InvalidInput (`filter:empty`) without any bound:
         `erase` deletes everything of a user.

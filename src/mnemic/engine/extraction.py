@@ -12,7 +12,7 @@ from mnemic.errors import MnemicError, NotSupported, StoreFailed
 from mnemic.extract import Extraction, Extractor, is_users_own
 from mnemic.extract.fallback import read_all
 from mnemic.extract.known_context import around_of
-from mnemic.extract.message_context import ALONE, WINDOW_TURNS, Around, InformedExtractor
+from mnemic.extract.message_context import ALONE, WINDOW_TURNS, InformedExtractor, MessageContext
 from mnemic.types import Actor, Deadline, Level, Message, Where
 
 NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
@@ -97,7 +97,9 @@ async def _shown(
     return tuple(replace(one, content=text) for one, text in zip(messages, texts, strict=True))
 
 
-async def _around(gateway: MemoryGateway, actor: Actor, messages: Sequence[Message], deadline: Deadline) -> Around:
+async def _around(
+    gateway: MemoryGateway, actor: Actor, messages: Sequence[Message], deadline: Deadline
+) -> MessageContext:
     if not messages:
         return ALONE
     where = Where(

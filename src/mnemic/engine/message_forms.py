@@ -24,7 +24,7 @@ Said = str | Message | Mapping[str, Any]
 _Made = TypeVar("_Made")
 
 
-class Capturing(Protocol):
+class CaptureEngine(Protocol):
     """The parts of `MemoryEngine` that remembering is made of."""
 
     _turns: Any
@@ -106,7 +106,7 @@ def _moment(given: Mapping[str, Any]) -> datetime | None:
 
 
 async def remember(
-    engine: Capturing,
+    engine: CaptureEngine,
     messages: Said | Sequence[Said],
     *,
     actor: Actor,
@@ -137,7 +137,7 @@ def _failure(reason: str) -> MnemicError:
 
 
 async def captured_each(
-    engine: Capturing, given: Sequence[Said], *, actor: Actor, idempotency_keys: Sequence[str | None] | None
+    engine: CaptureEngine, given: Sequence[Said], *, actor: Actor, idempotency_keys: Sequence[str | None] | None
 ) -> list[RunReport | None]:
     """Return a report in the place of each message; see `MemoryEngine.capture_many`. Raises InvalidInput
     (`idempotency_keys`) if there is not one key for each message.
@@ -152,7 +152,7 @@ async def captured_each(
 
 
 async def captured(
-    engine: Capturing,
+    engine: CaptureEngine,
     messages: Sequence[Message],
     *,
     actor: Actor,

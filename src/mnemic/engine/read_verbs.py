@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from mnemic.ports import Clock, Embedder, RecordStore, Snapshot
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.search import Searcher
-    from mnemic.types import ContextBlock, Intent, Recalled, RecallRequest, SearchResult, Where
-    from mnemic.write.outbox_consumer import Feed
-    from mnemic.write.tokenisation import Vault
+    from mnemic.types import ContextBlock, Intent, RecallRequest, RecallResult, SearchResult, Where
+    from mnemic.write.outbox_consumer import OutboxConsumer
+    from mnemic.write.tokenisation import TokenVault
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ class ReadVerbs:
     clock: Clock
     dispatcher: Dispatcher
     rules: Rules
-    vault: Vault | None
+    vault: TokenVault | None
     watchers: Watchers
     _projections: Sequence[Projection]
     _tokenizer: Any
@@ -56,7 +56,7 @@ class ReadVerbs:
         return Searcher(self.store, self.embedder, ranker=LEARNED_RANKER, **self._beside())
 
     @property
-    def feeds(self) -> Sequence[Feed]:
+    def feeds(self) -> Sequence[OutboxConsumer]:
         """Consumers of the outbox, one for each projection."""
         return self._pipeline.publisher.feeds
 
@@ -165,7 +165,7 @@ class ReadVerbs:
         )
         return _cut(self.gateway.watchers.searched(result), max_tokens, self.token_count)
 
-    async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
+    async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> RecallResult:
         """Return the memories that a model call is shown: pinned ones, preferences that the request could depend on,
         and relevant ones, within the budget; see `mnemic.engine.recall`. Raises as `search` does.
         """

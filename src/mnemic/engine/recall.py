@@ -29,7 +29,7 @@ from mnemic.retrieve.non_answers import QUESTION
 from mnemic.retrieve.preference_relevance import Ask
 from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_order import asks_order, in_time_order
-from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult, Status
+from mnemic.types import Actor, Deadline, Hit, Memory, RecallRequest, RecallResult, SearchResult, Status
 from mnemic.types.recall_limits import shortened
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic_language.questions.topics import KEYS
@@ -50,7 +50,7 @@ SPEAKER = "speaker"
 
 async def recall(
     gateway: MemoryGateway, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None
-) -> Recalled:
+) -> RecallResult:
     """Return the memories that a model call is shown which asks `request` on behalf of the actor. Nothing is logged:
     the caller that shows them logs them.
 
@@ -98,7 +98,7 @@ def choose(
     policy: Policy,
     reader: Actor,
     count: TokenCount = estimated_tokens,
-) -> Recalled:
+) -> RecallResult:
     """Return the hits of `result` that are shown to a model that serves `reader`."""
     ask = Ask.of(shortened(request.asked or request.intent.query))
     result = _reaching(result, request.intent.min_score, policy)
@@ -126,7 +126,7 @@ def choose(
     within = {hit.memory.memory_id for hit in hits}
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
     hits = in_time_order(hits) if asks_order(shortened(request.asked or request.intent.query)) else hits
-    return Recalled(hits=hits, cut=tuple(without.values()), found=result, abstained=bool(near) and not relevant)
+    return RecallResult(hits=hits, cut=tuple(without.values()), found=result, abstained=bool(near) and not relevant)
 
 
 def _reaching(result: SearchResult, least: float, policy: Policy) -> SearchResult:

@@ -13,14 +13,16 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, JsonValue
 from mnemic.types.trace import RunReport, RunStatus, UseAudit
 from mnemic.unit_of_work import Mutation, apply
-from mnemic.write.turn_log import Engine, TurnTexts, keep_turn
+from mnemic.write.turn_log import TurnLogEngine, TurnTexts, keep_turn
 
 RAN = "run"
 """The action of such a line."""
 _COUNTED = ("phase", "ms", "ok", "memory_hits", "injected", "candidates", "written", "verified")
 
 
-async def recorded(engine: Engine, actor: Actor, report: RunReport, question: str, begun_at: datetime) -> RunReport:
+async def recorded(
+    engine: TurnLogEngine, actor: Actor, report: RunReport, question: str, begun_at: datetime
+) -> RunReport:
     """Return the report, whose run is in the audit and whose texts are kept where policy allows it; the report's errors
     say which of the two could not be written.
     """

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from mnemic.engine.summary_prompts import LONGEST_LINE, MOST_POINTS, profile_prompt, summary_prompt
 from mnemic.errors import ModelFailed, ModelInvalidSchema
-from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, Folded
+from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, NormalisedText
 from mnemic.inject.compact import estimated_tokens
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
@@ -26,7 +26,7 @@ SUMMARY = "summary"
 _TOKENS_A_POINT = 30
 
 
-class Shortened(NamedTuple):
+class Summary(NamedTuple):
     """The lines of a summary, their author (model or rules), and the failure that preceded."""
 
     lines: list[str]
@@ -42,7 +42,7 @@ async def shortened(
     deadline: Deadline,
     about: str | None = None,
     wishes: str = "",
-) -> Shortened:
+) -> Summary:
     """Return `messages` in lines of at most `max_tokens`: by the model if there is one and it sticks to the messages,
     else by selecting sentences. With `about` the model is asked for statements about that only; `wishes` are what it
     should keep or leave out of a conversation.
@@ -55,11 +55,11 @@ async def shortened(
             prompt = _asked(unread, "\n".join(known), max_tokens, about, wishes)
             lines = await _by_model(unread, prompt, completer, deadline)
             if lines:
-                return Shortened(_newest([*known, *lines], max_tokens), "model")
+                return Summary(_newest([*known, *lines], max_tokens), "model")
             degraded = "unsupported"
         except ModelFailed as failure:
             degraded = failure.reason
-    return Shortened(_chosen(known, unread, max_tokens), "extract", degraded)
+    return Summary(_chosen(known, unread, max_tokens), "extract", degraded)
 
 
 # -- by a model --------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def _is_supported(point: Mapping[str, Any], messages: Sequence[Message]) -> bool
         return False
     content = messages[number].content
     whole = len(quote.split()) >= SHORTEST_QUOTE_WORDS or quote.strip() == content.strip()
-    return whole and Folded(content).find(quote) is not None
+    return whole and NormalisedText(content).find(quote) is not None
 
 
 # -- without a model ---------------------------------------------------------------------------------------------------

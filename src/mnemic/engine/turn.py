@@ -36,7 +36,7 @@ from mnemic.inject.references import applied_entry, memory_item, referenced
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.policy.budget import check_answer_length, check_time
 from mnemic.policy.intent_check import check_intent
-from mnemic.policy.proposal_check import Answer, check_answer
+from mnemic.policy.proposal_check import CheckedAnswer, check_answer
 from mnemic.policy.refused_text import echoed
 from mnemic.ports.metering import counting
 from mnemic.reason_codes import MAX_SECONDS
@@ -90,7 +90,7 @@ class _Run:
     asked: tuple[MemoryRequest, ...] = ()
     errors: list[str] = field(default_factory=list)
     stopped_on: dict[str, JsonValue] = field(default_factory=dict)
-    answer: Answer | None = None
+    answer: CheckedAnswer | None = None
     basis: Basis = Basis.MODEL
     audit: UseAudit = UseAudit()
     started: float = 0.0
@@ -306,7 +306,7 @@ def _in_order(composer: Composer, run: _Run) -> list[tuple[str, Hit]]:
     return sorted(run.hits.items(), key=lambda one: -(one[1].relevance or 0.0))
 
 
-def _judge(parts: TurnParts, answer: Answer, run: _Run) -> None:
+def _judge(parts: TurnParts, answer: CheckedAnswer, run: _Run) -> None:
     """Check the answer against the injected memories. Raises InvalidAnswer."""
     invalid = sorted(ref for ref in answer.used_memory_keys if ref not in run.hits)
     if invalid:

@@ -27,7 +27,7 @@ _FLUSH_SECONDS = 1.0
 """Longest time that the end of the process waits for what is not written yet."""
 
 
-class Line(logging.Formatter):
+class LineFormatter(logging.Formatter):
     """Formats a record as one line: `time LEVEL logger message field=value ...`, or as one JSON object. Without
     `messages` the message is `module:line` of whoever logged it.
     """
@@ -59,7 +59,7 @@ class Line(logging.Formatter):
         return record.getMessage().replace("\r", "\\r").replace("\n", "\\n")
 
 
-class Writer:
+class BackgroundWriter:
     """Writes lines to a stream in a thread, so that nobody waits for it."""
 
     def __init__(self, stream: TextIO, unwritten: int = _UNWRITTEN) -> None:
@@ -94,10 +94,10 @@ class Writer:
                 self._stream.flush()
 
 
-class Aside(logging.Handler):
+class BackgroundHandler(logging.Handler):
     """Hands its lines to a writer, and reports in the next line how many it had to drop."""
 
-    def __init__(self, writer: Writer, line: Line) -> None:
+    def __init__(self, writer: BackgroundWriter, line: LineFormatter) -> None:
         super().__init__()
         self.setFormatter(line)
         self._writer = writer
@@ -117,15 +117,15 @@ class Aside(logging.Handler):
         self._writer.flush()
 
 
-def configure(*, as_json: bool, stream: TextIO | None = None) -> Writer:
+def configure(*, as_json: bool, stream: TextIO | None = None) -> BackgroundWriter:
     """Log to `stream` (standard error) in this form, for this process and for good. The root logger is taken, too: a
     library that finds it without a handler would bring its own. Returns what writes, to be flushed.
     """
-    writer = Writer(stream or sys.stderr)
+    writer = BackgroundWriter(stream or sys.stderr)
     root = logging.getLogger()
-    root.handlers = [Aside(writer, Line(as_json=as_json, messages=False))]
+    root.handlers = [BackgroundHandler(writer, LineFormatter(as_json=as_json, messages=False))]
     root.setLevel(logging.WARNING)
-    handler = Aside(writer, Line(as_json=as_json))
+    handler = BackgroundHandler(writer, LineFormatter(as_json=as_json))
     for name in _LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False

@@ -11,7 +11,7 @@ from typing import Any
 
 from mnemic.errors import MnemicError, ModelFailed
 from mnemic.extract import Extraction, Extractor, WindowExtractor, is_users_own
-from mnemic.extract.message_context import ALONE, Around, InformedExtractor
+from mnemic.extract.message_context import ALONE, InformedExtractor, MessageContext
 from mnemic.extract.rules import RuleExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
@@ -32,7 +32,7 @@ class FallbackExtractor:
     reads_known = True
 
     async def extract(
-        self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: Around = ALONE
+        self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: MessageContext = ALONE
     ) -> Extraction:
         """As `Extractor`. Raises ModelFailed only where policy says that the run shall stop."""
         if policy.on_model_failure == "stop":
@@ -50,7 +50,7 @@ class FallbackExtractor:
         policy: Policy,
         budget: Budget,
         deadline: Deadline,
-        around: Around = ALONE,
+        around: MessageContext = ALONE,
     ) -> list[Extraction | MnemicError]:
         """As `WindowExtractor`; the messages of a call that failed are read by rules one by one."""
         stops = policy.on_model_failure == "stop"
@@ -81,7 +81,7 @@ async def read_all(
     policy: Policy,
     budget: Budget,
     deadline: Deadline,
-    around: Around = ALONE,
+    around: MessageContext = ALONE,
 ) -> list[Extraction | MnemicError | None]:
     """Extract from each of `messages`: by windows if the extractor reads those, else one by one; None for those that
     are not the user's own.

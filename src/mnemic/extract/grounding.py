@@ -31,14 +31,14 @@ def ground(candidate: Candidate, message: Message) -> Candidate | None:
 
     The span counts characters of `message.content`, and the quote is exactly that text.
     """
-    folded = Folded(message.content)
+    folded = NormalisedText(message.content)
     span = _quoted(candidate, folded) or _valued(candidate, folded)
     if span is None:
         return None
     return replace(candidate, source=replace(candidate.source, quote=message.content[span[0] : span[1]], span=span))
 
 
-class Folded:
+class NormalisedText:
     """A text in the form it is compared in, and the way back: `places[i]` is where character i comes from."""
 
     __slots__ = ("original", "places", "text")
@@ -58,7 +58,7 @@ class Folded:
 
     def find(self, other: str) -> tuple[int, int] | None:
         """Return the place of `other` in the original as whole words, or None."""
-        wanted = Folded(other).text.strip()
+        wanted = NormalisedText(other).text.strip()
         at = self.text.find(wanted) if wanted else -1
         while at >= 0:
             if self._whole(at, at + len(wanted)):
@@ -86,7 +86,7 @@ def _joined(left: str, right: str) -> bool:
     return left.isalnum() and right.isalnum() and not _WIDE.match(left) and not _WIDE.match(right)
 
 
-def _quoted(candidate: Candidate, folded: Folded) -> tuple[int, int] | None:
+def _quoted(candidate: Candidate, folded: NormalisedText) -> tuple[int, int] | None:
     quote = candidate.source.quote
     if not quote or len(quote) > MAX_QUOTE_CHARS:
         return None
@@ -95,10 +95,10 @@ def _quoted(candidate: Candidate, folded: Folded) -> tuple[int, int] | None:
     if span is None:
         return None
     long_enough = len(quote.split()) >= SHORTEST_QUOTE_WORDS or bool(_WIDE.search(quote))
-    return span if long_enough or Folded(quote).find(candidate.content) else None
+    return span if long_enough or NormalisedText(quote).find(candidate.content) else None
 
 
-def _valued(candidate: Candidate, folded: Folded) -> tuple[int, int] | None:
+def _valued(candidate: Candidate, folded: NormalisedText) -> tuple[int, int] | None:
     """Return the clauses that contain the value, literally or by all of its words."""
     found = folded.find(candidate.content)
     if found is None:
@@ -106,8 +106,8 @@ def _valued(candidate: Candidate, folded: Folded) -> tuple[int, int] | None:
     return None if found is None else clause_around(folded.original, *found)
 
 
-def _scattered(value: str, folded: Folded) -> tuple[int, int] | None:
-    wanted = _WORD.findall(Folded(value).text)
+def _scattered(value: str, folded: NormalisedText) -> tuple[int, int] | None:
+    wanted = _WORD.findall(NormalisedText(value).text)
     if not wanted:
         return None
     words = [(match[0], *match.span()) for match in _WORD.finditer(folded.text)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mnemic.errors import EmbedderFailed, SpaceMismatch
-from mnemic.extract.message_context import MAX_KNOWN, Around
+from mnemic.extract.message_context import MAX_KNOWN, MessageContext
 from mnemic.ports import Embedder, RecordStore
 from mnemic.types import Deadline, Kind, Memory, Message, Where
 
@@ -20,7 +20,7 @@ _LOOKED_AT = 24
 
 async def around_of(
     store: RecordStore, embedder: Embedder, messages: Sequence[Message], where: Where, *, deadline: Deadline
-) -> Around:
+) -> MessageContext:
     """Find the long-term memories and recorded messages that `where` accepts and that may concern `messages`.
 
     Falls back to the most recent ones if the embedder fails. Raises StoreFailed.
@@ -29,7 +29,7 @@ async def around_of(
     found = {memory.memory_id: memory for memory in await store.newest(lasting, limit=RECENT)}
     near = await _near(store, embedder, messages, lasting, deadline)
     found |= {memory.memory_id: memory for memory in near}
-    return Around(known=tuple(found.values())[:MAX_KNOWN], before=await _before(store, messages[0], where))
+    return MessageContext(known=tuple(found.values())[:MAX_KNOWN], before=await _before(store, messages[0], where))
 
 
 async def _near(

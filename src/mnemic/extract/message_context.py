@@ -10,7 +10,7 @@ from mnemic.errors import MnemicError
 from mnemic.extract import Extraction
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
-from mnemic.prompts import Beside
+from mnemic.prompts import PromptContext
 from mnemic.types import Deadline, JsonValue, Memory, Message
 
 WINDOW_TURNS = 12
@@ -24,7 +24,7 @@ MAX_KNOWN_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class MessageContext:
     """`known`: live memories that may concern a message, `before`: the turns before it, oldest first, `wishes`: what
     the caller wants kept or left out in this call. In a model's answer a memory's id is its place in `known`, from 1.
     """
@@ -38,15 +38,15 @@ class Around:
         place = whole_number(number)
         return self.known[place - 1] if place is not None and 1 <= place <= len(self.known) else None
 
-    def beside(self, shown: Sequence[tuple[str, str]], wishes: str, categories: Sequence[str]) -> Beside:
+    def beside(self, shown: Sequence[tuple[str, str]], wishes: str, categories: Sequence[str]) -> PromptContext:
         """Return the same as a prompt shows it, with the turns before as `shown`. The `wishes` of the installation give
         way to those of the call.
         """
         entries = [_entry(number, memory) for number, memory in enumerate(self.known, start=1)]
-        return Beside(known=entries, before=shown, wishes=self.wishes.strip() or wishes, categories=categories)
+        return PromptContext(known=entries, before=shown, wishes=self.wishes.strip() or wishes, categories=categories)
 
 
-ALONE = Around()
+ALONE = MessageContext()
 """Context of a message without known memories."""
 
 
@@ -57,7 +57,7 @@ class InformedExtractor(Protocol):
     reads_known: bool
 
     async def extract(
-        self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: Around = ALONE
+        self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: MessageContext = ALONE
     ) -> Extraction:
         """As `Extractor`, with operations on the memories of `around`."""
 
@@ -68,7 +68,7 @@ class InformedExtractor(Protocol):
         policy: Policy,
         budget: Budget,
         deadline: Deadline,
-        around: Around = ALONE,
+        around: MessageContext = ALONE,
     ) -> list[Extraction | MnemicError]:
         """As `WindowExtractor`, with operations on the memories of `around`."""
 
@@ -92,7 +92,7 @@ def _entry(number: int, memory: Memory) -> dict[str, JsonValue]:
     }
 
 
-def known_key(key: str, around: Around, policy: Policy) -> str:
+def known_key(key: str, around: MessageContext, policy: Policy) -> str:
     """`key`, or the known one that is meant by it: the same words in another order or spelling ("favourite_colour"), or
     a more general word for one known key ("city" where there is "home_city").
     """

@@ -11,14 +11,14 @@ from typing import Any
 
 from mnemic.errors import InvalidCandidates, InvalidInput, MnemicError, ModelInvalidSchema, RunStopped
 from mnemic.extract import Extraction, is_users_own
-from mnemic.extract.message_context import ALONE, WINDOW_TURNS, Around, whole_number
-from mnemic.extract.operations import Reading, proposed
+from mnemic.extract.message_context import ALONE, WINDOW_TURNS, MessageContext, whole_number
+from mnemic.extract.operations import ProposalContext, proposed
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import drop_duplicates, items_of, parse_json
 from mnemic.policy.rules import Policy
 from mnemic.ports import Completer
 from mnemic.ports.metering import metered
-from mnemic.prompts import Beside, capture_prompt, window_prompt
+from mnemic.prompts import PromptContext, capture_prompt, window_prompt
 from mnemic.reason_codes import ORIGIN, UNSUPPORTED
 from mnemic.types import Candidate, Cost, Deadline, Message, Skipped
 from mnemic.types.values import canonical_key, clean_content
@@ -49,7 +49,7 @@ class ModelExtractor:
         self._wishes, self._categories = wishes.strip(), tuple(canonical_key(one) for one in categories)
 
     async def extract(
-        self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: Around = ALONE
+        self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: MessageContext = ALONE
     ) -> Extraction:
         """Return the grounded candidates of `message`; see `InformedExtractor`.
 
@@ -78,7 +78,7 @@ class ModelExtractor:
         found = _proposals(items, message, around, policy, budget, self._categories)
         return replace(found, cost=Cost.of(completion))
 
-    def _beside(self, around: Around) -> Beside:
+    def _beside(self, around: MessageContext) -> PromptContext:
         before = [(one.role, text) for one in around.before if isinstance(text := _shown(one), str) and text]
         return around.beside(
             [(role, text[:MAX_CONTEXT_CHARS]) for role, text in before], self._wishes, self._categories
@@ -91,7 +91,7 @@ class ModelExtractor:
         policy: Policy,
         budget: Budget,
         deadline: Deadline,
-        around: Around = ALONE,
+        around: MessageContext = ALONE,
     ) -> list[Read]:
         """Return the grounded candidates of each of `messages`, in order, in as few calls as their length allows; see
         `WindowExtractor`. A failed call ends extraction for its messages only. The cost of a call is reported with its
@@ -127,7 +127,7 @@ class ModelExtractor:
         policy: Policy,
         budget: Budget,
         deadline: Deadline,
-        around: Around,
+        around: MessageContext,
     ) -> dict[int, Read]:
         if not own:
             return {}
@@ -206,7 +206,12 @@ def _by_turn(raw: object, places: Mapping[int, int]) -> tuple[dict[int, list[Any
 
 
 def _read(
-    items: list[Any], message: Message, around: Around, policy: Policy, budget: Budget, categories: Sequence[str]
+    items: list[Any],
+    message: Message,
+    around: MessageContext,
+    policy: Policy,
+    budget: Budget,
+    categories: Sequence[str],
 ) -> Read:
     try:
         return _proposals(items, message, around, policy, budget, categories)
@@ -215,14 +220,19 @@ def _read(
 
 
 def _proposals(
-    items: Sequence[object], message: Message, around: Around, policy: Policy, budget: Budget, categories: Sequence[str]
+    items: Sequence[object],
+    message: Message,
+    around: MessageContext,
+    policy: Policy,
+    budget: Budget,
+    categories: Sequence[str],
 ) -> Extraction:
     """Extract from the items of a model's answer. Raises RunStopped for a breach if the policy stops at one."""
     kept: list[Candidate] = []
     skipped: list[Skipped] = []
     if len(items) > budget.max_capture_items:
         skipped.append(Skipped(reason=InvalidCandidates("too_many_items").reason))
-    reading = Reading(message=message, around=around, policy=policy, budget=budget, categories=categories)
+    reading = ProposalContext(message=message, around=around, policy=policy, budget=budget, categories=categories)
     for item in items[: budget.max_capture_items]:
         one = proposed(item, reading)
         if isinstance(one, Candidate):

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Any
 
 from mnemic.errors import InvalidCandidates, InvalidInput, RunStopped, ScopeNotAllowed
-from mnemic.extract.grounding import Folded, ground
-from mnemic.extract.message_context import Around, known_key
+from mnemic.extract.grounding import NormalisedText, ground
+from mnemic.extract.message_context import MessageContext, known_key
 from mnemic.extract.relative_times import timed
 from mnemic.extract.typed_facts import TABLE_KEYS, typed_facts
 from mnemic.extract.vetting import follows, said_until, veto
@@ -47,17 +47,17 @@ only read one message. A cut is named in `Candidate.clamped`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ProposalContext:
     """Context in which a proposal is read."""
 
     message: Message
-    around: Around
+    around: MessageContext
     policy: Policy
     budget: Budget
     categories: Sequence[str] = ()
 
 
-def proposed(item: object, reading: Reading) -> Candidate | Skipped | None:
+def proposed(item: object, reading: ProposalContext) -> Candidate | Skipped | None:
     """Return the candidate of one item of a model's answer, why it is left out, or None for `none`.
 
     A malformed item is left out alone. Raises KeyNotAllowed and ScopeNotAllowed for what the policy excludes, where it
@@ -96,7 +96,7 @@ def _as_meant(item: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _checked(item: object, reading: Reading) -> Candidate | Skipped:
+def _checked(item: object, reading: ProposalContext) -> Candidate | Skipped:
     """Return an item as a candidate, or why it is left out. Raises RunStopped for a breach that the policy stops at."""
     key = _nameable(item.get("key")) if isinstance(item, Mapping) else None
     try:
@@ -111,7 +111,7 @@ def _checked(item: object, reading: Reading) -> Candidate | Skipped:
     return checked.candidates[0] if checked.candidates else checked.skipped[0]
 
 
-def _meant(key: object, target: Memory | None, reading: Reading) -> object:
+def _meant(key: object, target: Memory | None, reading: ProposalContext) -> object:
     """Return the key of an item: that of the memory it updates, or the known one that is meant by the model's."""
     if key is None or not isinstance(key, str):
         return key
@@ -123,7 +123,7 @@ def _meant(key: object, target: Memory | None, reading: Reading) -> object:
         return key
 
 
-def _supported(candidate: Candidate, target: Memory | None, reading: Reading) -> Candidate | Skipped:
+def _supported(candidate: Candidate, target: Memory | None, reading: ProposalContext) -> Candidate | Skipped:
     message = reading.message
     grounded = ground(_from_channel(candidate, message), message)
     if grounded is None or not follows(grounded, reading.policy):
@@ -173,12 +173,12 @@ def _opening(text: str) -> list[str]:
     return words[: 1 if words and "'" in words[0] else 2]
 
 
-def _ending(quote: object, target: Memory | None, reading: Reading) -> Candidate | Skipped:
+def _ending(quote: object, target: Memory | None, reading: ProposalContext) -> Candidate | Skipped:
     """Return the user's own words for the end of a known memory."""
     assert target is not None
     message = reading.message
     words = quote.strip() if isinstance(quote, str) else ""
-    span = Folded(message.content).find(words) if words else None
+    span = NormalisedText(message.content).find(words) if words else None
     if span is None:
         return Skipped(reason=UNSUPPORTED, key=target.key)
     key = None if reading.policy.allows_keyless else target.key
@@ -234,7 +234,7 @@ def _in_own_words(candidate: Candidate, message: Message) -> Candidate:
     return replace(candidate, content=words[0].upper() + words[1:], source=source)
 
 
-def _trusted(candidate: Candidate, reading: Reading) -> Candidate:
+def _trusted(candidate: Candidate, reading: ProposalContext) -> Candidate:
     """Return the candidate with the origin that it deserves."""
     if _is_users_reading(candidate, reading.policy):
         return candidate
@@ -248,7 +248,7 @@ def _is_users_reading(candidate: Candidate, policy: Policy) -> bool:
     """
     quote = candidate.source.quote or ""
     if candidate.key is None:
-        whole = Folded(quote).text.strip(" .,;:!") == Folded(candidate.content).text.strip(" .,;:!")
+        whole = NormalisedText(quote).text.strip(" .,;:!") == NormalisedText(candidate.content).text.strip(" .,;:!")
         return whole and (candidate.category != INSTRUCTION or _is_lasting_instruction(quote))
     read = [(key, value) for one in clauses(quote) for _, key, value in typed_facts(one.text, True, policy)]
     return any(key == candidate.key and value.casefold() == candidate.content.casefold() for key, value in read)
@@ -277,4 +277,4 @@ def source_of(message: Message, *, quote: str | None = None, span: tuple[int, in
     )
 
 
-__all__: Sequence[str] = ("CONFIDENCE_CEILING", "Reading", "proposed", "source_of")
+__all__: Sequence[str] = ("CONFIDENCE_CEILING", "ProposalContext", "proposed", "source_of")

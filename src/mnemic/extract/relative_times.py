@@ -35,7 +35,7 @@ _BEGAN = Pattern(
 """Matches the beginning of something that lasts."""
 
 
-class Times(NamedTuple):
+class StatementTimes(NamedTuple):
     """Times that a statement gives; None for a time that it does not give or leaves ambiguous."""
 
     valid_from: datetime | None = None
@@ -59,7 +59,7 @@ def timed(candidate: Candidate, text: str, said_at: datetime | None) -> Candidat
     )
 
 
-def times_in(text: str, said_at: datetime) -> Times:
+def times_in(text: str, said_at: datetime) -> StatementTimes:
     """Return the times of `text`, written at `said_at`.
 
     "Since" and its synonyms set `valid_from`, unless that is in the future; "until" sets `valid_to` to the end of the
@@ -71,36 +71,40 @@ def times_in(text: str, said_at: datetime) -> Times:
     text = in_english(text)
     bounds = list(BOUND.finditer(text))
     if len(bounds) > 1:
-        return Times()
+        return StatementTimes()
     today = said_at.astimezone(UTC).date()
     periods = list(periods_in(BOUND.sub(" ", text), today))
     days = [period.day for period in periods if period.day is not None]
     if len(bounds) + len(days) != 1 or (slip and not bounds):
-        return Times() if slip or bounds or len(periods) != 1 else _lasting(periods[0], said, today)
+        return StatementTimes() if slip or bounds or len(periods) != 1 else _lasting(periods[0], said, today)
     try:
-        return _bounded(bounds[0], today) if bounds else Times(occurred_at=_midnight(days[0]))
+        return _bounded(bounds[0], today) if bounds else StatementTimes(occurred_at=_midnight(days[0]))
     except (ValueError, OverflowError):
-        return Times()
+        return StatementTimes()
 
 
-def _lasting(period: Period, text: str, today: date) -> Times:
+def _lasting(period: Period, text: str, today: date) -> StatementTimes:
     """Return the beginning of what a change at this time, which is no single day, has brought about."""
     if period.since > today or not _tells_change(text):
-        return Times()
-    return Times(valid_from=_midnight(period.since))
+        return StatementTimes()
+    return StatementTimes(valid_from=_midnight(period.since))
 
 
 def _tells_change(text: str) -> bool:
     return not framed(text).cues.isdisjoint({"change", "end"}) or _BEGAN.search(text) is not None
 
 
-def _bounded(bound: re.Match[str], today: date) -> Times:
+def _bounded(bound: re.Match[str], today: date) -> StatementTimes:
     point = bound["point"]
     if bound["until"]:
         day = ending(point, today)
-        return Times() if day is None or day < today else Times(valid_to=_midnight(day + timedelta(days=1)))
+        return (
+            StatementTimes()
+            if day is None or day < today
+            else StatementTimes(valid_to=_midnight(day + timedelta(days=1)))
+        )
     day = beginning(point, today)
-    return Times() if day is None or day > today else Times(valid_from=_midnight(day))
+    return StatementTimes() if day is None or day > today else StatementTimes(valid_from=_midnight(day))
 
 
 def _midnight(day: date) -> datetime:

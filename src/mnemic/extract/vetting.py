@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemic.extract.grounding import Folded, same_word
+from mnemic.extract.grounding import NormalisedText, same_word
 from mnemic.extract.typed_facts import typed_facts
 from mnemic.policy.rules import Policy
 from mnemic.reason_codes import HYPOTHETICAL, NEGATED, PAST, QUOTED, THIRD_PARTY, TRANSIENT, UNSUPPORTED
@@ -145,7 +145,9 @@ def veto(candidate: Candidate, message: Message, policy: Policy) -> str | None:
     before = [clause for clause in parts[:MAX_BEFORE] if clause.end <= span[0]]
     if any(payload_follows(clause) or fiction_from(clause.sentence) for clause in before):
         return TRANSIENT
-    telling = [clause for clause in said if candidate.key and Folded(clause.text).find(candidate.content)] or said
+    telling = [
+        clause for clause in said if candidate.key and NormalisedText(clause.text).find(candidate.content)
+    ] or said
     reasons = [_against(clause, candidate, beside=clause not in telling) for clause in said]
     if candidate.key is None and None in reasons:  # a request next to a statement does no harm
         reasons = [reason for reason in reasons if reason != TRANSIENT]
@@ -157,7 +159,7 @@ def veto(candidate: Candidate, message: Message, policy: Policy) -> str | None:
 def follows(candidate: Candidate, policy: Policy) -> bool:
     """Return True if the value is in the quote, or follows from it."""
     quote = candidate.source.quote or ""
-    if Folded(quote).find(candidate.content) is not None:
+    if NormalisedText(quote).find(candidate.content) is not None:
         return True
     wanted = terms(candidate.content)
     return _in_order(wanted, terms(quote)) or candidate.content.casefold() in _read(quote, candidate.key, policy)
@@ -177,7 +179,7 @@ def _read(quote: str, key: str | None, policy: Policy) -> set[str]:
 
 def _is_left_behind(candidate: Candidate, text: str) -> bool:
     """Return True if the clause names the value as a former one, or prefers another."""
-    found = Folded(text).find(candidate.content)
+    found = NormalisedText(text).find(candidate.content)
     if candidate.key is None or found is None or _SAYS_OVER.search(candidate.key):
         return False
     if _LIVED.search(text[: found[0]]):
@@ -216,7 +218,7 @@ def _about(text: str, candidate: Candidate) -> str:
     """Return the part of a clause that has the value, from a subject of the speaker's to the next ("I don't live in
     Oslo any more, I live in Bergen"), without a number that it is not.
     """
-    found = Folded(text).find(candidate.content)
+    found = NormalisedText(text).find(candidate.content)
     if candidate.key is None or found is None:
         return text
     cuts = [match.end() for match in _NEW_SUBJECT.finditer(text)]

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from mnemic.kinds.persona import PersonaMemory
     from mnemic.kinds.short_term import ShortTermMemory
     from mnemic.kinds.working import WorkingMemory
-    from mnemic_maintenance.consolidate import Consolidated, ConsolidationRules
+    from mnemic_maintenance.consolidate import ConsolidationReport, ConsolidationRules
     from mnemic_maintenance.expiry_job import ExpiryReport, ExpiryRules
     from mnemic_maintenance.health import Health
     from mnemic_maintenance.reports import MaintenanceReport
     from mnemic_structured.structured_memory import StructuredMemory
 
 
-class KindsAndUpkeep(DualModeApi[M]):
+class KindAndMaintenanceVerbs(DualModeApi[M]):
     """The seven kinds, each loaded on first use, the verbs that correct and forget, and the maintenance jobs."""
 
     engine: MemoryEngine
@@ -88,7 +88,9 @@ class KindsAndUpkeep(DualModeApi[M]):
         return await self.engine.expire(actor=self.actor, rules=rules, dry_run=dry_run)
 
     @verb
-    async def consolidate(self, *, rules: ConsolidationRules | None = None, dry_run: bool = False) -> Consolidated:
+    async def consolidate(
+        self, *, rules: ConsolidationRules | None = None, dry_run: bool = False
+    ) -> ConsolidationReport:
         """Consolidate memories into summaries, profiles and reflections; see `MemoryEngine.consolidate`."""
         return await self.engine.consolidate(actor=self.actor, rules=rules, dry_run=dry_run)
 

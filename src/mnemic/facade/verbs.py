@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic import requests
 from mnemic.engine import MemoryEngine
-from mnemic.facade.maintenance_verbs import KindsAndUpkeep
+from mnemic.facade.maintenance_verbs import KindAndMaintenanceVerbs
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import CallMode, M, asks, through, verb
 from mnemic.types import Actor, AuditEvent, Candidate, Message, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.engine.lineage import Lineage, Use
-    from mnemic.types import CarriedOut, MemoryRequest
+    from mnemic.types import MemoryRequest, RequestOutcome
     from mnemic.types.trace import RunReport
     from mnemic_maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
     from mnemic_maintenance.undo import UndoReceipt
@@ -30,7 +30,7 @@ def _governance() -> Any:
     return package_module("mnemic_maintenance.governance")
 
 
-class MemoryVerbs(KindsAndUpkeep[M]):
+class MemoryVerbs(KindAndMaintenanceVerbs[M]):
     """Verbs of one user's memory. Each calls the engine's verb of the same name for the actor."""
 
     def __init__(self, ground: CallMode[M], engine: MemoryEngine, actor: Actor, kinds: SevenKinds[M]) -> None:
@@ -81,7 +81,7 @@ class MemoryVerbs(KindsAndUpkeep[M]):
         return await self.engine.remember(messages, actor=self.actor, infer=infer, metadata=metadata)
 
     @verb
-    async def carry_out(self, request: MemoryRequest) -> CarriedOut:
+    async def carry_out(self, request: MemoryRequest) -> RequestOutcome:
         """Carry out the changes that a message requested, once the user has confirmed them; see
         `MemoryEngine.carry_out`.
         """

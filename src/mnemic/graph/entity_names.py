@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.extract.entities import ME, Named, StatedRelation
+from mnemic.extract.entities import ME, NamedEntity, StatedRelation
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Relation, Source
 from mnemic_language.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 from mnemic_language.text.names import core, slug
@@ -26,7 +26,7 @@ ME_NODE: dict[str, Any] = {"node": f"{USER}:me", "name": "the user", "label": US
 
 
 @dataclass(frozen=True, slots=True)
-class SaidBy:
+class StatementOrigin:
     """Origin of a written statement."""
 
     actor: Actor
@@ -51,7 +51,7 @@ class SaidBy:
         )
 
 
-def chosen(named: Named, known: Mapping[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
+def chosen(named: NamedEntity, known: Mapping[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
     """Resolve `named`: an entity known by one of the names, else a new one. `known` is by name and label."""
     spellings = (named.name, *named.aliases)
     same = [known[name, named.label] for name in spellings if (name, named.label) in known]
@@ -72,10 +72,10 @@ def node_of(memory: Memory) -> dict[str, Any] | None:
     return {name: nodes[0][name] for name in ("node", "name", "label")} if nodes else None
 
 
-def ends_of(relation: StatedRelation) -> list[Named]:
+def ends_of(relation: StatedRelation) -> list[NamedEntity]:
     """Both ends of a relation, with the labels that its rule gives them."""
     rule = rule_of(relation.relation)
-    return [Named(name=relation.source, label=rule.source), Named(name=relation.target, label=rule.target)]
+    return [NamedEntity(name=relation.source, label=rule.source), NamedEntity(name=relation.target, label=rule.target)]
 
 
 def me_or(name: str) -> str:
@@ -94,7 +94,7 @@ def is_name(name: str) -> bool:
     )
 
 
-def check_name(named: Named) -> None:
+def check_name(named: NamedEntity) -> None:
     """Raise InvalidInput (`invalid_input:label`, `:name`)."""
     if named.label not in LABELS and named.name != ME:
         raise InvalidInput("label", hint=f"one of {', '.join(sorted(LABELS))}")
@@ -120,7 +120,7 @@ def value_of(sentence: str, name: str) -> str:
 
 
 def relating(
-    key: str, stated: StatedRelation, source: dict[str, Any], target: dict[str, Any], origin: SaidBy
+    key: str, stated: StatedRelation, source: dict[str, Any], target: dict[str, Any], origin: StatementOrigin
 ) -> Candidate:
     """Return the candidate that states a relation between two nodes, or its end. Raises InvalidInput
     (`invalid_input:relation`).

@@ -11,7 +11,7 @@ from mnemic.types.graph import MAX_ALIASES
 
 
 @dataclass(frozen=True, slots=True)
-class Same:
+class MergedNodes:
     """Merged nodes, by the memories of `same_as`: `chiefs` leads from each to its representative. Nothing in the graph
     is rewritten, so removing one memory separates the nodes again.
     """
@@ -20,7 +20,7 @@ class Same:
     nodes: Mapping[str, dict[str, Any]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def from_memories(cls, memories: Iterable[Memory]) -> Same:
+    def from_memories(cls, memories: Iterable[Memory]) -> MergedNodes:
         """Read these memories, in their order: each makes the target's representative that of the source."""
         chiefs: dict[str, str] = {}
         nodes: dict[str, dict[str, Any]] = {}

@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 from mnemic.graph.entity_names import ME_NODE, SAME, key_of, node_of
-from mnemic.graph.entity_resolution import Same
-from mnemic.graph.walks import Walks
+from mnemic.graph.entity_resolution import MergedNodes
+from mnemic.graph.walks import GraphTraversal
 from mnemic.ports import Snapshot
 from mnemic.ports.graph import GraphStore
-from mnemic.retrieve.graph_neighbourhood import SAID, Reached, Walk
+from mnemic.retrieve.graph_neighbourhood import SAID, ReachedNode, Walk
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.types import Deadline, Kind, Level, Neighbour, Scope, Where
 from mnemic_language.entities.relation_questions import AskedRelations, read_asked
@@ -38,8 +38,8 @@ _ME: str = ME_NODE["node"]
 
 
 @dataclass(frozen=True, slots=True)
-class GraphSurroundings:
-    """`mnemic.retrieve.graph_neighbourhood.Surroundings` by the graph of entities: from at most four things, at most
+class GraphNeighbourhood:
+    """`mnemic.retrieve.graph_neighbourhood.Neighbourhood` by the graph of entities: from at most four things, at most
     two relations far, to at most twenty that the query asks for and six others. The second relation is only gone along
     where the query says it ("employer", "city").
 
@@ -51,7 +51,7 @@ class GraphSurroundings:
     backend: OptionalBackend
 
     async def named(self, query: str, where: Where, moment: Snapshot) -> Walk | None:
-        """See `Surroundings`. Names are those of the user's own scope; without it there are none."""
+        """See `Neighbourhood`. Names are those of the user's own scope; without it there are none."""
         own = next((scope for scope in where.scopes if scope.level == Level.USER), None)
         if own is None:
             return None
@@ -61,13 +61,13 @@ class GraphSurroundings:
         starts = await _called(spelled, inside, moment)
         if not starts and not (asked.mine and await moment.recent(inside, limit=1)):
             return None
-        walks = Walks(self.graph, own, await _same(inside, moment), where.as_of or where.live_at)
+        walks = GraphTraversal(self.graph, own, await _same(inside, moment), where.as_of or where.live_at)
         walk = _Walk(walks, asked, frozenset(spelled))
         return partial(self._walked, walk, starts)
 
     async def _walked(
         self, walk: _Walk, starts: Sequence[dict[str, Any]], deadline: Deadline | None
-    ) -> Sequence[Reached]:
+    ) -> Sequence[ReachedNode]:
         return await self.backend.call(partial(walk.reached, starts), deadline)
 
 
@@ -110,11 +110,11 @@ class _Worth(Enum):
     unsaid = 0.2
 
 
-async def _same(inside: Where, moment: Snapshot) -> Same:
+async def _same(inside: Where, moment: Snapshot) -> MergedNodes:
     """Return the merged nodes. Usually there are none, and no memory is read."""
     entries = await moment.recent(replace(inside, categories=frozenset({SAME})), limit=MOST_SAME)
     memories = await moment.get_many([entry.memory_id for entry in entries], scopes=inside.scopes) if entries else {}
-    return Same.from_memories(memories[memory_id] for memory_id in sorted(memories))
+    return MergedNodes.from_memories(memories[memory_id] for memory_id in sorted(memories))
 
 
 @dataclass(slots=True)
@@ -123,18 +123,20 @@ class _Walk:
     contain.
     """
 
-    walks: Walks
+    walks: GraphTraversal
     asked: AskedRelations
     spelled: frozenset[str]
-    named: list[Reached] = field(default_factory=list)
-    near: dict[str, Reached] = field(default_factory=dict)
+    named: list[ReachedNode] = field(default_factory=list)
+    near: dict[str, ReachedNode] = field(default_factory=dict)
     """By the memory of the last relation."""
 
-    async def reached(self, starts: Sequence[dict[str, Any]]) -> Sequence[Reached]:
+    async def reached(self, starts: Sequence[dict[str, Any]]) -> Sequence[ReachedNode]:
         """Return the entities that the query names, and their neighbours, best first."""
         meant = {self.walks.same.chief(start["node"]): start for start in starts}
         others = await asyncio.gather(*map(self._others, meant))
-        self.named = [Reached(node=node, names=names, named=True) for node, names in zip(meant, others, strict=True)]
+        self.named = [
+            ReachedNode(node=node, names=names, named=True) for node, names in zip(meant, others, strict=True)
+        ]
         if self.asked.mine:
             self.named += await self._of_mine()
         for before, one in await self._beyond(self.named, limit=MOST_OF_HUB):
@@ -147,7 +149,7 @@ class _Walk:
         said = [one for one in best if one.said]
         return [*self.named, *said[:MOST_REACHED], *[one for one in best if not one.said][:MOST_UNSAID]]
 
-    def _onward(self) -> list[Reached]:
+    def _onward(self) -> list[ReachedNode]:
         """From where a second relation is looked for: none, where the query says none."""
         if not self.asked.said:
             return []
@@ -162,18 +164,18 @@ class _Walk:
         nodes = await walks.graph.nodes(walks.scope, among=walks.same.group(node), limit=MOST_REACHED)
         return self._unspelled(name for one in nodes for name in (one.name, *one.aliases))
 
-    async def _of_mine(self) -> list[Reached]:
+    async def _of_mine(self) -> list[ReachedNode]:
         """Return the people whom the user calls theirs in the query; none if there are many."""
         around = await self.walks.around(_ME, hops=1, limit=MOST_OF_MINE)
         meant = [one for one in around if one.path[0].relation in self.asked.mine and _leads_to(one)]
         return [replace(self._step(None, one, _Worth.said), named=True) for one in meant if len(meant) <= MOST_STARTS]
 
-    async def _beyond(self, begin: Sequence[Reached], *, limit: int) -> list[tuple[Reached, Neighbour]]:
+    async def _beyond(self, begin: Sequence[ReachedNode], *, limit: int) -> list[tuple[ReachedNode, Neighbour]]:
         """Return the nodes that are one relation further from each."""
         around = await asyncio.gather(*(self.walks.around(one.node, hops=1, limit=limit) for one in begin))
         return [(before, one) for before, found in zip(begin, around, strict=True) for one in found]
 
-    def _meet(self, step: Reached) -> None:
+    def _meet(self, step: ReachedNode) -> None:
         known = self.near.get(step.way[-1])
         if step.way[-1] not in step.way[:-1] and (known is None or known.score < step.score):
             self.near[step.way[-1]] = step
@@ -181,9 +183,9 @@ class _Walk:
     def _says(self, one: Neighbour) -> bool:
         return self.asked.says(one.path[-1].relation, common=_NOT_NAMES)
 
-    def _step(self, before: Reached | None, one: Neighbour, worth: _Worth) -> Reached:
+    def _step(self, before: ReachedNode | None, one: Neighbour, worth: _Worth) -> ReachedNode:
         names = () if one.node.node == _ME else self._unspelled((one.node.name, *one.node.aliases))
-        return Reached(
+        return ReachedNode(
             node=one.node.node,
             names=names,
             way=(*(before.way if before else ()), *(relation.memory_id for relation in one.path)),
@@ -195,7 +197,7 @@ class _Walk:
     def _unspelled(self, names: Iterable[str]) -> tuple[str, ...]:
         return tuple(name for name in dict.fromkeys(names) if slug(name, THING) not in self.spelled)
 
-    def _best(self) -> list[Reached]:
+    def _best(self) -> list[ReachedNode]:
         return sorted(self.near.values(), key=lambda one: (one.score, one.way[-1]), reverse=True)
 
 

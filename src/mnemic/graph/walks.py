@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from mnemic.graph.entity_resolution import Same
+from mnemic.graph.entity_resolution import MergedNodes
 from mnemic.ports.graph import GraphStore
 from mnemic.types import Neighbour, Node, Relation, Scope
 from mnemic.types.graph import MAX_NODES, newest_first
@@ -23,12 +23,12 @@ class _Reached:
 
 
 @dataclass(frozen=True, slots=True)
-class Walks:
+class GraphTraversal:
     """Walks of one scope as of the moment `at`; None: over all statements. Raises the errors of the graph."""
 
     graph: GraphStore
     scope: Scope
-    same: Same
+    same: MergedNodes
     at: datetime | None
 
     async def around(self, start: str, *, hops: int, limit: int) -> list[Neighbour]:

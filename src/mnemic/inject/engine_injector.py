@@ -13,12 +13,12 @@ from mnemic.inject.injection_log import record_injection
 from mnemic.inject.injector import Injector
 from mnemic.inject.tokens import TokenCount
 from mnemic.ports import Clock, RecordStore
-from mnemic.types import Actor, Deadline, Hit, Intent, Recalled, RecallRequest
+from mnemic.types import Actor, Deadline, Hit, Intent, RecallRequest, RecallResult
 from mnemic.types.recall_limits import DEFAULT_MIN_SIMILARITY as MIN_SIMILARITY
 from mnemic.types.serialisation import with_old_names
 
 
-class Engine(Protocol):
+class RecallEngine(Protocol):
     """The part of `mnemic.MemoryEngine` that an injector needs."""
 
     store: RecordStore
@@ -28,7 +28,7 @@ class Engine(Protocol):
     def token_count(self) -> TokenCount:
         """Counter of the tokens of a text."""
 
-    async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
+    async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> RecallResult:
         """Return the memories of the actor that a model call is shown."""
 
 
@@ -46,7 +46,7 @@ class ActorMemories:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: RecallEngine,
         actor: Actor,
         *,
         name: str = "memory",
@@ -90,7 +90,7 @@ class ActorMemories:
 class AuditedRecall:
     """A recall log in the actor's tenant's audit, which says `by` which adapter memory was asked."""
 
-    def __init__(self, engine: Engine, actor: Actor, by: str | None = None) -> None:
+    def __init__(self, engine: RecallEngine, actor: Actor, by: str | None = None) -> None:
         self._engine = engine
         self._actor = actor
         self._by = by
@@ -118,12 +118,12 @@ class AuditedRecall:
         )
 
 
-def recall_log(engine: Engine, actor: Actor, *, by: str | None = None) -> RecallLog:
+def recall_log(engine: RecallEngine, actor: Actor, *, by: str | None = None) -> RecallLog:
     """Return a log in the actor's tenant's audit."""
     return AuditedRecall(engine, actor, by)
 
 
-async def account_for(engine: Engine, actor: Actor, hits: Sequence[Hit]) -> str:
+async def account_for(engine: RecallEngine, actor: Actor, hits: Sequence[Hit]) -> str:
     """Record that a model requested these memories and is about to be shown them: a line in the audit log, as for an
     injection, under a separate run, whose identifier is returned. Raises StoreFailed: memories that cannot be logged
     are not shown.
@@ -134,7 +134,7 @@ async def account_for(engine: Engine, actor: Actor, hits: Sequence[Hit]) -> str:
 
 
 def injector_for(
-    engine: Engine,
+    engine: RecallEngine,
     actor: Actor,
     config: InjectionConfig | None = None,
     *,

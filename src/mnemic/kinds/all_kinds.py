@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mnemic.kinds.long_term import LongTermMemory
     from mnemic.kinds.persona import PersonaMemory
     from mnemic.kinds.profile import Profile
-    from mnemic.kinds.retrieval import Retrieved
+    from mnemic.kinds.retrieval import KindRetrieval
     from mnemic.kinds.short_term import ShortTermMemory
     from mnemic.kinds.working import WorkingMemory
     from mnemic_structured.structured_memory import StructuredMemory
@@ -116,7 +116,9 @@ class SevenKinds(KindView[M]):
         return await self._engine.handle(asked, actor=self._actor)
 
     @verb
-    async def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Retrieved:
+    async def retrieve(
+        self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10
+    ) -> KindRetrieval:
         """Return the best `top_k` (1 to 100) results for `query` across `kinds` (None: all seven), best first.
 
         Each home is searched separately: the store with one search over all requested kinds (by meaning and words), and
@@ -125,9 +127,9 @@ class SevenKinds(KindView[M]):
         task: working, short_term, the store, persona. A home that fails is named in `errors` and the others still
         answer; if all fail, the first failure is raised.
         """
-        from mnemic.kinds.retrieval import Homes
+        from mnemic.kinds.retrieval import MemoryHomes
 
-        homes = Homes(self._engine, self._actor, self.working, self._messages, self._traits)
+        homes = MemoryHomes(self._engine, self._actor, self.working, self._messages, self._traits)
         return await homes.retrieved(query, kinds, top_k)
 
     # -- add ----------------------------------------------------------------------------------------------------------

@@ -13,14 +13,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, NotSupported, StoreFailed
-from mnemic.extract.entities import ME, ROLE, EntityReader, Named, StatedRelation
+from mnemic.extract.entities import ME, ROLE, EntityReader, NamedEntity, StatedRelation
 from mnemic.extract.entities.model import ModelEntityReader
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.graph.entity_names import (
     MAX_VALUE_CHARS,
     ME_NODE,
     SAME,
-    SaidBy,
+    StatementOrigin,
     check_name,
     chosen,
     ends_of,
@@ -31,8 +31,8 @@ from mnemic.graph.entity_names import (
     node_of,
     relating,
 )
-from mnemic.graph.entity_resolution import Same
-from mnemic.graph.walks import Walks
+from mnemic.graph.entity_resolution import MergedNodes
+from mnemic.graph.walks import GraphTraversal
 from mnemic.kinds.view import KindView
 from mnemic.ports.graph import GraphStore
 from mnemic.runtime.sync_facade import CallMode, M, verb
@@ -65,7 +65,7 @@ _log = logging.getLogger("mnemic.kinds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extracted:
+class EntityExtraction:
     """Record of an extraction: a receipt for each name and relation, in order, and the number of relations left out
     because one end could not be resolved ("my sister", without a known sister).
     """
@@ -97,9 +97,9 @@ class EntityMemory(KindView[M]):
 
         Raises InvalidInput (`invalid_input:name`, `:label`).
         """
-        named = Named(name=name, label=label, aliases=tuple(aliases))
+        named = NamedEntity(name=name, label=label, aliases=tuple(aliases))
         names, _ = await self._resolved([named])
-        return await self._mention(named, names, SaidBy(self._actor))
+        return await self._mention(named, names, StatementOrigin(self._actor))
 
     @verb
     async def relate(
@@ -118,7 +118,7 @@ class EntityMemory(KindView[M]):
         keeps as history. Raises InvalidInput (`invalid_input:name`, `:relation`).
         """
         stated = StatedRelation(source=me_or(source), relation=relation, target=me_or(target), since=since)
-        origin = SaidBy(self._actor)
+        origin = StatementOrigin(self._actor)
         names, new = await self._resolved(ends_of(stated))
         for named in new:
             await self._mention(named, names, origin)
@@ -131,7 +131,7 @@ class EntityMemory(KindView[M]):
         """End a relation; None if it was not known to be true."""
         stated = StatedRelation(source=me_or(source), relation=relation, target=me_or(target), ended=True)
         names, _ = await self._resolved(ends_of(stated))
-        return await self._relate(stated, names, await self._same(), SaidBy(self._actor))
+        return await self._relate(stated, names, await self._same(), StatementOrigin(self._actor))
 
     @verb
     async def same(self, name: str, other: str) -> WriteReceipt:
@@ -145,7 +145,7 @@ class EntityMemory(KindView[M]):
             raise InvalidInput("name", hint="two names that are known, of two things")
         relation = StatedRelation(source=one["node"], relation=SAME_AS, target=another["node"], since=_EVER)
         names = {one["node"]: one, another["node"]: another}
-        written = await self._relate(relation, names, Same(), SaidBy(self._actor))
+        written = await self._relate(relation, names, MergedNodes(), StatementOrigin(self._actor))
         assert written is not None
         return written
 
@@ -158,13 +158,13 @@ class EntityMemory(KindView[M]):
         names = {one["node"]: one, another["node"]: another}
         for source, target in ((one, another), (another, one)):
             relation = StatedRelation(source=source["node"], relation=SAME_AS, target=target["node"], ended=True)
-            written = await self._relate(relation, names, Same(), SaidBy(self._actor))
+            written = await self._relate(relation, names, MergedNodes(), StatementOrigin(self._actor))
             if written is not None:
                 return written
         return None
 
     @verb
-    async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> Extracted:
+    async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> EntityExtraction:
         """Store the people and things that a text of the user's names, and their relations ("my sister Ana works at
         Siemens in Berlin"). Questions, hypotheses, quotations and reports state nothing. A configured language model
         reads the text, else rules do. Raises ModelFailed.
@@ -172,7 +172,7 @@ class EntityMemory(KindView[M]):
         message = Message(role="user", content=text, session=self._actor.session) if isinstance(text, str) else text
         deadline = Deadline.after(READING_TIME, self._engine.clock.monotonic)
         reading = await self._reader.read(message, deadline=deadline)
-        origin = SaidBy(self._actor, message)
+        origin = StatementOrigin(self._actor, message)
         kept = [named for named in reading.named if is_name(named.name)]
         names, _ = await self._resolved(kept)
         receipts: list[WriteReceipt] = []
@@ -189,7 +189,7 @@ class EntityMemory(KindView[M]):
             receipts += [written] if written is not None else []
             same = await self._same() if meant.relation == SAME_AS else same
         skipped = tuple(one.reason for one in reading.skipped)
-        return Extracted(receipts=tuple(receipts), unresolved=unresolved, skipped=skipped)
+        return EntityExtraction(receipts=tuple(receipts), unresolved=unresolved, skipped=skipped)
 
     # -- asking -------------------------------------------------------------------------------------------------------
 
@@ -237,13 +237,13 @@ class EntityMemory(KindView[M]):
     def _scope(self) -> Any:
         return self._actor.scope(Level.USER)
 
-    async def _walks(self, at: datetime | None) -> Walks:
-        return Walks(self._graph, self._scope, await self._same(), at or self._engine.clock.now())
+    async def _walks(self, at: datetime | None) -> GraphTraversal:
+        return GraphTraversal(self._graph, self._scope, await self._same(), at or self._engine.clock.now())
 
-    async def _same(self) -> Same:
+    async def _same(self) -> MergedNodes:
         """Return the nodes that are one entity, as stated."""
         statements = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], categories=[SAME], limit=MOST_SAME)
-        return Same.from_memories(reversed(statements))
+        return MergedNodes.from_memories(reversed(statements))
 
     async def _node(self, name: str) -> dict[str, Any] | None:
         """Return the node of this name, or None. Of several kinds, the one that was written last."""
@@ -260,7 +260,7 @@ class EntityMemory(KindView[M]):
         found = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], keys=keys, limit=len(keys))
         return sorted(found, key=lambda memory: memory.updated_at, reverse=True)
 
-    async def _resolved(self, named: Sequence[Named]) -> tuple[dict[str, dict[str, Any]], list[Named]]:
+    async def _resolved(self, named: Sequence[NamedEntity]) -> tuple[dict[str, dict[str, Any]], list[NamedEntity]]:
         """Resolve each name to a known or a new entity, and return the new ones as well. A name without a kind matches
         every kind, and an entity without a kind takes the one that is stated now.
         """
@@ -309,7 +309,9 @@ class EntityMemory(KindView[M]):
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    async def _mention(self, named: Named, names: Mapping[str, dict[str, Any]], origin: SaidBy) -> list[WriteReceipt]:
+    async def _mention(
+        self, named: NamedEntity, names: Mapping[str, dict[str, Any]], origin: StatementOrigin
+    ) -> list[WriteReceipt]:
         node = names[named.name]
         said = [f"{node['name']} ({node['label']})"]
         said += [f"{alias} is another name of {node['name']}" for alias in named.aliases]
@@ -331,14 +333,14 @@ class EntityMemory(KindView[M]):
         self,
         relation: StatedRelation,
         names: Mapping[str, dict[str, Any]],
-        same: Same,
-        origin: SaidBy,
+        same: MergedNodes,
+        origin: StatementOrigin,
         idempotency_key: str | None = None,
     ) -> WriteReceipt | None:
         """Store the relation, or its end; None for the end of a relation that was not true. A relation of which only
         one exists at a time ends under every name of its source.
         """
-        same = Same() if relation.relation == SAME_AS else same
+        same = MergedNodes() if relation.relation == SAME_AS else same
         source, target = same.shown(names[relation.source]), same.shown(names[relation.target])
         single = rule_of(relation.relation).single
         own = key_of(source["node"], relation.relation, *(() if single else (target["node"],)))

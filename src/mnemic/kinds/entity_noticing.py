@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mnemic.dispatch import Call, Proceed, Written
+from mnemic.dispatch import BatchReceipts, Call, Proceed
 from mnemic.errors import MnemicError
 from mnemic.extract import is_users_own
 from mnemic.extract.entities import EntityReader
@@ -48,7 +48,7 @@ class EntityNoticing:
             return await self._noticed(request.candidate, answer, call)
         if isinstance(request, AddMany) and not request.captured:
             pairs = zip(request.candidates, answer.receipts, strict=True)
-            return Written(
+            return BatchReceipts(
                 receipts=[await self._noticed(one, receipt, call) for one, receipt in pairs], denied=answer.denied
             )
         if isinstance(request, Update):

@@ -37,7 +37,7 @@ class KindHit:
         return None if self.memory is None else self.memory.memory_id
 
 
-class Retrieved(list[KindHit]):
+class KindRetrieval(list[KindHit]):
     """Memories that were found, best first, and in `errors` why a home (`short_term`, `store`, `persona`) did not
     answer, or a list of the store's (`store:keyword`).
     """
@@ -53,7 +53,7 @@ class Retrieved(list[KindHit]):
 
 
 @dataclass(frozen=True, slots=True)
-class Homes:
+class MemoryHomes:
     """Places where memories of the actor are: the store, the working values, the session's messages, the agent's
     traits.
     """
@@ -64,7 +64,7 @@ class Homes:
     messages: Callable[[int], Awaitable[Sequence[Message]]]
     traits: Callable[[], Awaitable[Sequence[Memory]]]
 
-    async def retrieved(self, query: str, kinds: Sequence[Kind | str] | None, top_k: int) -> Retrieved:
+    async def retrieved(self, query: str, kinds: Sequence[Kind | str] | None, top_k: int) -> KindRetrieval:
         """Return what `SevenKinds.retrieve` does."""
         chosen = frozenset(Kind) if kinds is None else frozenset(kind_of(kind) for kind in kinds)
         if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= 100:
@@ -84,7 +84,7 @@ class Homes:
             raise next(iter(failed.values()))
         values = await self._matching_values(query) if Kind.WORKING in chosen else []
         lists = [values, *(found for found in answers.values() if not isinstance(found, MnemicError))]
-        return Retrieved(_joined(lists)[:top_k], errors | {home: why.reason for home, why in failed.items()})
+        return KindRetrieval(_joined(lists)[:top_k], errors | {home: why.reason for home, why in failed.items()})
 
     async def _matching_values(self, query: str) -> list[KindHit]:
         """Return the matching working values, redacted: values that were set as they are stay visible to the program

@@ -41,8 +41,8 @@ __all__ = [
     "DEFAULT_CONFIDENCE",
     "LONGEST_MODEL_TTL",
     "MAX_CONTENT_CHARS",
-    "Answer",
-    "Checked",
+    "CheckedAnswer",
+    "CheckedCandidates",
     "check_answer",
     "check_candidate",
     "check_candidates",
@@ -64,7 +64,7 @@ _NO_DAY_COUNT = 10**6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckedCandidates:
     """The candidates that keep the contract, and those left out with the reason (`on_violation="skip"`, duplicates)."""
 
     candidates: tuple[Candidate, ...] = ()
@@ -72,7 +72,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class CheckedAnswer:
     """An answer, and the keys of the memories it says it used, each once."""
 
     answer: str = field(repr=False)
@@ -102,7 +102,7 @@ def _unfenced(text: str) -> str:
     return inner if line_end and head.strip().lower() in ("", "json") else text
 
 
-def check_candidates(raw: object, policy: Policy, budget: Budget) -> Checked:
+def check_candidates(raw: object, policy: Policy, budget: Budget) -> CheckedCandidates:
     """Return the candidates in a model's `{"items": [{"key", "value", ...}]}`, an item with `category`, `scope`,
     `ttl_days`, `confidence` and `quote` where it has them; a `key` of null is a statement without a key, where policy
     allows it.
@@ -129,7 +129,7 @@ def check_candidates(raw: object, policy: Policy, budget: Budget) -> Checked:
                 raise
             skipped.append(Skipped(reason=breach.reason, key=_key_to_name(item)))
     distinct, doubles = drop_duplicates(kept)
-    return Checked(candidates=distinct, skipped=(*skipped, *doubles))
+    return CheckedCandidates(candidates=distinct, skipped=(*skipped, *doubles))
 
 
 def drop_duplicates(candidates: Iterable[Candidate]) -> tuple[tuple[Candidate, ...], tuple[Skipped, ...]]:
@@ -145,7 +145,7 @@ def drop_duplicates(candidates: Iterable[Candidate]) -> tuple[tuple[Candidate, .
     return tuple(kept.values()), tuple(doubles)
 
 
-def check_answer(raw: object) -> Answer:
+def check_answer(raw: object) -> CheckedAnswer:
     """Return the answer in a model's `{"answer", "used_memory_keys"}`. Whether it cites rightly is the audit's
     question, not this one's.
 
@@ -165,7 +165,7 @@ def check_answer(raw: object) -> Answer:
         raise ModelInvalidSchema(hint="not valid text") from None
     if not text:
         raise ModelEmpty
-    return Answer(answer=text, used_memory_keys=tuple(dict.fromkeys(name for name in names if name)))
+    return CheckedAnswer(answer=text, used_memory_keys=tuple(dict.fromkeys(name for name in names if name)))
 
 
 def items_of(raw: object) -> Sequence[object]:

@@ -11,14 +11,13 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from mnemic.module_aliases import renamed
 from mnemic.ports.graph import GraphStore
-from mnemic.ports.keyring import Anew, Keyring
-from mnemic.ports.providers import Clock, Completer, Embedder, EmbedsQueries, Loading, Reranker
+from mnemic.ports.keyring import Keyring, Reseal
+from mnemic.ports.providers import Clock, Completer, Embedder, EmbedsQueries, ModelLoading, Reranker
 from mnemic.types import (
     AuditEvent,
     Deadline,
     DocumentAnswer,
     DocumentOperation,
-    KeptRequest,
     Kind,
     Memory,
     Message,
@@ -27,16 +26,17 @@ from mnemic.types import (
     Scored,
     Signals,
     Status,
+    StoredAnswer,
     Usage,
     Vector,
     VectorSpace,
     Where,
 )
 from mnemic.types.capabilities import Capabilities
-from mnemic.types.scope_changes import Changed
+from mnemic.types.scope_changes import ScopeChanges
 
-__all__ = ["Anew", "Capabilities", "Changed", "Clock", "Completer", "Embedder", "EmbedsQueries"]
-__all__ += ["GraphStore", "Keyring", "Loading", "Reranker"]
+__all__ = ["Capabilities", "Clock", "Completer", "Embedder", "EmbedsQueries", "Reseal", "ScopeChanges"]
+__all__ += ["GraphStore", "Keyring", "ModelLoading", "Reranker"]
 
 T = TypeVar("T")
 
@@ -267,7 +267,7 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
     ) -> dict[str, str]:
         """Return the marks with this prefix in the order of their names, at most `limit`, after `after`."""
 
-    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[StoredAnswer]:
         """Return the tenant's requests with stored receipts, in the byte order of their idempotency keys, after
         `after`.
         """
@@ -286,7 +286,7 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         configured to.
         """
 
-    async def reseal(self, tenant: str, anew: Anew) -> int:
+    async def reseal(self, tenant: str, anew: Reseal) -> int:
         """Replace every sealed piece of the tenant's memories, in all versions, by the result of `anew`; return their
         number. A writer that seals after this has begun, and is not seen by it, knows the present keys: pending writes
         are waited for. Other reads and writes continue meanwhile. After an interruption, call it again.
@@ -368,7 +368,7 @@ class VectorPrefetch(Protocol):
 class ChangeFeed(Protocol):
     """Optional capability of a snapshot: report the changes of a scope, so that its data need not be read again."""
 
-    async def changed(self, scope: Scope, seen: int) -> Changed:
+    async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
         """Return the changes after the change `seen` (0: everything), whatever the status of a memory."""
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from mnemic.module_aliases import renamed
 from mnemic.types import Scope
 
-Anew = Callable[[bytes, bytes], bytes | None]
+Reseal = Callable[[bytes, bytes], bytes | None]
 """A function from a sealed value and its binding to the value sealed with the current key; None where it stays as it
 is.
 """
@@ -50,7 +51,7 @@ class Keyring(Protocol):
 
 
 @runtime_checkable
-class Signing(Protocol):
+class SigningKeyring(Protocol):
     """A keyring that signs too, with a key that outlives every subject's."""
 
     def sign(self, message: bytes) -> str:
@@ -58,10 +59,14 @@ class Signing(Protocol):
 
 
 @runtime_checkable
-class Fencing(Protocol):
+class SignatureFence(Protocol):
     """A keyring that remembers from where on a tenant's audit is signed."""
 
     def signed_since(self, tenant: str, first: int | None) -> int | None:
         """Return the sequence of the earliest line of the tenant that was ever found signed; None: none was. `first` is
         the first that is signed now, and kept. Raises KeyFailed.
         """
+
+
+def __getattr__(name: str) -> Any:
+    return renamed(__name__, name)

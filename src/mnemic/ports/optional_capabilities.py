@@ -10,7 +10,7 @@ from mnemic.types import Memory
 
 
 @runtime_checkable
-class Vacuumed(Protocol):
+class VacuumStatus(Protocol):
     """Capability of a server whose files contain removed data until it has vacuumed them."""
 
     async def vacuum(self) -> datetime:
@@ -45,7 +45,7 @@ class Damage(NamedTuple):
 
 
 @runtime_checkable
-class Examined(Protocol):
+class DamageScan(Protocol):
     """By a store whose rows have checksums."""
 
     async def damaged(self, tenant: str) -> list[Damage]:
@@ -53,7 +53,7 @@ class Examined(Protocol):
 
 
 @runtime_checkable
-class GivenIdentifiers(Protocol):
+class SuppliedIdentifiers(Protocol):
     """Capability of a transaction whose `insert` looks for an identifier in the memory's own scope only.
 
     That is enough for an identifier that was made for the memory. One that comes from elsewhere is claimed first.

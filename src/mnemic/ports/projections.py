@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from mnemic.module_aliases import renamed
 from mnemic.types import Change, Memory, Scope, Scored, Vector, Where
 
 
@@ -33,7 +34,7 @@ class Projection(Protocol):
 
 
 @runtime_checkable
-class Scanned(Protocol):
+class ErasureScan(Protocol):
     """A projection that can be scanned for erased data at the end of an erasure."""
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
@@ -52,3 +53,7 @@ class SearchIndex(Protocol):
 
     async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
         """Return the service's ranking inside `where`."""
+
+
+def __getattr__(name: str) -> Any:
+    return renamed(__name__, name)

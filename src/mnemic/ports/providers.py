@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from mnemic.module_aliases import renamed
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 
 
@@ -40,7 +41,7 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
-class Loading(Protocol):
+class ModelLoading(Protocol):
     """Optional capability of an embedder whose first text waits for a model to load."""
 
     def begin(self) -> None:
@@ -80,3 +81,7 @@ class Reranker(Protocol):
 
     async def close(self) -> None:
         """Free sockets. May be called twice."""
+
+
+def __getattr__(name: str) -> Any:
+    return renamed(__name__, name)

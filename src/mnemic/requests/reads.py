@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from mnemic.requests import Request, _Holding
-from mnemic.types import ContextBlock, Forgotten, Kind, Memory, SearchResult
+from mnemic.types import ContextBlock, ForgetResult, Kind, Memory, SearchResult
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 
@@ -101,7 +101,7 @@ class Count(Request[int]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetMatching(_Holding[Forgotten]):
+class ForgetMatching(_Holding[ForgetResult]):
     """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only says which. Raises
     InvalidInput (`filter:empty`) without a filter: `privacy.erase` deletes everything.
     """

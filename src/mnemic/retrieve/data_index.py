@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mnemic.ports import Changed, ChangeFeed, Snapshot
+from mnemic.ports import ChangeFeed, ScopeChanges, Snapshot
 from mnemic.types import Scope, Where
 from mnemic.types.conditions import meets
 
@@ -32,7 +32,7 @@ class ScopeData:
     data: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     answers: OrderedDict[str, tuple[Mapping[str, Any], set[str]]] = field(default_factory=OrderedDict)
 
-    def take(self, changed: Changed) -> None:
+    def take(self, changed: ScopeChanges) -> None:
         """Apply the changes of the scope."""
         if changed.kept is not None:
             for gone in self.data.keys() - changed.kept:

@@ -22,7 +22,7 @@ _QUOTES = str.maketrans(dict.fromkeys('"“”', " "))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
+class ReachedNode:
     """Entity that the query names, or a neighbour of one.
 
     `way` are the memories of the relations that lead to it, in order, empty for an entity named directly; `relation` is
@@ -39,11 +39,11 @@ class Reached:
     named: bool = False
 
 
-Walk = Callable[[Deadline | None], Awaitable[Sequence[Reached]]]
+Walk = Callable[[Deadline | None], Awaitable[Sequence[ReachedNode]]]
 """Walk from the entities that a query names to their neighbours, before the deadline. Raises MnemicError."""
 
 
-class Surroundings(Protocol):
+class Neighbourhood(Protocol):
     """Protocol of the graph of known people and things."""
 
     async def named(self, query: str, where: Where, moment: Snapshot) -> Walk | None:
@@ -53,8 +53,8 @@ class Surroundings(Protocol):
 
 
 async def around(
-    reached: Iterable[Reached], where: Where, keyword: Sequence[Scored], moment: Snapshot, *, depth: int
-) -> tuple[Sequence[Reached], dict[str, Sequence[Scored]]]:
+    reached: Iterable[ReachedNode], where: Where, keyword: Sequence[Scored], moment: Snapshot, *, depth: int
+) -> tuple[Sequence[ReachedNode], dict[str, Sequence[Scored]]]:
     """Return those of `reached` whose path is visible, and the lists made of them. A path is hidden if one of its
     memories is gone, hidden, or was not true or not stored at the time of `where`. `keyword` is the list by words.
     """
@@ -67,7 +67,7 @@ async def around(
     return near, {name: entries for name, entries in lists.items() if entries}
 
 
-def _relations(near: Sequence[Reached], where: Where, memories: Mapping[str, Memory]) -> Sequence[Scored]:
+def _relations(near: Sequence[ReachedNode], where: Where, memories: Mapping[str, Memory]) -> Sequence[Scored]:
     """Return the last relation of each way that `where` accepts, best first."""
     scores: dict[str, float] = {}
     for one in near:
@@ -79,7 +79,7 @@ def _relations(near: Sequence[Reached], where: Where, memories: Mapping[str, Mem
 
 
 async def _remembered(
-    near: Sequence[Reached], where: Where, keyword: Sequence[Scored], moment: Snapshot, depth: int
+    near: Sequence[ReachedNode], where: Where, keyword: Sequence[Scored], moment: Snapshot, depth: int
 ) -> Sequence[Scored]:
     """Find the memories with the name of one that was reached along a relation that the query says, or with another
     name of one that it means itself: by BM25 of these names and of the query's own words, which add up.

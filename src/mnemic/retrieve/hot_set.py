@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 from mnemic.errors import MnemicError
 from mnemic.ports import RecordStore
 from mnemic.ports.projections import Projection
-from mnemic.types import Hit, Hottest, Memory, Rank, Scope, Scored, SearchResult, Where
+from mnemic.types import Hit, HotSetContents, Memory, Rank, Scope, Scored, SearchResult, Where
 
 LIST = "hot_set"
 
@@ -25,7 +25,7 @@ class HotSet(Projection, Protocol):
     def size(self) -> int:
         """Number of memories of one scope that it keeps."""
 
-    async def newest(self, scope: Scope, *, limit: int) -> Hottest | None:
+    async def newest(self, scope: Scope, *, limit: int) -> HotSetContents | None:
         """Return up to `limit` of the scope's memories, or None if the set is not complete."""
 
     async def begin(self, scope: Scope) -> None:
@@ -83,7 +83,7 @@ class HotReader:
             return None
         return sorted(accepted, key=lambda memory: (memory.happened_at, memory.memory_id), reverse=True)[:limit]
 
-    async def _known(self, hot: HotSet, scope: Scope, limit: int) -> Hottest:
+    async def _known(self, hot: HotSet, scope: Scope, limit: int) -> HotSetContents:
         known = await hot.newest(scope, limit=limit)
         if known is not None:
             return known
@@ -92,7 +92,7 @@ class HotReader:
         complete = len(newest) <= hot.size
         newest = newest[: hot.size]
         await hot.fill(scope, newest, complete=complete)
-        return Hottest(memory_ids=tuple(entry.memory_id for entry in newest), complete=complete)
+        return HotSetContents(memory_ids=tuple(entry.memory_id for entry in newest), complete=complete)
 
     async def _by_store(self, where: Where, limit: int) -> list[Memory]:
         newest = await self.store.recent(where, limit=limit)

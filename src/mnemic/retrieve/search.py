@@ -11,7 +11,7 @@ from heapq import nlargest
 from typing import TypeVar
 
 from mnemic.errors import MnemicError
-from mnemic.ports import Embedder, Loading, RecordStore, Reranker, Snapshot
+from mnemic.ports import Embedder, ModelLoading, RecordStore, Reranker, Snapshot
 from mnemic.retrieve.asked_attributes import ASKED, answering
 from mnemic.retrieve.bias import PreferenceBias
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
@@ -21,7 +21,7 @@ from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
 from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares_of
 from mnemic.retrieve.fusion_weights import Weights
-from mnemic.retrieve.graph_neighbourhood import GRAPH, Surroundings, Walk, around
+from mnemic.retrieve.graph_neighbourhood import GRAPH, Neighbourhood, Walk, around
 from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.later_statements import COMPARED
 from mnemic.retrieve.message_relevance import best_first
@@ -74,7 +74,7 @@ class Searcher:
 
     store: RecordStore
     embedder: Embedder
-    surroundings: Surroundings | None = None
+    surroundings: Neighbourhood | None = None
     weights: Weights = field(default_factory=Weights)
     signal_weights: SignalWeights = field(default_factory=SignalWeights)
     early_lists: Mapping[str, RankedList] = field(default_factory=lambda: EARLY_LISTS)
@@ -155,7 +155,7 @@ class Searcher:
         search = None if guess is None else await request.read(guess)
         if search is not None:
             embedding.begin(search.texts)
-        elif isinstance(self.embedder, Loading):
+        elif isinstance(self.embedder, ModelLoading):
             self.embedder.begin()  # while the store reads the scope
         speakers = await self.store.speakers(request.where)
         names = unknown_names(request.text, speakers)

@@ -12,7 +12,7 @@ from mnemic.errors import MnemicError
 from mnemic.ports import Snapshot
 from mnemic.retrieve.bias import PreferenceBias
 from mnemic.retrieve.candidate_lists import RankedList
-from mnemic.retrieve.graph_neighbourhood import Reached
+from mnemic.retrieve.graph_neighbourhood import ReachedNode
 from mnemic.retrieve.past_questions import past_of
 from mnemic.retrieve.question import NOBODY, Question, read_question
 from mnemic.retrieve.sub_queries import parts_of
@@ -81,7 +81,7 @@ class Search:
     past: Where | None = None
     errors: dict[str, str] = field(default_factory=dict)
     failures: list[MnemicError] = field(default_factory=list)
-    reached: list[Reached] = field(default_factory=list)
+    reached: list[ReachedNode] = field(default_factory=list)
 
     @property
     def asked(self) -> tuple[Question, ...]:

@@ -24,7 +24,7 @@ from mnemic.types.values import (
     checked_name,
     frozen,
 )
-from mnemic.types.writes import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
+from mnemic.types.writes import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, StoredAnswer, WriteReceipt
 from mnemic_language.text.cues import Cues
 from mnemic_redact.types import Detector, Found
 
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
         PutDocument,
     )
     from mnemic.types.graph import Fragment, Neighbour, Node, Relation
-    from mnemic.types.message_requests import CarriedOut, Forgotten, MemoryRequest, MemoryRequestKind
+    from mnemic.types.message_requests import ForgetResult, MemoryRequest, MemoryRequestKind, RequestOutcome
     from mnemic.types.models import Completion, Cost, Prompt
-    from mnemic.types.recall_limits import ContextBlock, Recalled, RecallRequest
+    from mnemic.types.recall_limits import ContextBlock, RecallRequest, RecallResult
     from mnemic.types.search import Hit, Intent, Rank, SearchPlan, SearchResult
-    from mnemic.types.store_reads import Hottest, Scored, Signals, Where
+    from mnemic.types.store_reads import HotSetContents, Scored, Signals, Where
 
 _LATE = {
-    "CarriedOut": "message_requests",
-    "Forgotten": "message_requests",
+    "RequestOutcome": "message_requests",
+    "ForgetResult": "message_requests",
     "Completion": "models",
     "ContextBlock": "recall_limits",
     "Cost": "models",
@@ -59,7 +59,7 @@ _LATE = {
     "Fragment": "graph",
     "GetDocument": "documents",
     "Hit": "search",
-    "Hottest": "store_reads",
+    "HotSetContents": "store_reads",
     "Intent": "search",
     "ListNamespaces": "documents",
     "MemoryRequest": "message_requests",
@@ -71,7 +71,7 @@ _LATE = {
     "PutDocument": "documents",
     "Rank": "search",
     "RecallRequest": "recall_limits",
-    "Recalled": "recall_limits",
+    "RecallResult": "recall_limits",
     "Relation": "graph",
     "Scored": "store_reads",
     "SearchPlan": "search",
@@ -90,7 +90,6 @@ __all__ = [
     "AuditEvent",
     "Blocked",
     "Candidate",
-    "CarriedOut",
     "Change",
     "Completion",
     "ContextBlock",
@@ -102,16 +101,15 @@ __all__ = [
     "DocumentAnswer",
     "DocumentOperation",
     "FindDocuments",
-    "Forgotten",
+    "ForgetResult",
     "Found",
     "Fragment",
     "FrozenDict",
     "GetDocument",
     "Hit",
-    "Hottest",
+    "HotSetContents",
     "Intent",
     "JsonValue",
-    "KeptRequest",
     "Kind",
     "Level",
     "ListNamespaces",
@@ -129,8 +127,9 @@ __all__ = [
     "PutDocument",
     "Rank",
     "RecallRequest",
-    "Recalled",
+    "RecallResult",
     "Relation",
+    "RequestOutcome",
     "Scope",
     "Scored",
     "SearchPlan",
@@ -141,6 +140,7 @@ __all__ = [
     "Source",
     "Status",
     "Step",
+    "StoredAnswer",
     "Trust",
     "Usage",
     "Vector",
@@ -160,5 +160,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _LATE:
-        raise AttributeError(f"module 'mnemic.types' has no attribute {name!r}")
+        from mnemic.module_aliases import renamed
+
+        return renamed(__name__, name)
     return getattr(import_module(f"mnemic.types.{_LATE[name]}"), name)

@@ -30,7 +30,7 @@ class MemoryRequest(Serialisable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CarriedOut(Serialisable):
+class RequestOutcome(Serialisable):
     """Result of a request about memory: the ids that were `forgotten`, the receipt of an `erasure` (a subject's own
     memories, all of them), or the `memories` to show.
     """
@@ -45,7 +45,7 @@ class CarriedOut(Serialisable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten(Serialisable):
+class ForgetResult(Serialisable):
     """Result of forgetting by a filter: the ids of the deleted memories, newest first (with `dry_run`, of those that
     would be deleted), and those `refused` because the caller has lower trust. `more`: further memories meet the filter;
     call again.

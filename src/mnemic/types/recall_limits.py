@@ -50,7 +50,7 @@ class RecallRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
+class RecallResult:
     """Memories to show: pinned ones and preferences first, then the relevant ones, best first.
 
     `cut` are those left out for lack of tokens. `found` is the underlying search. `abstained`: it found only memories

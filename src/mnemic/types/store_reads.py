@@ -73,7 +73,7 @@ class Scored(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hottest:
+class HotSetContents:
     """Contents of a hot set for one scope: its newest memories, newest first. `complete`: there are no others."""
 
     memory_ids: tuple[str, ...]

@@ -105,7 +105,7 @@ class AuditEvent(Serialisable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptRequest:
+class StoredAnswer:
     """A request that was answered under an idempotency key: when, and its receipt as JSON."""
 
     idempotency_key: str = field(repr=False)

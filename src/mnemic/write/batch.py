@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Steps:
+class PipelineSteps:
     """Steps of a pipeline for one write, or for some at once: the write is begun (checked, redacted, with its
     fingerprint), gets its vector, all of them or none, and is finished (settled and published). Each step raises
     MnemicError.
@@ -111,7 +111,7 @@ class Batches:
     outside the `grant` are blocked.
     """
 
-    def __init__(self, store: RecordStore, steps: Steps, *, grouped: bool, grant: Grant | None) -> None:
+    def __init__(self, store: RecordStore, steps: PipelineSteps, *, grouped: bool, grant: Grant | None) -> None:
         self._store, self._steps = store, steps
         self._grouped, self._grant = grouped, grant
 

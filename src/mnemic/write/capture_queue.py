@@ -24,7 +24,7 @@ _READER = "waiting-reader"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class QueuedMessage:
     """Message that waits for capture: the mark's `name`, its speaker, and the recorded message."""
 
     name: str
@@ -44,17 +44,17 @@ async def enqueue(store: RecordStore, memory_ids: Sequence[str], *, actor: Actor
     await apply(store, Mutation(tenant=actor.tenant, marks={prefix + one: author for one in memory_ids}))
 
 
-async def waiting(store: RecordStore, tenant: str) -> list[Waiting]:
+async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:
     """Return the tenant's queue: each user's messages together, in their order."""
     found = []
     for name, value in sorted((await store.marks(tenant, _QUEUE)).items()):
         data = json.loads(value)
         actor = Actor(tenant=tenant, user=data["user"], agent=data["agent"], workspace=data["workspace"])
-        found.append(Waiting(name=name, actor=actor, memory_id=name.rpartition("/")[2]))
+        found.append(QueuedMessage(name=name, actor=actor, memory_id=name.rpartition("/")[2]))
     return found
 
 
-async def messages_of(store: RecordStore, entries: Sequence[Waiting]) -> dict[str, Message]:
+async def messages_of(store: RecordStore, entries: Sequence[QueuedMessage]) -> dict[str, Message]:
     """Return the messages of the entries of one user, by memory_id; those that were forgotten since are left out."""
     if not entries:
         return {}
@@ -63,7 +63,7 @@ async def messages_of(store: RecordStore, entries: Sequence[Waiting]) -> dict[st
     return {memory_id: _message(memory) for memory_id, memory in found.items()}
 
 
-async def take_out(store: RecordStore, tenant: str, entries: Sequence[Waiting]) -> None:
+async def take_out(store: RecordStore, tenant: str, entries: Sequence[QueuedMessage]) -> None:
     """Take entries out of the queue: they are read."""
     await apply(store, Mutation(tenant=tenant, marks=dict.fromkeys(one.name for one in entries)))
 

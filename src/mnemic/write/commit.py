@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mnemic.errors import IdempotencyConflict
 from mnemic.types import Candidate, Change, Memory, Outcome, Status, WriteReceipt
-from mnemic.unit_of_work import Answered, Mutation, Unit
+from mnemic.unit_of_work import AnsweredRequest, Mutation, Unit
 from mnemic.write.draft import Decision, Draft, StepTimer
 
 if TYPE_CHECKING:
     from mnemic.ports import Reads
-    from mnemic.write.tokenisation import Vault
+    from mnemic.write.tokenisation import TokenVault
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class IdempotentRequest:
     """An idempotency key as it is stored, and the digest of its request."""
 
     key: str
@@ -28,7 +28,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class CommitResult:
     """A receipt that is durable once the transaction is, and the changes to publish afterwards."""
 
     receipt: WriteReceipt
@@ -44,7 +44,7 @@ _ACTIONS = {
 }
 
 
-async def replayed(tx: Reads, draft: Draft, request: Request | None) -> WriteReceipt | None:
+async def replayed(tx: Reads, draft: Draft, request: IdempotentRequest | None) -> WriteReceipt | None:
     """Return the receipt of the same request answered before. Raises IdempotencyConflict for another one."""
     known = await tx.find_request(draft.scope.tenant, request.key) if request else None
     if request is None or known is None:
@@ -56,7 +56,7 @@ async def replayed(tx: Reads, draft: Draft, request: Request | None) -> WriteRec
     return replace(decode_receipt(receipt), replayed=True)
 
 
-async def commit(unit: Unit, draft: Draft, decision: Decision, request: Request | None) -> Settled:
+async def commit(unit: Unit, draft: Draft, decision: Decision, request: IdempotentRequest | None) -> CommitResult:
     """Write the decision. Closed memories first: an active fingerprint is unique in its scope."""
     by = decision.memory.memory_id
     for memory in decision.replaced:
@@ -75,10 +75,12 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Request 
         await leave(unit, draft, decision.memory)
     receipt = _receipt(draft, decision)
     if request is not None:
-        answered = Answered(key=request.key, digest=request.digest, receipt=encode_receipt(receipt), at=draft.now)
+        answered = AnsweredRequest(
+            key=request.key, digest=request.digest, receipt=encode_receipt(receipt), at=draft.now
+        )
         await unit.apply(Mutation(tenant=draft.scope.tenant, answered=answered))
     said = str(decision.outcome) if decision.reason is None else f"{decision.outcome}:{decision.reason}"
-    return Settled(receipt, said, tuple(unit.changes))
+    return CommitResult(receipt, said, tuple(unit.changes))
 
 
 def _decided(draft: Draft, decision: Decision) -> Mutation:
@@ -176,7 +178,7 @@ which may remove the reason, and returns whether it did.
 _ADDS_NOTHING = frozenset({Outcome.REFRESHED, Outcome.BLOCKED})
 
 
-class Refused(Exception):
+class GateRefusal(Exception):
     """The gate's reason; it undoes the transaction and never leaves the write path."""
 
     def __init__(self, reason: str) -> None:
@@ -184,7 +186,7 @@ class Refused(Exception):
         self.reason = reason
 
 
-async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: Settled | None) -> Settled | None:
+async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: CommitResult | None) -> CommitResult | None:
     """Return `settled` if the gate has no objection; a duplicate adds nothing and passes. Raises Refused."""
     if gate is None or settled is None or settled.decision == "replayed" or settled.receipt.outcome in _ADDS_NOTHING:
         return settled
@@ -194,11 +196,11 @@ async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: Settled |
     # Several quotas may be exceeded, and one eviction may not be enough for any of them.
     while (reason := await gate(unit.reads, draft.candidate)) is not None:
         if make_room is None or not await make_room(unit, reason, spared=spared):
-            raise Refused(reason)
+            raise GateRefusal(reason)
     return replace(settled, changes=tuple(unit.changes))
 
 
-def readied(draft: Draft, vault: Vault) -> Draft:
+def readied(draft: Draft, vault: TokenVault) -> Draft:
     """Return the draft with its tokens under the names they will be kept by, and a key at hand to seal them with.
 
     It waits for a small file at most. Raises KeyFailed as the keyring raises it.

@@ -13,7 +13,7 @@ from mnemic.ports import Reads
 from mnemic.reason_codes import ALREADY_SUPERSEDED, ALREADY_WAITING, KEY_NEEDS_REVIEW
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
-from mnemic.write.merge import Near, closed, stated
+from mnemic.write.merge import SimilarMemory, closed, stated
 from mnemic_language.compare.statement import Statement, denies, negates, opposition
 
 
@@ -67,7 +67,7 @@ def history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
     return Decision(outcome=Outcome.CREATED, memory=past, reason=ALREADY_SUPERSEDED, replaced=(linked,))
 
 
-def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]:
+def contradicted(draft: Draft, near: Sequence[SimilarMemory]) -> list[tuple[Memory, str]]:
     """Return the memories that the draft contradicts, and the kind of contradiction: `negation`, `antonym` or `value`.
 
     Under a key whose values accumulate, another value is no contradiction. Without a key the two must be of one
@@ -98,19 +98,19 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
     return found
 
 
-def _judged(draft: Draft, one: Near) -> str | None:
+def _judged(draft: Draft, one: SimilarMemory) -> str | None:
     """`judged` where a judge was asked and calls the two opposite."""
     return "judged" if (draft.verdicts or {}).get(one.memory.memory_id) == "opposite" else None
 
 
-def _opposed(draft: Draft, said: Statement, one: Near) -> str | None:
+def _opposed(draft: Draft, said: Statement, one: SimilarMemory) -> str | None:
     if draft.candidate.key is not None:
         opposed = opposition(said, one.statement)
         return opposed.how if opposed else None
     return opposing(said, one.statement, one.cosine, draft.rules)
 
 
-def _too_far(said: Statement, one: Near, far: float) -> bool:
+def _too_far(said: Statement, one: SimilarMemory, far: float) -> bool:
     """Return True where only a denial would count and neither denies anything: most memories need not be taken
     apart.
     """

@@ -10,7 +10,7 @@ from mnemic.types import Memory, Outcome, Status
 from mnemic.write.conflict import by_key, contradicted, history, pending
 from mnemic.write.draft import Decision, Draft, StepTimer
 from mnemic.write.lookup import Found, live, nearest, peers_of
-from mnemic.write.merge import Near, merge, refresh
+from mnemic.write.merge import SimilarMemory, merge, refresh
 from mnemic.write.split_statement import with_rests
 from mnemic.write.supersede import Changed, also, changed, named, overtaken, own, superseding
 
@@ -59,7 +59,7 @@ async def _decided(
 
 
 def _compared(
-    draft: Draft, around: Sequence[Near], near: Sequence[Near], named: Changed, memory_id: str
+    draft: Draft, around: Sequence[SimilarMemory], near: Sequence[SimilarMemory], named: Changed, memory_id: str
 ) -> tuple[Decision | None, str]:
     """Decide which memories the draft contradicts or replaces, with a note for the receipt. Statements that words show
     to be opposites are never merged; one whose frame shows another subject is stored separately.
@@ -84,7 +84,7 @@ def _compared(
     return None, "kept_apart" if opposed else "none"
 
 
-async def _named(tx: Reads, draft: Draft, around: Sequence[Near]) -> Changed:
+async def _named(tx: Reads, draft: Draft, around: Sequence[SimilarMemory]) -> Changed:
     """Return the memories that the candidate claims to replace, if they are live, the same person's, not later than the
     candidate, and about the same thing.
     """
@@ -93,7 +93,7 @@ async def _named(tx: Reads, draft: Draft, around: Sequence[Near]) -> Changed:
     active = [
         memory for memory in found if memory is not None and memory.status is Status.ACTIVE and live(memory, draft)
     ]
-    return named(draft, [Near(memory, cosines.get(memory.memory_id, 0.0)) for memory in active])
+    return named(draft, [SimilarMemory(memory, cosines.get(memory.memory_id, 0.0)) for memory in active])
 
 
 async def _by_rules(tx: Reads, draft: Draft, peers: Sequence[Memory], memory_id: str) -> Decision | None:
@@ -109,7 +109,9 @@ async def _by_rules(tx: Reads, draft: Draft, peers: Sequence[Memory], memory_id:
     return decision
 
 
-async def _merged(tx: Reads, draft: Draft, near: Sequence[Near], memory_ids: tuple[str, str]) -> Decision | None:
+async def _merged(
+    tx: Reads, draft: Draft, near: Sequence[SimilarMemory], memory_ids: tuple[str, str]
+) -> Decision | None:
     decision = merge(draft, near, *memory_ids)
     if decision is None or decision.outcome is not Outcome.MERGED:
         return decision
@@ -144,19 +146,19 @@ async def _lineage(tx: Reads, draft: Draft, memory: Memory) -> list[Memory]:
     return found
 
 
-async def _around(tx: Reads, draft: Draft, near_by: Found | None) -> list[Near]:
+async def _around(tx: Reads, draft: Draft, near_by: Found | None) -> list[SimilarMemory]:
     """Live memories of the draft's kind that are near it by cosine, under whatever key."""
     found = await nearest(tx, draft) if near_by is None else near_by
-    return [Near(memory, cosine) for memory, cosine in found]
+    return [SimilarMemory(memory, cosine) for memory, cosine in found]
 
 
-def _near(draft: Draft, around: Sequence[Near], peers: Sequence[Memory]) -> list[Near]:
+def _near(draft: Draft, around: Sequence[SimilarMemory], peers: Sequence[Memory]) -> list[SimilarMemory]:
     """Those of the draft's key, which may contradict it or be merged with it; under a key all of that key."""
     chosen = {one.memory.memory_id: one for one in around if one.memory.key == draft.candidate.key}
     for memory in peers:
         # A value under the same key counts however different its wording is.
         if memory.memory_id not in chosen:
-            chosen[memory.memory_id] = Near(memory, 0.0)
+            chosen[memory.memory_id] = SimilarMemory(memory, 0.0)
     return list(chosen.values())
 
 

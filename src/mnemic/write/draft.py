@@ -31,7 +31,7 @@ from mnemic_language.compare import LEAST_COSINE
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock
-    from mnemic.write.tokenisation import Vault
+    from mnemic.write.tokenisation import TokenVault
 
 THRESHOLDS = ("near_duplicate", "conflict", "nominate", "denied")
 """The cosines of `WriteRules`."""
@@ -127,7 +127,7 @@ class Draft:
     home: Scope | None = None
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     vaulted: Mapping[str, str] = field(default_factory=dict, repr=False)
-    vault: Vault | None = field(default=None, repr=False)
+    vault: TokenVault | None = field(default=None, repr=False)
     verdicts: Mapping[str, str] | None = None
     rest_vectors: Mapping[str, Vector] | None = field(default=None, repr=False)
     read_with: frozenset[str] = field(default=frozenset(), repr=False)
@@ -235,7 +235,7 @@ class Draft:
         return Memory(**fields | changes)  # type: ignore[arg-type]
 
 
-class RestsUnembedded(Exception):
+class VectorsMissing(Exception):
     """Signal that a decision needs vectors of texts. It rolls back the transaction and never leaves the write path."""
 
     def __init__(self, texts: Sequence[str]) -> None:

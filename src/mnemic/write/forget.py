@@ -8,7 +8,7 @@ from typing import Any
 from mnemic.errors import InvalidInput, MemoryNotFound, WriteBlocked
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import LOWER_TRUST
-from mnemic.types import SHARED, Actor, Forgotten, Memory, Origin, Scope, Trust, subject_of
+from mnemic.types import SHARED, Actor, ForgetResult, Memory, Origin, Scope, Trust, subject_of
 from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.consent import subject_token
@@ -49,7 +49,7 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
 
 async def forget_matching(
     engine: Any, actor: Actor, bounds: Mapping[str, Any], *, limit: int, dry_run: bool
-) -> Forgotten:
+) -> ForgetResult:
     """Delete the newest `limit` memories that meet the bounds of `MemoryEngine.list`, each by `MemoryEngine.forget`.
     Raises InvalidInput (`filter:empty`, `limit`).
     """
@@ -60,7 +60,7 @@ async def forget_matching(
     found = await engine.list(actor=actor, limit=limit + 1, **bounds)
     wanted, more = [one.memory_id for one in found[:limit]], len(found) > limit
     if dry_run:
-        return Forgotten(memory_ids=tuple(wanted), more=more, dry_run=True)
+        return ForgetResult(memory_ids=tuple(wanted), more=more, dry_run=True)
     gone, refused = [], []
     for memory_id in wanted:
         try:
@@ -71,7 +71,7 @@ async def forget_matching(
             continue  # it went with one that it was derived from
         else:
             gone.append(memory_id)
-    return Forgotten(memory_ids=tuple(gone), refused=tuple(refused), more=more)
+    return ForgetResult(memory_ids=tuple(gone), refused=tuple(refused), more=more)
 
 
 def require_person(actor: Actor) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mnemic.errors import EmbedderFailed
 from mnemic.types import Deadline, Vector, WriteReceipt
 from mnemic.types.values import VECTOR_STEPS
-from mnemic.write.commit import Gate, Request, blocked_receipt
+from mnemic.write.commit import Gate, IdempotentRequest, blocked_receipt
 from mnemic.write.draft import Draft, StepTimer
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Job:
     """One write on its way."""
 
     draft: Draft
-    request: Request | None
+    request: IdempotentRequest | None
     timer: StepTimer
     gate: Gate | None = None
     known: bool = False

@@ -54,7 +54,7 @@ async def consents(store: RecordStore, token: str, tenant: str) -> Consents:
 
 
 @dataclass(frozen=True, slots=True)
-class SettlingGate:
+class PreCommitCheck:
     """Check of the limits inside the writing transaction: concurrent writers together cannot exceed a quota, and
     nothing is stored for a user who was erased, or under a key whose consent was revoked, in the meantime. `room` lists
     what may be evicted from the user's quota.
@@ -122,14 +122,14 @@ class Limiter:
         decided = await consents(self.store, await self.token(actor), actor.tenant)
         return LimitCheck(limits, decided, usages, has_room=has_room)
 
-    async def gate(self, actor: Actor, limits: Limits) -> SettlingGate:
+    async def gate(self, actor: Actor, limits: Limits) -> PreCommitCheck:
         """Return the same limits, asked again inside the transaction that writes."""
         room: tuple[Memory, ...] = ()
         if any(quota.per == "user" for quota in limits.quotas):
             since = self.clock.now() - MINUTE
             usages = await self.store.usage(actor.tenant, since=since, scope=actor.scope(Level.USER))
             room = await self._room(actor, limits, usages)
-        return SettlingGate(self.clock, limits, await self.token(actor), actor, room)
+        return PreCommitCheck(self.clock, limits, await self.token(actor), actor, room)
 
     async def _room(self, actor: Actor, limits: Limits, usages: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
         from mnemic.write.eviction import room_in

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mnemic.types import Memory, Outcome, Status
 from mnemic.unit_of_work import Unit
-from mnemic.write.commit import Request, Settled, commit, replayed
+from mnemic.write.commit import CommitResult, IdempotentRequest, commit, replayed
 from mnemic.write.draft import Decision, Draft, StepTimer
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ async def is_known(moment: Snapshot, draft: Draft) -> bool:
 
 
 async def settle(
-    unit: Unit, draft: Draft, request: Request | None, timer: StepTimer, memory_ids: tuple[str, str]
-) -> Settled | None:
+    unit: Unit, draft: Draft, request: IdempotentRequest | None, timer: StepTimer, memory_ids: tuple[str, str]
+) -> CommitResult | None:
     """Decide and write; None where the draft was not made for the store's present space: nothing was written then.
 
     The order is that of safety: answered before, identical, key, contradiction, near-duplicate. Opposites are looked
@@ -46,7 +46,7 @@ async def settle(
     # First of all: a retry must get its receipt even if the state has changed since.
     receipt = await replayed(tx, draft, request) if request is not None else None
     if receipt is not None:
-        return Settled(receipt, "replayed")
+        return CommitResult(receipt, "replayed")
     same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
     if same is not None and live(same, draft):
         from mnemic.write.merge import refresh

@@ -84,7 +84,7 @@ def _within(draft: Draft, known: Memory, end: datetime | None) -> datetime | Non
 
 
 @dataclass(frozen=True)
-class Near:
+class SimilarMemory:
     """Live memory close to the draft, with its statement."""
 
     memory: Memory
@@ -104,7 +104,7 @@ def stated(content: str) -> Statement:
     return Statement.of(content)
 
 
-def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> Decision | None:
+def merge(draft: Draft, near: Sequence[SimilarMemory], memory_id: str, kept_id: str) -> Decision | None:
     """Return one memory for the draft and its near-duplicates, or None if merging could lose or blur anything.
 
     If the draft says more, it absorbs the statements it covers; if a known memory says more, that text is kept and the
@@ -159,7 +159,7 @@ def _holds(known: Memory, draft: Draft) -> bool:
     return len(lines) > 1 and normal_form(draft.candidate.content) in map(normal_form, lines)
 
 
-def _joinable(one: Near, draft: Draft) -> bool:
+def _joinable(one: SimilarMemory, draft: Draft) -> bool:
     """Return True if a judge was asked and permits the merge: without one, different statements are kept apart."""
     known, candidate = one.memory, draft.candidate
     return (

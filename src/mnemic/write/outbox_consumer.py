@@ -29,7 +29,7 @@ _log = logging.getLogger("mnemic.write")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caught:
+class CatchUpResult:
     """Result of catching up: entries taken, a flag for entries that may be left, and the part that failed (the
     projection or `outbox`).
     """
@@ -39,7 +39,7 @@ class Caught:
     failed: str | None = None
 
 
-class Feed:
+class OutboxConsumer:
     """Delivers the outbox to one projection. `failures` counts failures by name.
 
     Many processes may feed one projection, each with the memories it has just written. So after every apply the store
@@ -86,7 +86,7 @@ class Feed:
         deadline: Deadline | None = None,
         at_once: bool = False,
         patient: bool = False,
-    ) -> Caught:
+    ) -> CatchUpResult:
         """Deliver the oldest entries, up to a batch. `known` saves reading the memories just written; `at_once` does
         not wait for the end of the pause after a failure. Only a `patient` caller rebuilds a tenant's part if an entry
         requests it; for others the entry stays. Never raises for failures of projection or store.
@@ -103,7 +103,7 @@ class Feed:
                 if entries and entries[0].whole:
                     if not patient:
                         self.late.set()
-                        return Caught(behind=True)
+                        return CatchUpResult(behind=True)
                     if not await self._renewed(entries[0].scope.tenant):
                         return self._missed(self.name)
                 elif entries and not await self._brought(await self._as_known(entries, known), deadline):
@@ -114,7 +114,7 @@ class Feed:
             except MnemicError as error:
                 _log.warning("the outbox cannot be drained for %s: %s", self.name, error.reason)
                 return self._missed("outbox")
-            caught = Caught(taken=len(entries), behind=len(entries) < len(left) or len(left) == self._window)
+            caught = CatchUpResult(taken=len(entries), behind=len(entries) < len(left) or len(left) == self._window)
             if caught.behind:
                 self.late.set()
             # Recover in growing steps after a failure, which shrinks the window to one.
@@ -181,10 +181,10 @@ class Feed:
             memories |= await current_memories(self._store, unknown)
         return [Change(entry=entry, memory=memories.get(place)) for place, entry in latest.items()]
 
-    def _missed(self, name: str) -> Caught:
+    def _missed(self, name: str) -> CatchUpResult:
         self.failures[name] += 1
         self.late.set()
-        return Caught(behind=True, failed=name)
+        return CatchUpResult(behind=True, failed=name)
 
     def _failed(self, error: Exception) -> None:
         reason = error.reason if isinstance(error, MnemicError) else type(error).__name__

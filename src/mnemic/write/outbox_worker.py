@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from mnemic.ports import RecordStore
-from mnemic.write.outbox_consumer import BATCH, SHORTEST_REST, Feed
+from mnemic.write.outbox_consumer import BATCH, SHORTEST_REST, OutboxConsumer
 
 IDLE_SECONDS = 30.0
 """Seconds between two looks of the background worker for entries that other processes left."""
@@ -31,7 +31,7 @@ class DrainReport:
         return sum(self.taken.values())
 
 
-async def drain(store: RecordStore, feeds: Sequence[Feed], *, dry_run: bool = False) -> DrainReport:
+async def drain(store: RecordStore, feeds: Sequence[OutboxConsumer], *, dry_run: bool = False) -> DrainReport:
     """Deliver the present contents of the outbox, projections in parallel, each up to the first entry that it refuses.
 
     Registered projections that are not among `feeds` keep their entries; an outbox without readers is emptied. Raises
@@ -47,7 +47,7 @@ async def drain(store: RecordStore, feeds: Sequence[Feed], *, dry_run: bool = Fa
     return DrainReport(taken={feed.name: count for feed, count in zip(feeds, taken, strict=True)}, behind=behind)
 
 
-async def _drained(feed: Feed, waiting: int) -> int:
+async def _drained(feed: OutboxConsumer, waiting: int) -> int:
     taken = 0
     while taken < max(1, waiting):
         alone = feed.window == 1
@@ -66,14 +66,14 @@ async def _emptied(store: RecordStore) -> int:
     return emptied
 
 
-class Drainer:
+class OutboxWorker:
     """Drains the outbox in the background: at once if entries were left, and periodically for entries of other
     processes.
 
     Its interval is in the event loop's time, because it waits for the outside world. One task for each projection.
     """
 
-    def __init__(self, feeds: Sequence[Feed]) -> None:
+    def __init__(self, feeds: Sequence[OutboxConsumer]) -> None:
         self._feeds = feeds
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -89,7 +89,7 @@ class Drainer:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _follow(self, feed: Feed) -> None:
+    async def _follow(self, feed: OutboxConsumer) -> None:
         while True:
             feed.late.clear()
             caught = await feed.catch_up(patient=True)

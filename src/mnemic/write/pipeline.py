@@ -31,8 +31,8 @@ from mnemic.types import (
 )
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit, commit
-from mnemic.write.commit import Gate, Refused, Request, Settled, blocked_receipt, passed, readied
-from mnemic.write.draft import Draft, PrepareSteps, RestsUnembedded, StepTimer, WriteRules
+from mnemic.write.commit import CommitResult, Gate, GateRefusal, IdempotentRequest, blocked_receipt, passed, readied
+from mnemic.write.draft import Draft, PrepareSteps, StepTimer, VectorsMissing, WriteRules
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.job import Job, embed, rounded
 from mnemic.write.lookup import is_known, settle
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from mnemic.ports import Clock, Embedder, Keyring, RecordStore
     from mnemic.ports.projections import Projection
     from mnemic.write.judge import Judge
-    from mnemic.write.tokenisation import Vault
+    from mnemic.write.tokenisation import TokenVault
 
 __all__ = ["MemoryWritePipeline", "WriteRules", "vault_of"]
 
@@ -69,7 +69,7 @@ class MemoryWritePipeline:
         rules: WriteRules | None = None,
         *,
         redactor: Redactor | None = None,
-        vault: Vault | None = None,
+        vault: TokenVault | None = None,
         judge: Judge | None = None,
         projections: Sequence[Projection] = (),
     ) -> None:
@@ -142,14 +142,14 @@ class MemoryWritePipeline:
         Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress`
         receives the number of finished candidates.
         """
-        from mnemic.write.batch import MOST_LEFT, Batches, Steps
+        from mnemic.write.batch import MOST_LEFT, Batches, PipelineSteps
 
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
             raise InvalidInput("idempotency_keys", hint="one per candidate")
         # A judge is a model call between search and decision, for which a shared transaction must not be kept open.
         grouped = self._judge is None and self._store.capabilities.grouped
-        steps = Steps(
+        steps = PipelineSteps(
             begin=partial(self._job, actor=actor, policy=policy, gate=gate),
             embed=partial(self._embed, deadline=deadline, must=len(candidates) > MOST_LEFT),
             finish=partial(self._finish, deadline=deadline),
@@ -189,12 +189,12 @@ class MemoryWritePipeline:
         if draft.blocked is not None:
             return blocked_receipt(draft.candidate, draft.blocked, timer)
 
-        async def work(unit: Unit) -> Settled | None:
+        async def work(unit: Unit) -> CommitResult | None:
             return await passed(gate, unit, draft, await revision.settle(unit, draft=draft))
 
         try:
             settled = await commit(self._store, work, deadline=deadline, scope=known.scope)
-        except Refused as refused:
+        except GateRefusal as refused:
             return blocked_receipt(draft.candidate, refused.reason, timer)
         assert settled is not None
         return await self._publish(settled, timer, deadline)
@@ -253,7 +253,7 @@ class MemoryWritePipeline:
         request = None
         if draft.blocked is None and idempotency_key is not None:
             name = request_key(draft, idempotency_key)
-            request = Request(name, request_digest(draft))
+            request = IdempotentRequest(name, request_digest(draft))
         return Job(draft, request, timer, gate)
 
     async def _prepared(
@@ -296,7 +296,7 @@ class MemoryWritePipeline:
             while True:
                 try:
                     settled, timer = await self._settle(job, deadline)
-                except RestsUnembedded as wanted:
+                except VectorsMissing as wanted:
                     job.draft = await self._with_rest_vectors(job.draft, wanted.texts, deadline)
                     continue
                 if settled is not None:
@@ -305,7 +305,7 @@ class MemoryWritePipeline:
                 await self._follow(job)
                 job.known = False
                 await self._embed([job], deadline)
-        except Refused as refused:
+        except GateRefusal as refused:
             return blocked_receipt(job.draft.candidate, refused.reason, job.timer)
         return await self._publish(settled, timer, deadline)
 
@@ -323,19 +323,19 @@ class MemoryWritePipeline:
             made = await self._embedder.embed(texts, deadline=deadline)
         return replace(draft, rest_vectors=dict(zip(texts, rounded(made), strict=False)))
 
-    async def _settle(self, job: Job, deadline: Deadline | None) -> tuple[Settled | None, StepTimer]:
+    async def _settle(self, job: Job, deadline: Deadline | None) -> tuple[CommitResult | None, StepTimer]:
         _check(deadline)
         now = job.draft.now
         memory_ids = new_id(now), new_id(now)
 
-        async def work(unit: Unit) -> tuple[Settled | None, StepTimer]:
+        async def work(unit: Unit) -> tuple[CommitResult | None, StepTimer]:
             timer = job.timer.fork()
             settled = await settle(unit, job.draft, job.request, timer, memory_ids)
             return await passed(job.gate, unit, job.draft, settled), timer
 
         return await commit(self._store, work, deadline=deadline, scope=job.draft.scope)
 
-    async def _publish(self, settled: Settled, timer: StepTimer, deadline: Deadline | None) -> WriteReceipt:
+    async def _publish(self, settled: CommitResult, timer: StepTimer, deadline: Deadline | None) -> WriteReceipt:
         timer.note("commit", settled.decision)
         missed = await self.publisher.publish(settled.changes, deadline=deadline)
         timer.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
@@ -343,13 +343,13 @@ class MemoryWritePipeline:
         return replace(receipt, steps=tuple(timer.steps), durable=durable, degraded=receipt.degraded + missed)
 
 
-def vault_of(keyring: Keyring | None) -> Vault | None:
+def vault_of(keyring: Keyring | None) -> TokenVault | None:
     """Return the vault of the keyring, or None: without a key nothing is sealed."""
     if keyring is None:
         return None
-    from mnemic.write.tokenisation import Vault
+    from mnemic.write.tokenisation import TokenVault
 
-    return Vault(keyring)
+    return TokenVault(keyring)
 
 
 async def shown(pipeline: MemoryWritePipeline, text: str, *, tenant: str) -> str:

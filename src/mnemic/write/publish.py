@@ -12,7 +12,7 @@ from mnemic.types import Change, Deadline
 if TYPE_CHECKING:
     from mnemic.ports import Clock, RecordStore
     from mnemic.ports.projections import Projection
-    from mnemic.write.outbox_consumer import Feed
+    from mnemic.write.outbox_consumer import OutboxConsumer
 
 _LOOK_AFTER = 256
 """Number of changes between checks of the outbox: without readers it is emptied, and a growing one is compacted."""
@@ -27,7 +27,7 @@ class Publisher:
 
     def __init__(self, store: RecordStore, clock: Clock, projections: Sequence[Projection] = ()) -> None:
         self._store = store
-        self.feeds: tuple[Feed, ...] = _feeds(projections, store, clock) if projections else ()
+        self.feeds: tuple[OutboxConsumer, ...] = _feeds(projections, store, clock) if projections else ()
         self._unseen = 0
         self.looking: asyncio.Task[None] | None = None
 
@@ -58,7 +58,7 @@ class Publisher:
         )
 
 
-def _feeds(projections: Sequence[Projection], store: RecordStore, clock: Clock) -> tuple[Feed, ...]:
-    from mnemic.write.outbox_consumer import Feed
+def _feeds(projections: Sequence[Projection], store: RecordStore, clock: Clock) -> tuple[OutboxConsumer, ...]:
+    from mnemic.write.outbox_consumer import OutboxConsumer
 
-    return tuple(Feed(projection, store, clock) for projection in projections)
+    return tuple(OutboxConsumer(projection, store, clock) for projection in projections)

@@ -11,7 +11,7 @@ from mnemic.ports import Reads
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, UNCHANGED
 from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.unit_of_work import Mutation, Unit
-from mnemic.write.commit import Settled, commit, keep, receipt_of, unchanged
+from mnemic.write.commit import CommitResult, commit, keep, receipt_of, unchanged
 from mnemic.write.conflict import once, pending
 from mnemic.write.draft import Draft
 from mnemic.write.missing_vectors import leave, require_present
@@ -75,7 +75,7 @@ class Revision:
             raise VersionConflict(hint=f"it is at version {memory.version}")
         return memory
 
-    async def settle(self, unit: Unit, *, draft: Draft) -> Settled:
+    async def settle(self, unit: Unit, *, draft: Draft) -> CommitResult:
         """Write the next version, if trust allows and nothing else says the same already."""
         tx = unit.reads
         known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
@@ -83,10 +83,10 @@ class Revision:
             getattr(draft.candidate, name) == getattr(known, name) for name in _SAID
         ):
             await unit.apply(unchanged(draft, known, reason=UNCHANGED))
-            return Settled(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
+            return CommitResult(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
         await require_present(tx, draft)
         if draft.trust < known.trust and not _may_ask(draft):
-            return Settled(receipt_of(Outcome.BLOCKED, known, "lower_trust"), "lower_trust")
+            return CommitResult(receipt_of(Outcome.BLOCKED, known, "lower_trust"), "lower_trust")
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
         if twin is not None and twin.memory_id != known.memory_id:
             raise InvalidInput("content:duplicate", hint="another memory already says this")
@@ -113,7 +113,7 @@ class Revision:
         await keep(unit, draft)
         receipt = receipt_of(Outcome.SUPERSEDED, memory, "revised")
         receipt = replace(receipt, degraded=() if memory.vector else ("vector",))
-        return Settled(receipt, "revised", tuple(unit.changes))
+        return CommitResult(receipt, "revised", tuple(unit.changes))
 
     async def _require_free(self, tx: Reads, draft: Draft) -> None:
         """Raise InvalidInput (`key:taken`) if another memory has the new key of this one, unless the values of the key

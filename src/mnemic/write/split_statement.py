@@ -11,7 +11,7 @@ from dataclasses import replace
 from mnemic.ports import Reads
 from mnemic.types import REST_OF, Candidate, Kind, Memory, Outcome, Source, Status
 from mnemic.types.identity import new_id
-from mnemic.write.draft import Decision, Draft, RestsUnembedded
+from mnemic.write.draft import Decision, Draft, VectorsMissing
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic_language.compare.change import framed, judge
 from mnemic_language.compare.labelled_lists import labelled, rest_of_list
@@ -35,7 +35,7 @@ async def with_rests(tx: Reads, draft: Draft, decision: Decision) -> Decision:
         if made is not None and await tx.find_fingerprint(draft.scope, made.fingerprint) is None:
             kept.setdefault(made.fingerprint, made)
     if kept and draft.rest_vectors is None and draft.vector is not None:
-        raise RestsUnembedded([made.content for made in kept.values()])
+        raise VectorsMissing([made.content for made in kept.values()])
     return replace(decision, kept=(*decision.kept, *kept.values())) if kept else decision
 
 

@@ -18,7 +18,7 @@ from mnemic.types import Candidate, Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.fingerprint import fingerprint_of
-from mnemic.write.merge import Near, closed
+from mnemic.write.merge import SimilarMemory, closed
 from mnemic_language.compare.amended import amended, amended_value
 from mnemic_language.compare.certain_changes import amending, may_change_certainly
 from mnemic_language.compare.change import Change, bears, frame_of, framed, judge, strangers
@@ -44,7 +44,7 @@ ONE_TALK = timedelta(hours=6)
 Changed = list[tuple[Memory, Change]]
 
 
-def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> Changed:
+def changed(draft: Draft, near: Sequence[SimilarMemory], opposed: Mapping[str, str]) -> Changed:
     """Return the memories of the same person that the draft changes, the most probable first. `opposed`: how words or a
     judge say, by memory_id, that the two contradict each other; then less is needed.
     """
@@ -80,7 +80,7 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
     return _in_order(found, new, draft)
 
 
-def _is_evident(one: Near, new: Frame, draft: Draft, change: Change) -> bool:
+def _is_evident(one: SimilarMemory, new: Frame, draft: Draft, change: Change) -> bool:
     """Return True if a rule is certain of the change, or what the two say is evidence enough of it."""
     if change.probability >= 1:
         return True
@@ -88,8 +88,8 @@ def _is_evident(one: Near, new: Frame, draft: Draft, change: Change) -> bool:
 
 
 def _worth_comparing(
-    candidate: Candidate, new: Frame, near: Sequence[Near], opposed: Mapping[str, str]
-) -> Sequence[Near]:
+    candidate: Candidate, new: Frame, near: Sequence[SimilarMemory], opposed: Mapping[str, str]
+) -> Sequence[SimilarMemory]:
     if candidate.key is not None and amending(new) is not None:
         return []  # it corrects the value of its key, and says of nothing else that it was wrong
     if new.silent and not may_change_certainly(new):  # it bears on what it contradicts, and on nothing else
@@ -117,7 +117,7 @@ def _in_order(found: Changed, new: Frame, draft: Draft) -> Changed:
     return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
 
 
-def _as_a_whole(one: Near, new: Frame, among: int, reach: ChangeBounds, *, opposed: bool) -> Change | None:
+def _as_a_whole(one: SimilarMemory, new: Frame, among: int, reach: ChangeBounds, *, opposed: bool) -> Change | None:
     """Return the change to a statement; what words or a judge call opposed is judged in any case."""
     known = frame_of(one.memory)
     if not opposed and not reach.within(known, one.cosine):
@@ -157,7 +157,7 @@ def _no_attribute(frame: Frame, new: Frame) -> bool:
     return not new.attributes or new.attributes.isdisjoint(frame.attributes)
 
 
-def named(draft: Draft, near: Sequence[Near]) -> Changed:
+def named(draft: Draft, near: Sequence[SimilarMemory]) -> Changed:
     """Those of the memories a proposer named that the draft may take the place of: the same person's, not later, and by
     their frames not about something else.
     """
@@ -188,7 +188,7 @@ def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
     return starts_at(memory) > moment
 
 
-def overtaken(draft: Draft, near: Sequence[Near]) -> list[Memory]:
+def overtaken(draft: Draft, near: Sequence[SimilarMemory]) -> list[Memory]:
     """Return the memories of the same person that were said later than the draft and change what it says: an import may
     bring what was said first last.
     """
@@ -215,7 +215,7 @@ def _ended(memory: Memory, draft: Draft) -> Memory:
     return closed(memory, draft.now, max(draft.starts_at, starts_at(memory)))
 
 
-def _bears(one: Near, new: Frame, beside: Frame | None) -> bool:
+def _bears(one: SimilarMemory, new: Frame, beside: Frame | None) -> bool:
     """Return True if the new statement, or its neighbour in the message, may be about a memory or about that memory's
     neighbour.
     """

@@ -39,7 +39,7 @@ def marker_of(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Vault:
+class TokenVault:
     """Seals and opens values. Both wait for a small file at most; KeyFailed is raised as the keyring raises it."""
 
     keyring: Keyring

@@ -23,7 +23,7 @@ from mnemic.write.limiter import tombstone
 from mnemic_language.sentences.about_memory import asked_of_memory
 
 if TYPE_CHECKING:
-    from mnemic.write.tokenisation import Vault
+    from mnemic.write.tokenisation import TokenVault
 
 KEPT_FOR = timedelta(days=30)
 MOST = 200
@@ -32,13 +32,13 @@ LONGEST = 4_000
 ALL_TURNS = "turns/"
 
 
-class Engine(Protocol):
+class TurnLogEngine(Protocol):
     """The parts of `MemoryEngine` that a log of turns needs."""
 
     store: RecordStore
     clock: Clock
     rules: Any
-    vault: Vault | None
+    vault: TokenVault | None
     keeps_turns: bool
 
     async def redacted(self, text: str, *, actor: Actor) -> str:
@@ -65,7 +65,7 @@ def turn_prefix(token: str) -> str:
     return f"{ALL_TURNS}{token}/"
 
 
-def keeps_turns(engine: Engine) -> bool:
+def keeps_turns(engine: TurnLogEngine) -> bool:
     """Return True if policy allows to keep the texts of turns. Where it says nothing (`keep_turns`), they are kept by a
     program and the command line, and not by the service; and never without the messages themselves, nor where keys
     need a consent.
@@ -76,7 +76,7 @@ def keeps_turns(engine: Engine) -> bool:
     return engine.keeps_turns and policy.keep_messages and limits.consent == "implied"
 
 
-async def keep_turn(engine: Engine, actor: Actor, turn: TurnTexts) -> None:
+async def keep_turn(engine: TurnLogEngine, actor: Actor, turn: TurnTexts) -> None:
     """Keep the texts of a turn of the actor's, in the place of those that are kept of it, if policy allows it. Nothing
     is kept of a question that asks something of memory ("forget what I told you about ..."), nor of somebody who was
     erased since it began, or for good. Raises StoreFailed, KeyFailed.
@@ -99,7 +99,7 @@ async def keep_turn(engine: Engine, actor: Actor, turn: TurnTexts) -> None:
 
 
 async def turns_of(
-    store: RecordStore, vault: Vault | None, actor: Actor, *, run_ids: Collection[str] | None = None
+    store: RecordStore, vault: TokenVault | None, actor: Actor, *, run_ids: Collection[str] | None = None
 ) -> dict[str, TurnTexts]:
     """Return the kept turns of the actor's user, or of these only those of `run_ids`, by `run_id`. Raises StoreFailed,
     KeyFailed.
@@ -131,7 +131,7 @@ async def expire_turns(store: RecordStore, tenant: str, now: datetime) -> int:
     return await _delete(store, tenant, [name for name, value in marks if _at(value) < now - KEPT_FOR])
 
 
-async def reseal_turns(store: RecordStore, vault: Vault, tenant: str) -> int:
+async def reseal_turns(store: RecordStore, vault: TokenVault, tenant: str) -> int:
     """Encrypt the kept turns with the current data keys; return the number of those that were not. Raises StoreFailed,
     KeyFailed.
     """
@@ -159,7 +159,7 @@ async def sealed_turns(store: RecordStore, tenant: str) -> list[str]:
     return [one["sealed"] for one in kept if "sealed" in one]
 
 
-async def _written(engine: Engine, actor: Actor, name: str, turn: TurnTexts) -> str:
+async def _written(engine: TurnLogEngine, actor: Actor, name: str, turn: TurnTexts) -> str:
     """Return the turn as it is kept: identifiers in the clear, so that it can be found and deleted without a key."""
     cut = {one: getattr(turn, one) and getattr(turn, one)[:LONGEST] for one in ("question", "answer", "block")}
     texts = {one: text and await engine.redacted(text, actor=actor) for one, text in cut.items()}
@@ -171,7 +171,7 @@ async def _written(engine: Engine, actor: Actor, name: str, turn: TurnTexts) -> 
     return json.dumps({**kept, "sealed": sealed})
 
 
-def _read(name: str, value: str, vault: Vault | None, scope: Scope) -> TurnTexts:
+def _read(name: str, value: str, vault: TokenVault | None, scope: Scope) -> TurnTexts:
     kept = json.loads(value)
     texts: dict[str, Any] = kept.get("texts", {})
     if "sealed" in kept and vault is not None:

@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 
-from mnemic.entrypoints.log_lines import Aside, Line, Writer
+from mnemic.entrypoints.log_lines import BackgroundHandler, BackgroundWriter, LineFormatter
 
 
 class Stuck(io.StringIO):
@@ -28,9 +28,9 @@ class Stuck(io.StringIO):
 
 
 @contextmanager
-def logger_to(writer: Writer, *, as_json: bool = False) -> Iterator[logging.Logger]:
+def logger_to(writer: BackgroundWriter, *, as_json: bool = False) -> Iterator[logging.Logger]:
     """A logger that hands its lines to that writer."""
-    logger, handler = logging.getLogger("test.log_lines"), Aside(writer, Line(as_json=as_json))
+    logger, handler = logging.getLogger("test.log_lines"), BackgroundHandler(writer, LineFormatter(as_json=as_json))
     logger.propagate, logger.handlers = False, [handler]
     try:
         yield logger
@@ -41,7 +41,7 @@ def logger_to(writer: Writer, *, as_json: bool = False) -> Iterator[logging.Logg
 
 def test_lines_that_nobody_takes_are_lost_and_counted() -> None:
     stream = Stuck()
-    writer = Writer(stream, unwritten=2)
+    writer = BackgroundWriter(stream, unwritten=2)
     with logger_to(writer) as logger:
         logger.warning("written")
         assert stream.reached.wait(60)
@@ -64,7 +64,7 @@ def test_lines_that_nobody_takes_are_lost_and_counted() -> None:
 
 def test_a_stuck_stream_does_not_hold_the_end_of_the_process() -> None:
     stream = Stuck()
-    writer = Writer(stream)
+    writer = BackgroundWriter(stream)
     assert writer.take("a line")
     assert not writer.flush(0.0)
     stream.let.set()
@@ -73,7 +73,7 @@ def test_a_stuck_stream_does_not_hold_the_end_of_the_process() -> None:
 def test_a_stream_that_is_closed_ends_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     stream = io.StringIO()
     stream.close()
-    writer = Writer(stream)
+    writer = BackgroundWriter(stream)
     with logger_to(writer) as logger:
         logger.warning("nobody is there")
     assert writer.flush(60)

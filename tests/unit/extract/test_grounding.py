@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.extract.grounding import Folded, ground
+from mnemic.extract.grounding import NormalisedText, ground
 from mnemic.types import Candidate, Message, Source
 
 
@@ -54,7 +54,7 @@ def test_values_nobody_said_are_not(text: str, value: str, quote: str | None) ->
 
 @given(text=st.text(max_size=200), start=st.integers(0, 200), length=st.integers(1, 40))
 def test_every_folded_place_leads_back_into_the_text(text: str, start: int, length: int) -> None:
-    folded = Folded(text)
+    folded = NormalisedText(text)
     assert len(folded.text) == len(folded.places)
     assert folded.places == sorted(folded.places)
     span = folded.find(text[start : start + length])

@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.errors import MnemicError
 from mnemic.extract import Extraction
-from mnemic.extract.message_context import Around
+from mnemic.extract.message_context import MessageContext
 from mnemic.extract.model import ModelExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
@@ -57,7 +57,7 @@ async def extract(*items: object, text: str = TEXT, policy: Policy | None = None
         policy=policy or Policy(),
         budget=Budget(),
         deadline=DEADLINE,
-        around=Around(**around),
+        around=MessageContext(**around),
     )
 
 

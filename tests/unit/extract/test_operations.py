@@ -14,7 +14,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract.fallback import FallbackExtractor
-from mnemic.extract.message_context import Around, known_key
+from mnemic.extract.message_context import MessageContext, known_key
 from mnemic.extract.model import ModelExtractor
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Scope, Trust
@@ -320,11 +320,11 @@ async def test_a_statement_beside_a_question_or_a_report_is_the_users(
 
 def test_a_more_general_key_is_mapped_where_one_is_meant() -> None:
     known = [_memory("home_city"), _memory("employer")]
-    around = Around(known=tuple(known))
+    around = MessageContext(known=tuple(known))
     assert known_key("city", around, Policy()) == "home_city"
     assert known_key("employers", around, Policy()) == "employer"
     assert known_key("work_city", around, Policy()) == "work_city"
-    assert known_key("city", Around(known=(*known, _memory("work_city"))), Policy()) == "city"
+    assert known_key("city", MessageContext(known=(*known, _memory("work_city"))), Policy()) == "city"
 
 
 def _memory(key: str) -> Memory:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy, StoreUnavailable
-from mnemic.graph.search import MOST_REACHED, MOST_UNSAID, GraphSurroundings
+from mnemic.graph.search import MOST_REACHED, MOST_UNSAID, GraphNeighbourhood
 from mnemic.kinds.entity import EntityMemory
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
@@ -43,7 +43,7 @@ FRIDAYS = "Siemens' canteen is closed on Fridays."
 async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
     store, graph = SqliteStore(tmp_path / "m.db"), SqliteGraph(tmp_path / "m.db")
     async with MemoryEngine(store=store, graph=graph, embedder=WordEmbedder(), clock=ManualClock()) as engine:
-        engine.gateway.searcher.surroundings = GraphSurroundings(graph, LONG)
+        engine.gateway.searcher.surroundings = GraphNeighbourhood(graph, LONG)
         entity = entities(engine)
         await entity.relate("me", "sister", "Eva")
         await entity.relate("Eva", "works_at", "Siemens")
@@ -231,7 +231,7 @@ async def test_a_graph_that_fails_or_is_late_is_named(failure: Exception | None,
     graph.failure = failure
     async with MemoryEngine(store=InProcessStore(), graph=graph, embedder=WordEmbedder()) as engine:
         backend = LONG if failure else OptionalBackend(ManualClock(), SHORT)
-        engine.gateway.searcher.surroundings = GraphSurroundings(graph, backend)
+        engine.gateway.searcher.surroundings = GraphNeighbourhood(graph, backend)
         await entities(engine).relate("Eva", "works_at", "Siemens")
         found = await engine.search("Where does Eva work?", actor=ANA)
         assert (found.errors, found.degraded) == ({"graph": reason}, True)
@@ -243,7 +243,7 @@ async def test_a_graph_that_hangs_costs_one_search_its_time_limit() -> None:
     graph, clock = Faulty(), ManualClock()
     async with MemoryEngine(store=InProcessStore(), graph=graph, embedder=WordEmbedder()) as engine:
         backend = OptionalBackend(clock, SHORT)
-        engine.gateway.searcher.surroundings = GraphSurroundings(graph, backend)
+        engine.gateway.searcher.surroundings = GraphNeighbourhood(graph, backend)
         await entities(engine).relate("Eva", "works_at", "Siemens")
 
         async def found() -> dict[str, str]:
@@ -266,7 +266,7 @@ async def test_a_caller_in_a_hurry_does_not_put_the_graph_to_rest() -> None:
 async def test_a_walk_ends_with_the_deadline_of_the_search() -> None:
     async with MemoryEngine(store=InProcessStore(), graph=Faulty(), embedder=WordEmbedder()) as engine:
         await entities(engine).relate("Eva", "works_at", "Siemens")
-        surroundings, where = GraphSurroundings(Faulty(), LONG), Where(scopes=(ANA.scope(Level.USER),))
+        surroundings, where = GraphNeighbourhood(Faulty(), LONG), Where(scopes=(ANA.scope(Level.USER),))
         walk = await engine.store.read(lambda moment: surroundings.named(CANTEEN, where, moment))
         assert walk is not None
         with pytest.raises(StoreBusy):
@@ -288,7 +288,7 @@ async def test_nothing_comes_that_the_filter_does_not_accept(
 ) -> None:
     graph = InProcessGraph()
     async with MemoryEngine(store=InProcessStore(), graph=graph, embedder=WordEmbedder()) as engine:
-        engine.gateway.searcher.surroundings = GraphSurroundings(graph, LONG)
+        engine.gateway.searcher.surroundings = GraphNeighbourhood(graph, LONG)
         for source, relation, target, ends in told:
             if source != target:
                 await (entities(engine).end if ends else entities(engine).relate)(source, relation, target)

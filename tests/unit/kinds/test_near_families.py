@@ -11,7 +11,7 @@ from pathlib import Path
 from mnemic.bootstrap import build_embedder
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.graph.search import GraphSurroundings
+from mnemic.graph.search import GraphNeighbourhood
 from mnemic.kinds.entity import EntityMemory
 from mnemic.ports import Embedder
 from mnemic.retrieve.fusion_weights import Weights
@@ -36,7 +36,7 @@ async def recalled(folder: Path, embedder: Embedder) -> dict[str, float]:
     chance = random.Random(20261122)
     store, graph = SqliteStore(folder / "m.db", durability="fast"), SqliteGraph(folder / "m.db")
     async with MemoryEngine(store=store, graph=graph, embedder=embedder) as engine:
-        engine.gateway.searcher.surroundings = GraphSurroundings(
+        engine.gateway.searcher.surroundings = GraphNeighbourhood(
             graph, OptionalBackend(SystemClock(), timedelta(minutes=2))
         )
         entity = EntityMemory(engine, ANA, awaited())

@@ -23,7 +23,7 @@ from mnemic.policy.rules import Policy
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.derived_memories import DERIVED, sources_of
-from mnemic_maintenance.consolidate import Consolidated, ConsolidationRules
+from mnemic_maintenance.consolidate import ConsolidationReport, ConsolidationRules
 from mnemic_maintenance.expiry_job import ExpiryRules
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_sqlite import SqliteStore
@@ -59,7 +59,7 @@ async def drawn(engine: MemoryEngine, actor: Actor) -> list[Memory]:
     return list(await engine.list(actor=actor, categories=sorted(DERIVED), limit=100))
 
 
-async def consolidated(engine: MemoryEngine, actor: Actor, **rules: Any) -> Consolidated:
+async def consolidated(engine: MemoryEngine, actor: Actor, **rules: Any) -> ConsolidationReport:
     return await engine.consolidate(actor=actor, rules=ConsolidationRules(**rules))
 
 
@@ -360,7 +360,7 @@ async def test_a_model_writes_with_its_cost_and_only_what_was_said(tmp_path: Pat
 
 async def _drawn_of_marta(
     engine: MemoryEngine, clock: ManualClock, ana: Actor
-) -> tuple[Consolidated, Sequence[Memory]]:
+) -> tuple[ConsolidationReport, Sequence[Memory]]:
     """What was made by the model of a conversation about Marta, whom the entity memory knows, and the profiles."""
     entities = EntityMemory(engine, ana, awaited(), reader=RuleEntityReader())
     await entities.extract("My sister Marta works at Siemens in Lisbon.")

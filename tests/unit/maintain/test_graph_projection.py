@@ -11,7 +11,7 @@ from mnemic.graph.projection import GraphProjection
 from mnemic.kinds.entity import EntityMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Deadline, Fragment, Outcome, Scope
-from mnemic.write.outbox_consumer import Feed
+from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic_stores.graph import InProcessGraph
 from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
@@ -126,7 +126,7 @@ async def test_it_is_built_anew_with_what_has_ended() -> None:
         await entity.relate("Ana", "works_at", "Bosch")
         before = await graph.nodes(ANA.scope("user")), await graph.neighbours(ANA.scope("user"), "person:ana")
         await graph.link(ANA.scope("user"), [mention("stray", node("stray"))])
-        await Feed(GraphProjection(graph), engine.store, clock).rebuild("default")
+        await OutboxConsumer(GraphProjection(graph), engine.store, clock).rebuild("default")
         assert (await graph.nodes(ANA.scope("user")), await graph.neighbours(ANA.scope("user"), "person:ana")) == before
         assert len(before[1]) == 2
 

@@ -15,8 +15,8 @@ from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status
 from mnemic.write.outbox_compaction import compact
-from mnemic.write.outbox_consumer import Feed
-from mnemic.write.outbox_worker import Drainer, drain
+from mnemic.write.outbox_consumer import OutboxConsumer
+from mnemic.write.outbox_worker import OutboxWorker, drain
 from mnemic.write.publish import Publisher
 from mnemic_postgres import PostgresStore
 from mnemic_sqlite import SqliteStore
@@ -47,8 +47,8 @@ def copy() -> Copy:
 
 
 @pytest.fixture
-def feed(store: RecordStore, copy: Copy) -> Feed:
-    return Feed(copy, store, ManualClock())
+def feed(store: RecordStore, copy: Copy) -> OutboxConsumer:
+    return OutboxConsumer(copy, store, ManualClock())
 
 
 async def leave(store: RecordStore, *memories: Memory, action: str | None = None) -> None:
@@ -75,7 +75,7 @@ async def close(store: RecordStore, old: Memory, status: Status) -> None:
     await leave(store, ended)
 
 
-async def test_what_was_left_is_taken_in_order(store: RecordStore, feed: Feed, copy: Copy) -> None:
+async def test_what_was_left_is_taken_in_order(store: RecordStore, feed: OutboxConsumer, copy: Copy) -> None:
     await feed.register()
     memories = await written(store, *(f"text {number}" for number in range(250)))
     report = await drain(store, [feed])
@@ -85,9 +85,11 @@ async def test_what_was_left_is_taken_in_order(store: RecordStore, feed: Feed, c
     assert await store.pending() == []
 
 
-async def test_no_projection_is_held_up_or_skipped_by_another(store: RecordStore, feed: Feed, copy: Copy) -> None:
+async def test_no_projection_is_held_up_or_skipped_by_another(
+    store: RecordStore, feed: OutboxConsumer, copy: Copy
+) -> None:
     other = Copy("other")
-    feeds = [feed, Feed(other, store, ManualClock())]
+    feeds = [feed, OutboxConsumer(other, store, ManualClock())]
     for each in feeds:
         await each.register()
     first, second, third = await written(store, "one", "two", "three")
@@ -103,7 +105,7 @@ async def test_no_projection_is_held_up_or_skipped_by_another(store: RecordStore
 
 
 async def test_a_kill_between_apply_and_acknowledge_changes_nothing(
-    store: RecordStore, feed: Feed, copy: Copy, monkeypatch: pytest.MonkeyPatch
+    store: RecordStore, feed: OutboxConsumer, copy: Copy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await written(store, "one", "two")
 
@@ -115,13 +117,13 @@ async def test_a_kill_between_apply_and_acknowledge_changes_nothing(
         await feed.catch_up()
     monkeypatch.undo()
     before = dict(copy.held)
-    again = Feed(copy, store, ManualClock())
+    again = OutboxConsumer(copy, store, ManualClock())
     assert (await drain(store, [again])).total == 2
     assert copy.held == before == dict(zip(before, ["one", "two"], strict=True))
     assert await store.pending() == []
 
 
-async def test_the_copy_is_brought_to_what_holds_now(store: RecordStore, feed: Feed, copy: Copy) -> None:
+async def test_the_copy_is_brought_to_what_holds_now(store: RecordStore, feed: OutboxConsumer, copy: Copy) -> None:
     kept, closed, gone = await written(store, "kept", "closed", "gone")
     await close(store, closed, Status.SUPERSEDED)
     await store.transact(lambda transaction: transaction.remove(gone.memory_id, scope=scope()))
@@ -131,14 +133,16 @@ async def test_the_copy_is_brought_to_what_holds_now(store: RecordStore, feed: F
     assert len(copy.heard) == 3
 
 
-async def test_whoever_comes_last_leaves_the_memory_as_it_stands(store: RecordStore, feed: Feed, copy: Copy) -> None:
+async def test_whoever_comes_last_leaves_the_memory_as_it_stands(
+    store: RecordStore, feed: OutboxConsumer, copy: Copy
+) -> None:
     """A writer that stalls between its commit and its apply must not bring back what has been superseded."""
     (late,) = await written(store, "late")
     copy.gate = asyncio.Event()
     stalled = asyncio.create_task(feed.catch_up([Change(entry=OutboxEntry.of(late), memory=late)]))
     await copy.called.wait()
     await close(store, late, Status.SUPERSEDED)
-    quick = Feed(Copy(), store, ManualClock())
+    quick = OutboxConsumer(Copy(), store, ManualClock())
     quick.projection.held = copy.held
     await quick.catch_up()
     copy.gate.set()
@@ -147,14 +151,14 @@ async def test_whoever_comes_last_leaves_the_memory_as_it_stands(store: RecordSt
     assert await store.pending() == []
 
 
-async def test_what_awaits_review_reaches_no_copy(store: RecordStore, feed: Feed, copy: Copy) -> None:
+async def test_what_awaits_review_reaches_no_copy(store: RecordStore, feed: OutboxConsumer, copy: Copy) -> None:
     (flagged,) = await written(store, "flagged")
     await close(store, flagged, Status.PENDING_REVIEW)
     await drain(store, [feed])
     assert copy.held == {}
 
 
-async def test_a_projection_of_another_program_keeps_its_entries(store: RecordStore, feed: Feed) -> None:
+async def test_a_projection_of_another_program_keeps_its_entries(store: RecordStore, feed: OutboxConsumer) -> None:
     await store.register("elsewhere")
     await written(store, "one")
     report = await drain(store, [feed])
@@ -163,14 +167,14 @@ async def test_a_projection_of_another_program_keeps_its_entries(store: RecordSt
     assert len(await store.pending()) == 1
 
 
-async def test_a_dry_run_only_counts(store: RecordStore, feed: Feed, copy: Copy) -> None:
+async def test_a_dry_run_only_counts(store: RecordStore, feed: OutboxConsumer, copy: Copy) -> None:
     await feed.register()
     await written(store, "one", "two")
     assert (await drain(store, [feed], dry_run=True)).behind == {"hot": 2}
     assert copy.calls == 0
 
 
-async def test_building_anew_replaces_what_was_there(store: RecordStore, feed: Feed, copy: Copy) -> None:
+async def test_building_anew_replaces_what_was_there(store: RecordStore, feed: OutboxConsumer, copy: Copy) -> None:
     copy.held = {"stale": "of long ago"}
     memories = await written(store, *(f"text {number}" for number in range(120)))
     rival = memory("of another tenant", scope=scope(tenant="rival"))
@@ -183,7 +187,7 @@ async def test_building_anew_replaces_what_was_there(store: RecordStore, feed: F
         await feed.rebuild("acme")
 
 
-async def test_a_store_that_fails_is_not_blamed_on_the_projection(feed: Feed, store: RecordStore) -> None:
+async def test_a_store_that_fails_is_not_blamed_on_the_projection(feed: OutboxConsumer, store: RecordStore) -> None:
     await store.close()
     caught = await feed.catch_up()
     assert (caught.failed, feed.failures) == ("outbox", {"outbox": 1})
@@ -194,8 +198,8 @@ async def test_the_worker_takes_what_was_left_and_what_comes_later(copy: Copy) -
     store = InProcessStore()
     await store.open(EMBEDDER.space)
     await written(store, "before")
-    feed = Feed(copy, store, ManualClock())
-    drainer = Drainer([feed])
+    feed = OutboxConsumer(copy, store, ManualClock())
+    drainer = OutboxWorker([feed])
 
     drainer.start()
     drainer.start()
@@ -266,9 +270,9 @@ async def test_a_copy_is_built_anew_on_request(engine: MemoryEngine, copy: Copy)
 
 
 async def test_what_is_not_fetched_becomes_one_entry_for_each_tenant(
-    store: RecordStore, feed: Feed, copy: Copy
+    store: RecordStore, feed: OutboxConsumer, copy: Copy
 ) -> None:
-    other = Feed(Copy("other"), store, ManualClock())
+    other = OutboxConsumer(Copy("other"), store, ManualClock())
     for each in (feed, other):
         await each.register()
     told = await written(store, *(f"text {number}" for number in range(30)))
@@ -289,7 +293,9 @@ async def test_what_is_not_fetched_becomes_one_entry_for_each_tenant(
     assert await store.pending() == []
 
 
-async def test_a_part_that_cannot_be_built_anew_asks_again(store: RecordStore, feed: Feed, copy: Copy) -> None:
+async def test_a_part_that_cannot_be_built_anew_asks_again(
+    store: RecordStore, feed: OutboxConsumer, copy: Copy
+) -> None:
     await feed.register()
     await written(store, "one", "two")
     await compact(store, most=0)

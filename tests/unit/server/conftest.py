@@ -18,7 +18,7 @@ from mnemic.policy.limits import Limits, Quota
 from mnemic_maintenance.tenants import Tenants
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
-from mnemic_server.request_limits import Bounds
+from mnemic_server.request_limits import RequestLimits
 from mnemic_server.streams import Streams
 from mnemic_stores.graph import InProcessGraph
 from mnemic_stores.in_process import InProcessStore
@@ -76,7 +76,7 @@ async def running() -> AsyncIterator[Running]:
     app = create_app(
         engine,
         home="root",
-        bounds=Bounds(max_bytes=100_000),
+        bounds=RequestLimits(max_bytes=100_000),
         per_second=1000.0,
         burst=1000,
         streams=streams,

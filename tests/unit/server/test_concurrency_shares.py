@@ -12,12 +12,12 @@ import pytest
 from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
-from mnemic_server.concurrency_shares import Shares
+from mnemic_server.concurrency_shares import ConcurrencyLimit
 from mnemic_server.credentials import Principal, Role
-from mnemic_server.problems import Refused, unauthenticated
-from mnemic_server.request_limits import Boundary, Bounds
+from mnemic_server.problems import ServiceRefusal, unauthenticated
+from mnemic_server.request_limits import LimitMiddleware, RequestLimits
 
-BOUNDS = Bounds(at_once=4, models_at_once=2)
+BOUNDS = RequestLimits(at_once=4, models_at_once=2)
 
 
 def scope_of(path: str, key: str | None, length: int = 2) -> Scope:
@@ -76,14 +76,14 @@ class Answering:
         await send({"type": "http.response.body", "body": b""})
 
 
-class PlaceFirst(Boundary):
+class PlaceFirst(LimitMiddleware):
     """The layer with its defence off: a place is taken before anything is read."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             with self._requests.place("anybody", str(len(self._requests._in_use))):
                 await self._answer(scope, bytes(await self._body(scope, receive)), receive, send)
-        except Refused as flaw:
+        except ServiceRefusal as flaw:
             await send({"type": "http.response.start", "status": flaw.status, "headers": []})
 
 
@@ -102,8 +102,8 @@ async def sent(app: Any, senders: list[Sender]) -> AsyncIterator[None]:
 
 
 @pytest.mark.parametrize("key", [None, "acme eve"])
-@pytest.mark.parametrize(("layer", "answer"), [(Boundary, 200), (PlaceFirst, 429)])
-async def test_what_does_not_end_takes_no_place(layer: type[Boundary], answer: int, key: str | None) -> None:
+@pytest.mark.parametrize(("layer", "answer"), [(LimitMiddleware, 200), (PlaceFirst, 429)])
+async def test_what_does_not_end_takes_no_place(layer: type[LimitMiddleware], answer: int, key: str | None) -> None:
     """And with a place taken first it would: that is what a stranger stopped the service with."""
     app = Answering()
     app.let.set()
@@ -115,7 +115,7 @@ async def test_what_does_not_end_takes_no_place(layer: type[Boundary], answer: i
 
 async def test_whoever_is_unknown_takes_no_place() -> None:
     app = Answering()
-    boundary, rightful = Boundary(app, BOUNDS, admit=admitted), Sender()
+    boundary, rightful = LimitMiddleware(app, BOUNDS, admit=admitted), Sender()
     async with sent(boundary, [*[Sender(key=None) for _ in range(40)], rightful]):
         app.let.set()
         for _ in range(10):
@@ -125,7 +125,7 @@ async def test_whoever_is_unknown_takes_no_place() -> None:
 
 async def test_one_credential_leaves_places_for_others_and_one_tenant_for_the_next() -> None:
     app = Answering()
-    boundary = Boundary(app, Bounds(at_once=8), admit=admitted)
+    boundary = LimitMiddleware(app, RequestLimits(at_once=8), admit=admitted)
     ana, ben, rival = [[Sender(key=key) for _ in range(9)] for key in ("acme ana", "acme ben", "rival eve")]
     async with sent(boundary, [*ana, *ben, *rival]):
         app.let.set()
@@ -138,7 +138,7 @@ async def test_one_credential_leaves_places_for_others_and_one_tenant_for_the_ne
 
 async def test_what_waits_for_a_model_takes_places_of_its_own() -> None:
     app = Answering()
-    boundary, rightful = Boundary(app, BOUNDS, admit=admitted), Sender()
+    boundary, rightful = LimitMiddleware(app, BOUNDS, admit=admitted), Sender()
     captures = [Sender(path="/v1/capture", key=f"acme user{number}") for number in range(40)]
     async with sent(boundary, [*captures, rightful]):
         app.let.set()
@@ -151,7 +151,7 @@ async def test_what_waits_for_a_model_takes_places_of_its_own() -> None:
 async def test_a_large_body_that_is_being_read_is_one_of_few() -> None:
     app = Answering()
     app.let.set()
-    boundary = Boundary(app, BOUNDS, admit=admitted)
+    boundary = LimitMiddleware(app, BOUNDS, admit=admitted)
     large = [Sender(key="acme eve", body=(b"[" * 5000,), ends=False) for _ in range(40)]
     rightful = Sender(body=(b"[" + b" " * 5000 + b"]",))
     async with sent(boundary, large):
@@ -175,16 +175,16 @@ async def test_whoever_hangs_up_in_the_middle_is_not_believed() -> None:
     async def send(message: Message) -> None:
         said.append(message)
 
-    await Boundary(app, BOUNDS, admit=admitted)(scope_of("/v1/search", "acme ana"), receive, send)
+    await LimitMiddleware(app, BOUNDS, admit=admitted)(scope_of("/v1/search", "acme ana"), receive, send)
     assert reached == []
     assert said[0]["status"] == 408
     assert (b"connection", b"close") in said[0]["headers"]
 
 
 def test_a_place_is_given_back() -> None:
-    shares = Shares(most=2)
+    shares = ConcurrencyLimit(most=2)
     for _ in range(5):
-        with shares.place("acme", "ana"), shares.place("acme", "ben"), pytest.raises(Refused):
+        with shares.place("acme", "ana"), shares.place("acme", "ben"), pytest.raises(ServiceRefusal):
             shares.place("rival", "eve").__enter__()
     assert not shares._in_use
     with ExitStack() as places:

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 
 from mnemic.policy import strict_json
 from mnemic_server.app import _PARTS
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_limits import QUICK_BYTES
 from tests.unit.server.conftest import Running
 
@@ -89,4 +89,4 @@ def test_no_route_parses_a_body_again() -> None:
     routes = [route for part in _PARTS for route in part.router.routes if isinstance(route, APIRoute)]
     taking = [route for route in routes if route.body_field is not None]
     assert len(taking) > 20
-    assert [route.path for route in taking if not isinstance(route, Parsed)] == []
+    assert [route.path for route in taking if not isinstance(route, ParsedBodyRoute)] == []

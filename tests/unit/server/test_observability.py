@@ -19,7 +19,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.log_lines import Line, configure
+from mnemic.entrypoints.log_lines import LineFormatter, configure
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.logs import RequestLog
@@ -205,12 +205,12 @@ def test_a_line_holds_the_allowed_fields_and_of_an_exception_its_type_alone() ->
     handler = logging.StreamHandler(lines)
     logger = logging.getLogger("test.observability")
     logger.propagate, logger.handlers = False, [handler]
-    handler.setFormatter(Line(as_json=True))
+    handler.setFormatter(LineFormatter(as_json=True))
     try:
         raise ValueError(CANARY)
     except ValueError:
         logger.exception("it\nfailed", extra={"route": "/v1/search", "status": 500, "content": CANARY})
-    handler.setFormatter(Line(as_json=False))
+    handler.setFormatter(LineFormatter(as_json=False))
     logger.warning("slow request", extra={"ms": 1203.5})
 
     as_json, as_text = lines.getvalue().splitlines()

@@ -17,8 +17,8 @@ from mnemic.types import Actor, AuditEvent, Deadline, Vector
 from mnemic.write.batch import BATCH
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
-from mnemic_server.problems import Refused
-from mnemic_server.request_limits import Bounds
+from mnemic_server.problems import ServiceRefusal
+from mnemic_server.request_limits import RequestLimits
 from mnemic_server.streams import Streams, changes
 from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
@@ -108,7 +108,7 @@ async def test_a_turn_tells_its_steps_as_they_end(running: Running) -> None:
 
 async def test_a_turn_that_is_told_as_it_goes_is_not_cut_off_at_the_deadline_of_an_answer() -> None:
     engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
-    transport = httpx.ASGITransport(app=create_app(engine, bounds=Bounds(seconds=1e-9)))
+    transport = httpx.ASGITransport(app=create_app(engine, bounds=RequestLimits(seconds=1e-9)))
     async with engine, httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         _, text = await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=["writer"], user="ana")
         headers, turn = {"Authorization": f"Bearer {text}"}, {"goal": "Which seat do I like?"}
@@ -129,7 +129,7 @@ async def test_a_batch_that_takes_too_long_says_what_is_stored(monkeypatch: pyte
             return await super().embed(texts, deadline=deadline)
 
     engine = MemoryEngine(store=InProcessStore(), embedder=Slow())
-    transport = httpx.ASGITransport(app=create_app(engine, bounds=Bounds(seconds=30)))
+    transport = httpx.ASGITransport(app=create_app(engine, bounds=RequestLimits(seconds=30)))
     async with engine, httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         _, text = await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=["writer"], user="ana")
         batch = {"memories": [{"content": f"Parcel {number} is for Oslo."} for number in range(3 * BATCH)]}
@@ -310,9 +310,9 @@ async def test_a_stream_ends_when_its_credential_does(running: Running) -> None:
 def test_one_caller_has_a_bounded_number_of_streams() -> None:
     streams = Streams(most=3, per_caller=2)
     with streams.place("a", "a"), streams.place("a", "a"):
-        with pytest.raises(Refused, match="too_many_streams"), streams.place("a", "a"):
+        with pytest.raises(ServiceRefusal, match="too_many_streams"), streams.place("a", "a"):
             pass
-        with streams.place("b", "b"), pytest.raises(Refused), streams.place("c", "c"):
+        with streams.place("b", "b"), pytest.raises(ServiceRefusal), streams.place("c", "c"):
             pass
     with streams.place("a", "a"):
         pass
@@ -323,7 +323,7 @@ def test_one_tenant_does_not_take_every_stream() -> None:
     with ExitStack() as listening:
         for number in range(7):
             listening.enter_context(streams.place(f"caller {number}", "rival"))
-        with pytest.raises(Refused, match="too_many_streams"), streams.place("another", "rival"):
+        with pytest.raises(ServiceRefusal, match="too_many_streams"), streams.place("another", "rival"):
             pass
         with streams.place("ana", "acme"):
             pass

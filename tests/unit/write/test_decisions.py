@@ -17,7 +17,7 @@ from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Outcome, Source
 from mnemic.write.conflict import by_key, contradicted, once, opposing, pending
 from mnemic.write.draft import Draft, WriteRules
 from mnemic.write.fingerprint import fingerprint_of
-from mnemic.write.merge import Near, closing, merge, refresh, same_claim
+from mnemic.write.merge import SimilarMemory, closing, merge, refresh, same_claim
 from mnemic_language.compare.statement import Statement
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -50,11 +50,11 @@ def known(content: str = LONG, memory_id: str = "old", *, at: datetime = NOW - D
     return replace(made, **{"vector": NORTH} | fields)
 
 
-def near(memory: Memory, cosine: float = 0.95) -> Near:
-    return Near(memory, cosine)
+def near(memory: Memory, cosine: float = 0.95) -> SimilarMemory:
+    return SimilarMemory(memory, cosine)
 
 
-def decided(new: Draft, *others: Near) -> Any:
+def decided(new: Draft, *others: SimilarMemory) -> Any:
     return merge(new, others, "new", "kept")
 
 
@@ -365,7 +365,7 @@ def test_which_moment_a_value_speaks_for(told: dict[str, datetime], history: boo
 TEA, NO_TEA = "The user drinks green tea", "The user does not drink green tea"
 
 
-def against(new: Draft, *others: Near) -> list[tuple[str, str]]:
+def against(new: Draft, *others: SimilarMemory) -> list[tuple[str, str]]:
     return [(memory.memory_id, how) for memory, how in contradicted(new, others)]
 
 

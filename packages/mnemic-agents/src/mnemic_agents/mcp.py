@@ -86,7 +86,7 @@ async def _before_carrying_out(
     return await desk.question(context, memory_ids, dry_run or asked.kind == "show", asked.things)
 
 
-class May(StrEnum):
+class ClientPermissions(StrEnum):
     """Permissions of a client: find and read, remember, correct and delete, erase everything about the user."""
 
     READ = "read"
@@ -100,7 +100,7 @@ def memory_server(
     actor: Actor,
     config: InjectionConfig | None = None,
     *,
-    may: Collection[May] = frozenset(May),
+    may: Collection[ClientPermissions] = frozenset(ClientPermissions),
     host_confirms: bool = False,
     in_force: Callable[[], Awaitable[MemoryEngine]] | None = None,
 ) -> MCPServer[Any]:
@@ -119,22 +119,25 @@ def memory_server(
     """
     server = _Server("mnemic", instructions=INSTRUCTIONS, version=version("mnemic"))
     desk = _Desk(
-        engine, TurnMemory(engine, actor, config, by="mcp"), erases=May.ERASE in may, host_confirms=host_confirms
+        engine,
+        TurnMemory(engine, actor, config, by="mcp"),
+        erases=ClientPermissions.ERASE in may,
+        host_confirms=host_confirms,
     )
-    tools: tuple[tuple[May, Offered, ToolAnnotations, str], ...] = (
-        (May.READ, desk.search_memory, _READS, "Search memory"),
-        (May.READ, desk.list_memories, _READS, "List memories"),
-        (May.WRITE, desk.capture, _ADDS, "Capture what the user said"),
-        (May.WRITE, desk.add_memory, _ADDS, "Add a memory"),
-        (May.CORRECT, desk.update_memory, _DESTROYS, "Correct a memory"),
-        (May.CORRECT, desk.forget_memory, _DESTROYS, "Delete a memory"),
-        (May.CORRECT, desk.carry_out, _DESTROYS, "Carry out what the user asked of memory"),
+    tools: tuple[tuple[ClientPermissions, Offered, ToolAnnotations, str], ...] = (
+        (ClientPermissions.READ, desk.search_memory, _READS, "Search memory"),
+        (ClientPermissions.READ, desk.list_memories, _READS, "List memories"),
+        (ClientPermissions.WRITE, desk.capture, _ADDS, "Capture what the user said"),
+        (ClientPermissions.WRITE, desk.add_memory, _ADDS, "Add a memory"),
+        (ClientPermissions.CORRECT, desk.update_memory, _DESTROYS, "Correct a memory"),
+        (ClientPermissions.CORRECT, desk.forget_memory, _DESTROYS, "Delete a memory"),
+        (ClientPermissions.CORRECT, desk.carry_out, _DESTROYS, "Carry out what the user asked of memory"),
     )
     server.desk = now = _in_force(desk, in_force, config)
     for needed, tool, hints, title in tools:
         if needed in may:
             server.add_tool(_tool(tool, now), title=title, annotations=hints)
-    if May.READ not in may:
+    if ClientPermissions.READ not in may:
         return server
     server.resource("memory://newest", mime_type="application/json")(_late(desk.newest, now))
     server.resource("memory://memories/{memory_id}", mime_type="application/json")(_late(desk.versions, now))

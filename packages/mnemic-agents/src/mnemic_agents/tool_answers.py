@@ -11,7 +11,7 @@ from mnemic.engine.turn_texts import keep_texts
 from mnemic.errors import InvalidInput
 from mnemic.inject import Entry, account_for
 from mnemic.inject.escape import defused, visible
-from mnemic.types import Actor, Deadline, Hit, Intent, Memory, Recalled, RecallRequest, WriteReceipt
+from mnemic.types import Actor, Deadline, Hit, Intent, Memory, RecallRequest, RecallResult, WriteReceipt
 from mnemic.types.conditions import checked_filter
 from mnemic.types.values import aware
 from mnemic.write.turn_log import TurnTexts
@@ -27,7 +27,7 @@ async def shown_for(
     min_score: float = 0.0,
     asked_at: datetime | None = None,
     deadline: Deadline | None = None,
-) -> Recalled:
+) -> RecallResult:
     """Return what a model that searches for itself is shown, as an injection would show it but for the number of
     memories from untrusted channels: each is labelled. It is logged, and what was searched for and shown may be kept
     (`Policy.keep_turns`); raises StoreFailed where it cannot be, and

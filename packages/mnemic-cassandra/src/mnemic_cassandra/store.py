@@ -24,7 +24,7 @@ from mnemic_stores.audit_format import encode_event
 from mnemic_stores.codec import DAMAGED
 from mnemic_stores.in_memory_reads import StoredMemories
 from mnemic_stores.layered import LayeredStore
-from mnemic_stores.layered.memories import Scopes, place_of
+from mnemic_stores.layered.memories import ScopeCache, place_of
 from mnemic_stores.layered.store import LayeredSnapshot
 from mnemic_stores.layered.tables import AUDIT, MEMORY, MemoryRow
 from mnemic_stores.layered.transaction import LayeredTransaction
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class CassandraTransaction(LayeredTransaction):
     """A transaction whose lines of the audit and entries of the outbox are in the partition that it changes."""
 
-    def __init__(self, rows: RowChange, scopes: Scopes) -> None:
+    def __init__(self, rows: RowChange, scopes: ScopeCache) -> None:
         super().__init__(rows, scopes)
         assert isinstance(rows, View)
         self._view = rows
@@ -129,7 +129,9 @@ class CassandraSnapshot(LayeredSnapshot):
 class _Nominated(LayeredSnapshot):
     """A snapshot of these memories alone."""
 
-    def __init__(self, rows: RowReads, scopes: Scopes, space: VectorSpace, bm25: Bm25, stored: StoredMemories) -> None:
+    def __init__(
+        self, rows: RowReads, scopes: ScopeCache, space: VectorSpace, bm25: Bm25, stored: StoredMemories
+    ) -> None:
         super().__init__(rows, scopes, space, bm25)
         self._only = stored
 

@@ -4,70 +4,72 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from mnemic_cli.command_loader import LazyGroup, Listed
+from mnemic_cli.command_loader import CommandEntry, LazyGroup
 
 GROUPS = MappingProxyType(
     {
         "Start": {
-            "init": Listed("init_command", "Write a file of settings, question by question."),
-            "chat": Listed("chat_command", "Talk to a model with memory; see what is remembered and shown."),
-            "demo": Listed("demo", "Run three demonstrations; no key needed."),
-            "doctor": Listed("health", "Check the store, the embedder and the configuration."),
+            "init": CommandEntry("init_command", "Write a file of settings, question by question."),
+            "chat": CommandEntry("chat_command", "Talk to a model with memory; see what is remembered and shown."),
+            "demo": CommandEntry("demo", "Run three demonstrations; no key needed."),
+            "doctor": CommandEntry("health", "Check the store, the embedder and the configuration."),
         },
         "Memories": {
-            "add": Listed("write_commands", "Remember one thing."),
-            "capture": Listed("write_commands", "Remember the lasting facts in a message."),
-            "search": Listed("read_commands", "Find the memories that answer a question."),
-            "get": Listed("read_commands", "Show one memory."),
-            "list": Listed("read_commands", "List memories, newest first."),
-            "count": Listed("inspection_commands", "Count the active memories."),
-            "update": Listed("write_commands", "Correct a memory; the old version is kept."),
-            "history": Listed("read_commands", "Show every version of a memory."),
-            "lineage": Listed("inspection_commands", "Show the predecessors and successors of a memory."),
-            "uses": Listed("inspection_commands", "Show the audit of a memory."),
-            "undo": Listed("write_commands", "Undo a merge or a replacement."),
-            "rollback": Listed("write_commands", "Go back to an earlier version of a memory."),
-            "forget": Listed("write_commands", "Delete memories for good."),
+            "add": CommandEntry("write_commands", "Remember one thing."),
+            "capture": CommandEntry("write_commands", "Remember the lasting facts in a message."),
+            "search": CommandEntry("read_commands", "Find the memories that answer a question."),
+            "get": CommandEntry("read_commands", "Show one memory."),
+            "list": CommandEntry("read_commands", "List memories, newest first."),
+            "count": CommandEntry("inspection_commands", "Count the active memories."),
+            "update": CommandEntry("write_commands", "Correct a memory; the old version is kept."),
+            "history": CommandEntry("read_commands", "Show every version of a memory."),
+            "lineage": CommandEntry("inspection_commands", "Show the predecessors and successors of a memory."),
+            "uses": CommandEntry("inspection_commands", "Show the audit of a memory."),
+            "undo": CommandEntry("write_commands", "Undo a merge or a replacement."),
+            "rollback": CommandEntry("write_commands", "Go back to an earlier version of a memory."),
+            "forget": CommandEntry("write_commands", "Delete memories for good."),
         },
         "Models and agents": {
-            "context": Listed("inspection_commands", "Show the memories that a model would be given."),
-            "run": Listed("run_command", "One turn: remember, answer from memory, audit the answer."),
-            "mcp": Listed("", "Serve one user's memory to MCP clients.", "mnemic-agents"),
+            "context": CommandEntry("inspection_commands", "Show the memories that a model would be given."),
+            "run": CommandEntry("run_command", "One turn: remember, answer from memory, audit the answer."),
+            "mcp": CommandEntry("", "Serve one user's memory to MCP clients.", "mnemic-agents"),
         },
         "Import and export": {
-            "import": Listed("export_import", "Import a conversation or an export."),
-            "export": Listed("export_import", "Write all memories as JSON lines."),
+            "import": CommandEntry("export_import", "Import a conversation or an export."),
+            "export": CommandEntry("export_import", "Write all memories as JSON lines."),
         },
         "Privacy and review": {
-            "review": Listed("administration_commands", "List memories that await review; approve or reject them."),
-            "consent": Listed("administration_commands", "Decide which keys may be remembered about you."),
-            "reveal": Listed("reveal_command", "Show the original values behind the markers of a memory."),
-            "erase": Listed("administration_commands", "Erase everything about a user, with a receipt."),
-            "audit": Listed("administration_commands", "Show or verify the audit."),
+            "review": CommandEntry(
+                "administration_commands", "List memories that await review; approve or reject them."
+            ),
+            "consent": CommandEntry("administration_commands", "Decide which keys may be remembered about you."),
+            "reveal": CommandEntry("reveal_command", "Show the original values behind the markers of a memory."),
+            "erase": CommandEntry("administration_commands", "Erase everything about a user, with a receipt."),
+            "audit": CommandEntry("administration_commands", "Show or verify the audit."),
         },
         "Operation": {
-            "maintain": Listed("administration_commands", "Expire, purge, update copies, compact the file."),
-            "backup": Listed("backup_commands", "Copy the store while it is in use."),
-            "restore": Listed("backup_commands", "Restore a store from a verified backup."),
-            "move": Listed("backup_commands", "Move everything to another store."),
-            "salvage": Listed("backup_commands", "Recover the readable contents of a damaged file."),
-            "keys": Listed("", "Create, change or inspect the keys.", "mnemic-keys"),
-            "serve": Listed("", "Serve memory over HTTP.", "mnemic-server"),
-            "apikeys": Listed("", "Create and revoke the API keys of the service.", "mnemic-server"),
-            "tenants": Listed("", "Create, limit and suspend the tenants of the service.", "mnemic-server"),
-            "webhooks": Listed("", "Create, list, rotate, enable and delete webhooks.", "mnemic-server"),
-            "work": Listed("", "Update projections and run maintenance continuously.", "mnemic-server"),
-            "top": Listed("", "Monitor a running service.", "mnemic-server"),
+            "maintain": CommandEntry("administration_commands", "Expire, purge, update copies, compact the file."),
+            "backup": CommandEntry("backup_commands", "Copy the store while it is in use."),
+            "restore": CommandEntry("backup_commands", "Restore a store from a verified backup."),
+            "move": CommandEntry("backup_commands", "Move everything to another store."),
+            "salvage": CommandEntry("backup_commands", "Recover the readable contents of a damaged file."),
+            "keys": CommandEntry("", "Create, change or inspect the keys.", "mnemic-keys"),
+            "serve": CommandEntry("", "Serve memory over HTTP.", "mnemic-server"),
+            "apikeys": CommandEntry("", "Create and revoke the API keys of the service.", "mnemic-server"),
+            "tenants": CommandEntry("", "Create, limit and suspend the tenants of the service.", "mnemic-server"),
+            "webhooks": CommandEntry("", "Create, list, rotate, enable and delete webhooks.", "mnemic-server"),
+            "work": CommandEntry("", "Update projections and run maintenance continuously.", "mnemic-server"),
+            "top": CommandEntry("", "Monitor a running service.", "mnemic-server"),
         },
         "Measuring and extending": {
-            "eval": Listed("", "Measure search quality on public conversations.", "mnemic-eval"),
-            "bench": Listed("", "Measure the speed on this machine.", "mnemic-eval"),
-            "calibrate": Listed(
+            "eval": CommandEntry("", "Measure search quality on public conversations.", "mnemic-eval"),
+            "bench": CommandEntry("", "Measure the speed on this machine.", "mnemic-eval"),
+            "calibrate": CommandEntry(
                 "", package="mnemic-eval", line="Choose the merge and review thresholds for your embedder."
             ),
-            "embedder": Listed("", "Use your own ONNX model.", "mnemic-onnx"),
-            "plugin": Listed("", "Create a plug-in package; list the installed ones.", "mnemic-testing"),
-            "completion": Listed("completion", "Print the completion script of a shell."),
+            "embedder": CommandEntry("", "Use your own ONNX model.", "mnemic-onnx"),
+            "plugin": CommandEntry("", "Create a plug-in package; list the installed ones.", "mnemic-testing"),
+            "completion": CommandEntry("completion", "Print the completion script of a shell."),
         },
     }
 )

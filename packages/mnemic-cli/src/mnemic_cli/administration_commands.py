@@ -18,10 +18,10 @@ from mnemic_cli.words import erased_text, traces_text
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
     from mnemic.types import Actor, WriteReceipt
-    from mnemic_maintenance.consolidate import Consolidated
+    from mnemic_maintenance.consolidate import ConsolidationReport
     from mnemic_maintenance.erasure_receipt import ErasureReceipt
     from mnemic_maintenance.reports import AuditReport, MaintenanceReport
-    from mnemic_maintenance.review import Waiting
+    from mnemic_maintenance.review import PendingReview
 
 
 @click.command("review", cls=Command)
@@ -58,7 +58,7 @@ def review_(given: Given, /, action: str, memory_ids: tuple[str, ...], **options
 
 
 def _list(given: Given, options: dict[str, Any]) -> int:
-    async def work(engine: MemoryEngine, actor: Actor) -> Sequence[Waiting]:
+    async def work(engine: MemoryEngine, actor: Actor) -> Sequence[PendingReview]:
         return await engine.reviews(
             actor=actor,
             whole_tenant=True,
@@ -112,7 +112,7 @@ def _failure(memory_id: str, reason: str | None) -> dict[str, str]:
     return {"memory_id": memory_id, "reason": reason or ""}
 
 
-def _waiting_dict(one: Waiting) -> dict[str, Any]:
+def _waiting_dict(one: PendingReview) -> dict[str, Any]:
     return {
         "memory": memory_dict(one.memory),
         "against": [memory_dict(memory) for memory in one.against],
@@ -121,7 +121,7 @@ def _waiting_dict(one: Waiting) -> dict[str, Any]:
     }
 
 
-def _waiting_text(waiting: Sequence[Waiting]) -> str:
+def _waiting_text(waiting: Sequence[PendingReview]) -> str:
     lines = []
     for one in waiting:
         who = f"by {one.proposer or 'unknown'}"
@@ -338,7 +338,7 @@ def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: An
 
 async def _maintained(
     engine: MemoryEngine, actor: Actor, options: dict[str, Any]
-) -> tuple[MaintenanceReport, Consolidated | None]:
+) -> tuple[MaintenanceReport, ConsolidationReport | None]:
     from datetime import timedelta
 
     from mnemic_maintenance.consolidate import ConsolidationRules

@@ -15,7 +15,7 @@ from mnemic_cli.terminal import note, pairs
 
 if TYPE_CHECKING:
     from mnemic_operations.backup_folder import Manifest
-    from mnemic_operations.sqlite.salvage import Salvaged
+    from mnemic_operations.sqlite.salvage import SalvageResult
 
 
 @click.command("backup", cls=Command)
@@ -142,7 +142,7 @@ def salvage_(given: Given, target: Path) -> int:
     return Exit.STORE if salvaged.damaged else Exit.OK
 
 
-def _salvaged(target: Path, salvaged: Salvaged) -> str:
+def _salvaged(target: Path, salvaged: SalvageResult) -> str:
     facts = {
         "memories": salvaged.counts.get("memory", 0),
         "versions before": salvaged.counts.get("memory_version", 0),

@@ -13,7 +13,7 @@ from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
 from mnemic_cli.memory_requests import carried_out, outcome
 from mnemic_cli.model_health import asked_at
-from mnemic_cli.shared_options import Given, Opened
+from mnemic_cli.shared_options import Given, OpenMemory
 from mnemic_cli.terminal import at_terminal, json_text, note, say
 from mnemic_cli.views import capture_text, label, report_dict, written_words
 
@@ -168,7 +168,7 @@ def _messages() -> Iterator[str]:
             yield line.strip()
 
 
-def _show(given: Given, opened: Opened, turn: Turn, *, quiet: bool) -> None:
+def _show(given: Given, opened: OpenMemory, turn: Turn, *, quiet: bool) -> None:
     if given.as_json:
         click.echo(json_text(turn.as_dict(), indent=None))
         return

@@ -33,7 +33,7 @@ _EXTRAS = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class CommandEntry:
     """A command in the help: the file that defines it, and what it does in one line; `package` is the distribution that
     offers it by an entry point of `mnemic.commands`.
     """
@@ -108,7 +108,7 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Non
 class LazyGroup(click.Group):
     """A group that knows each command's line of help without importing the command."""
 
-    def __init__(self, *, package: str, groups: Mapping[str, Mapping[str, Listed]], **settings: Any) -> None:
+    def __init__(self, *, package: str, groups: Mapping[str, Mapping[str, CommandEntry]], **settings: Any) -> None:
         super().__init__(
             params=[*common_options(environment=True), _version_option()],
             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -49,7 +49,7 @@ def demo_(
     """
     from mnemic_cli import demonstrations as parts
 
-    talk = parts.Talk(file=conversation_file, conversation=conversation, questions=questions)
+    talk = parts.DemonstrationSource(file=conversation_file, conversation=conversation, questions=questions)
     settings = given.settings()
     shown: dict[str, Any] = {}
     proved = True

@@ -46,7 +46,7 @@ QUESTIONS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
+class DemonstrationSource:
     """Source of the messages that are imported and asked about: a file of the caller's, or the conversation that comes
     with mnemic.
     """
@@ -57,7 +57,7 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class DemonstrationResult:
     """Result of a demonstration."""
 
     proved: bool
@@ -76,7 +76,7 @@ def model_line(settings: Settings) -> str:
     return printable(f"The language model {settings.model or DEFAULT_MODEL} at {where} proposes and answers.")
 
 
-def run(name: str, folder: Path, settings: Settings, talk: Talk) -> Shown:
+def run(name: str, folder: Path, settings: Settings, talk: DemonstrationSource) -> DemonstrationResult:
     """Return the demonstration of that name, with its memory file in `folder`."""
     if name == "incident":
         return incident(folder)
@@ -85,7 +85,7 @@ def run(name: str, folder: Path, settings: Settings, talk: Talk) -> Shown:
     return asyncio.run(conversation(folder, settings, talk))
 
 
-def incident(folder: Path) -> Shown:
+def incident(folder: Path) -> DemonstrationResult:
     """Session 1 states preferences, session 2 drafts an update with them, each in a separate process."""
     store, policy = folder / "incident.db", DATA / "incident" / "policy.toml"
     turn = run_turn(store, user="42", session="session_1", policy=policy, arguments=["--message", INCIDENT_MESSAGE])
@@ -103,10 +103,10 @@ def incident(folder: Path) -> Shown:
         _verdict(proved) + f" it was answered with {_keys(asked)} of session 1; {_audit(asked)}.",
     ]
     data = {"processes": [turn.process_id, asked.process_id], "report": report}
-    return Shown(proved=proved, data=data, text=printable("\n".join(lines)))
+    return DemonstrationResult(proved=proved, data=data, text=printable("\n".join(lines)))
 
 
-def travel(folder: Path) -> Shown:
+def travel(folder: Path) -> DemonstrationResult:
     """Thread 1 states preferences; thread 2, another process, asks for a flight."""
     store, policy = folder / "travel.db", DATA / "travel" / "policy.toml"
     turn = run_turn(store, user="user-123", session="thread-1", policy=policy, arguments=["--message", TRAVEL_MESSAGE])
@@ -122,7 +122,7 @@ def travel(folder: Path) -> Shown:
         _verdict(proved) + f" it was answered with what thread 1 was told; the request {kept} kept; {_audit(asked)}.",
     ]
     data = {"processes": [turn.process_id, asked.process_id], "reports": [turn.report, asked.report]}
-    return Shown(proved=proved, data=data, text=printable("\n".join(lines)))
+    return DemonstrationResult(proved=proved, data=data, text=printable("\n".join(lines)))
 
 
 def _remembered(turn: Turn) -> str:
@@ -149,7 +149,7 @@ def _audit(turn: Turn) -> str:
     return f"the audit of use passed ({counts})"
 
 
-async def conversation(folder: Path, settings: Settings, talk: Talk) -> Shown:
+async def conversation(folder: Path, settings: Settings, talk: DemonstrationSource) -> DemonstrationResult:
     """Import and search a conversation, by rules and lists alone: no language model takes part."""
     own = settings.with_values(store=str(folder / "conversation.db"), api_key=None, model_url=None, policy=None)
     path = talk.file or str(DATA / "conversation" / "nora.jsonl")
@@ -161,7 +161,7 @@ async def conversation(folder: Path, settings: Settings, talk: Talk) -> Shown:
         results = [await engine.search(question, actor=actor, top_k=SHOWN_HITS) for question in questions]
     proved = summary.recorded > 0 and not summary.failed and all(result.hits for result in results)
     data = {"import": summary.as_dict(), "questions": [result_dict(result) for result in results]}
-    return Shown(proved=proved, data=data, text=_conversation_text(summary, questions, results, proved))
+    return DemonstrationResult(proved=proved, data=data, text=_conversation_text(summary, questions, results, proved))
 
 
 def _conversation_text(

@@ -288,7 +288,7 @@ def _served(settings: Settings) -> _Served:
     import asyncio
 
     from mnemic.bootstrap import build_keyring, build_store
-    from mnemic.ports.optional_capabilities import Examined
+    from mnemic.ports.optional_capabilities import DamageScan
     from mnemic.runtime.clock import SystemClock
     from mnemic.unit_of_work import commit
 
@@ -304,7 +304,7 @@ def _served(settings: Settings) -> _Served:
                 kinds={str(kind): used.rows for kind, used in sorted(usages.items())},
                 audit=await store.broken_audit(settings.tenant),
                 behind=await store.projections(),
-                damaged=await store.damaged(settings.tenant) if isinstance(store, Examined) else [],
+                damaged=await store.damaged(settings.tenant) if isinstance(store, DamageScan) else [],
                 health=await _examined(store, settings, space),
             )
         finally:

@@ -14,7 +14,7 @@ from mnemic_cli.terminal import pairs
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
     from mnemic.types import Actor
-    from mnemic_maintenance.reveal import Revealed
+    from mnemic_maintenance.reveal import RevealResult
 
 
 @click.command("reveal", cls=Command)
@@ -30,7 +30,7 @@ def reveal_(given: Given, /, memory_id: str, role: str) -> int:
       mnemic reveal MEMORY_ID --role privacy_officer --user ben
     """
 
-    async def work(engine: MemoryEngine, actor: Actor) -> Revealed:
+    async def work(engine: MemoryEngine, actor: Actor) -> RevealResult:
         return await engine.reveal(memory_id, actor=actor, role=role, whole_tenant=True)
 
     revealed = given.with_engine(work)
@@ -44,6 +44,6 @@ def reveal_(given: Given, /, memory_id: str, role: str) -> int:
     return Exit.OK
 
 
-def _revealed_text(revealed: Revealed) -> str:
+def _revealed_text(revealed: RevealResult) -> str:
     gone = dict.fromkeys(revealed.unknown, "replaced for good")
     return "\n".join(filter(None, (revealed.content, pairs({**revealed.values, **gone}, indent="  "))))

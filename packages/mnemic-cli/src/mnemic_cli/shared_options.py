@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenMemory:
     """An open engine, the actor who asks, and the event loop that its calls run in."""
 
     engine: MemoryEngine
@@ -99,7 +99,7 @@ class Given:
         return asyncio.run(inside())
 
     @contextmanager
-    def opened(self) -> Iterator[Opened]:
+    def opened(self) -> Iterator[OpenMemory]:
         """Yield an engine that stays open for several calls, one after another; between them no event loop runs, so
         that a question to the person at the terminal can be interrupted. The memory file is made if it is not there.
         """
@@ -113,7 +113,7 @@ class Given:
             engine = build_engine(settings)
             runner.run(engine.open())
             try:
-                yield Opened(runner.run(self._governed(engine, actor.tenant)), actor, runner)
+                yield OpenMemory(runner.run(self._governed(engine, actor.tenant)), actor, runner)
             finally:
                 runner.run(engine.close())
 

@@ -22,7 +22,7 @@ from mnemic_client.memory import MemoryClient
 from mnemic_client.opening import AsyncClient
 from mnemic_client.remote import Remote
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.review import Waiting
+from mnemic_maintenance.review import PendingReview
 
 T = TypeVar("T")
 
@@ -166,7 +166,7 @@ class RemoteEngine:
         after: str | None = None,
         older_than: timedelta | None = None,
         shared: bool = False,
-    ) -> Sequence[Waiting]:
+    ) -> Sequence[PendingReview]:
         """Return the memories that await review: always of the whole tenant, for its reviewers."""
         return await self._queue.list(limit=limit, after=after, older_than=older_than, shared=shared)
 

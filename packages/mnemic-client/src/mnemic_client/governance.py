@@ -13,14 +13,14 @@ from urllib.parse import quote
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
-from mnemic.types import AuditEvent, CarriedOut, Level, Scope, WriteReceipt
+from mnemic.types import AuditEvent, Level, RequestOutcome, Scope, WriteReceipt
 from mnemic_client.failures import failure_of
 from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import memories
 from mnemic_client.response_values import receipt_of
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.reports import AuditReport, Decided, Revocation
-from mnemic_maintenance.review import Waiting
+from mnemic_maintenance.reports import AuditReport, ReviewOutcome, Revocation
+from mnemic_maintenance.review import PendingReview
 
 PAGE = 200
 WAITED = 10
@@ -34,7 +34,7 @@ class _Governed(DualModeApi[M]):
 
     async def _waiting(
         self, limit: int, after: str | None, older_than: timedelta | None, *, shared: bool = False
-    ) -> list[Waiting]:
+    ) -> list[PendingReview]:
         days = None if older_than is None else max(0, older_than.days)
         asked = {"limit": limit, "cursor": after, "older_than_days": days, "shared": shared or None}
         answer = (await self._remote.call("GET", "/v1/reviews", params=asked))["reviews"]
@@ -60,7 +60,7 @@ class RemoteReviews(_Governed[M]):
         after: str | None = None,
         older_than: timedelta | None = None,
         shared: bool = False,
-    ) -> Sequence[Waiting]:
+    ) -> Sequence[PendingReview]:
         """Return the queue, oldest first, with the memory that each entry contradicts; `after` ends the previous page.
         `shared` adds the memories that others wrote at shared levels: visible already, but not trusted yet.
         """
@@ -84,12 +84,12 @@ class RemoteReviews(_Governed[M]):
         return await self._reject(memory_id)
 
     @verb
-    async def approve_all(self, memory_ids: Sequence[str]) -> Sequence[Decided]:
+    async def approve_all(self, memory_ids: Sequence[str]) -> Sequence[ReviewOutcome]:
         """Let many in; one that cannot be says why and stops no other."""
         return [await _decided(one, self._approve(one, {})) for one in memory_ids]
 
     @verb
-    async def reject_all(self, memory_ids: Sequence[str]) -> Sequence[Decided]:
+    async def reject_all(self, memory_ids: Sequence[str]) -> Sequence[ReviewOutcome]:
         """Turn many down."""
         return [await _decided(one, self._reject(one)) for one in memory_ids]
 
@@ -160,10 +160,10 @@ class RemoteAudit(_Governed[M]):
         return AuditReport(**{one.name: answer[one.name] for one in fields(AuditReport) if one.name in answer})
 
 
-async def carried_out(remote: Remote, shown: Mapping[str, Any]) -> CarriedOut:
+async def carried_out(remote: Remote, shown: Mapping[str, Any]) -> RequestOutcome:
     """Return the result of a request about memory, once its erasure has finished. Raises the errors of that."""
     erased = None if shown["erasure"] is None else await _ended(remote, shown["erasure"])
-    return CarriedOut(
+    return RequestOutcome(
         forgotten=tuple(shown["forgotten"]),
         erasure=None if erased is None else erased.as_dict(),
         memories=tuple(memories(shown["memories"])),
@@ -193,8 +193,8 @@ def event_of(said: Mapping[str, Any]) -> AuditEvent:
     )
 
 
-def _waiting_of(said: Mapping[str, Any]) -> Waiting:
-    return Waiting(
+def _waiting_of(said: Mapping[str, Any]) -> PendingReview:
+    return PendingReview(
         memory=from_dict(said["memory"]),
         against=tuple(from_dict(one) for one in said["against"]),
         age=timedelta(seconds=said["age_seconds"]),
@@ -202,11 +202,11 @@ def _waiting_of(said: Mapping[str, Any]) -> Waiting:
     )
 
 
-async def _decided(memory_id: str, deciding: Any) -> Decided:
+async def _decided(memory_id: str, deciding: Any) -> ReviewOutcome:
     try:
         receipt: WriteReceipt = await deciding
     except StoreFailed:
         raise
     except MnemicError as error:
-        return Decided(memory_id=memory_id, reason=error.reason)
-    return Decided(memory_id=memory_id, receipt=receipt, reason=receipt.reason)
+        return ReviewOutcome(memory_id=memory_id, reason=error.reason)
+    return ReviewOutcome(memory_id=memory_id, receipt=receipt, reason=receipt.reason)

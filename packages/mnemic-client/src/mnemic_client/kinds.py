@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from mnemic.kinds.entity import Extracted
+from mnemic.kinds.entity import EntityExtraction
 from mnemic.kinds.episodic import Ending, Episode, Lesson, Step
 from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
@@ -133,16 +133,16 @@ class RemoteEntities(RemoteView[M]):
         return None if answer is None else receipt_of(answer)
 
     @verb
-    async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> Extracted:
+    async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> EntityExtraction:
         """Remember the people and things in a text of the user, and their relations."""
         return await self.extracted(text, idempotency_key)
 
-    async def extracted(self, text: str | Message, idempotency_key: str | None = None) -> Extracted:
+    async def extracted(self, text: str | Message, idempotency_key: str | None = None) -> EntityExtraction:
         """Return the same, awaited."""
         body = {"message": message_body(text)} if isinstance(text, Message) else {"text": text}
         headers = {"Idempotency-Key": idempotency_key}
         answer = await self._remote.call("POST", "/v1/entities/extract", body, headers=headers)
-        return Extracted(
+        return EntityExtraction(
             receipts=tuple(receipts(answer)), unresolved=answer["unresolved"], skipped=tuple(answer["skipped"])
         )
 

@@ -11,7 +11,7 @@ from mnemic.types import from_json, to_json
 from mnemic_client.governance import RemoteAudit, RemoteConsents, RemotePrivacy, RemoteReviews
 from mnemic_client.remote import Remote
 from mnemic_client.signatures import like
-from mnemic_maintenance.consolidate import Consolidated
+from mnemic_maintenance.consolidate import ConsolidationReport
 from mnemic_maintenance.expiry_job import ExpiryReport
 from mnemic_maintenance.health import Health
 from mnemic_maintenance.reports import MaintenanceReport
@@ -37,11 +37,11 @@ class RemoteUpkeep(DualModeApi[M]):
         return from_json(ExpiryReport, await self._remote.call("POST", "/v1/expiry", body))
 
     @like(MemoryVerbs.consolidate)
-    async def consolidate(self, given: SimpleNamespace) -> Consolidated:
+    async def consolidate(self, given: SimpleNamespace) -> ConsolidationReport:
         """Consolidate memories: summaries, profiles, reflections. Without `rules` no model is called. For operators."""
         body = {"rules": None if given.rules is None else to_json(given.rules)}
         asked = {"dry_run": str(given.dry_run).lower()}
-        return from_json(Consolidated, await self._remote.call("POST", "/v1/consolidations", body, params=asked))
+        return from_json(ConsolidationReport, await self._remote.call("POST", "/v1/consolidations", body, params=asked))
 
     @like(MemoryVerbs.doctor)
     async def doctor(self, given: SimpleNamespace) -> Health:

@@ -16,11 +16,11 @@ from mnemic.retrieve.export import plain
 from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.types import (
     Candidate,
-    CarriedOut,
-    Forgotten,
+    ForgetResult,
     Kind,
     Message,
     Origin,
+    RequestOutcome,
     WriteReceipt,
     from_json,
 )
@@ -173,7 +173,7 @@ class MemoryClient(RemoteReading[M]):
         await self._remote.call("DELETE", at(given.memory_id))
 
     @like(MemoryVerbs.forget_matching)
-    async def forget_matching(self, given: SimpleNamespace) -> Forgotten:
+    async def forget_matching(self, given: SimpleNamespace) -> ForgetResult:
         """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only says which."""
         body: dict[str, Any] = {
             name: None if (one := getattr(given, name)) is None else list(one) for name in ("categories", "keys")
@@ -183,10 +183,10 @@ class MemoryClient(RemoteReading[M]):
         times = {"happened_from": given.happened_from, "happened_to": given.happened_to}
         body |= {name: iso(moment, "window") for name, moment in times.items() if moment is not None}
         answer = await self._remote.call("POST", "/v1/memories/forget", body)
-        return Forgotten(**answer | {name: tuple(answer[name]) for name in ("memory_ids", "refused")})
+        return ForgetResult(**answer | {name: tuple(answer[name]) for name in ("memory_ids", "refused")})
 
     @like(MemoryVerbs.carry_out)
-    async def carry_out(self, given: SimpleNamespace) -> CarriedOut:
+    async def carry_out(self, given: SimpleNamespace) -> RequestOutcome:
         """Carry out a message's request about memory, once its user has confirmed it. Returns once an erasure has
         finished.
         """

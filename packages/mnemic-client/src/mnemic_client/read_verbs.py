@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemic.engine.lineage import Lineage, Use
 from mnemic.facade.verbs import MemoryVerbs
-from mnemic.kinds.retrieval import Retrieved
+from mnemic.kinds.retrieval import KindRetrieval
 from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import M
 from mnemic.types import Memory
@@ -42,13 +42,13 @@ class RemoteReading(RemoteUpkeep[M]):
         return Context(**plain, hits=tuple(hit_of(hit) for hit in answer["hits"]))
 
     @like(MemoryVerbs.retrieve)
-    async def retrieve(self, given: SimpleNamespace) -> Retrieved:
+    async def retrieve(self, given: SimpleNamespace) -> KindRetrieval:
         """Return the best results across kinds (None: all), best first, with failures in `errors`. A client has no
         working memory, only a `MemoryManager` has.
         """
         body = {"query": given.query, "kinds": names(given.kinds), "top_k": given.top_k}
         answer = await self._remote.call("POST", "/v1/retrieve", body, repeatable=True)
-        return Retrieved([kind_hit_of(one) for one in answer["hits"]], answer["errors"])
+        return KindRetrieval([kind_hit_of(one) for one in answer["hits"]], answer["errors"])
 
     async def redacted(self, text: str) -> str:
         """`text` without personal data, as the policy of the service has it; nothing is kept."""

@@ -15,12 +15,12 @@ from mnemic_maintenance.maintenance_verbs import MaintenanceVerbs
 
 if TYPE_CHECKING:
     from mnemic.ports import SessionStore
-    from mnemic.types import CarriedOut, MemoryRequest
+    from mnemic.types import MemoryRequest, RequestOutcome
     from mnemic_maintenance.erasure_receipt import ErasureReceipt
     from mnemic_maintenance.expiry_job import ExpiryRules
-    from mnemic_maintenance.reports import AuditReport, Decided, MaintenanceReport, Revocation
-    from mnemic_maintenance.reveal import Revealed
-    from mnemic_maintenance.review import Waiting
+    from mnemic_maintenance.reports import AuditReport, MaintenanceReport, ReviewOutcome, Revocation
+    from mnemic_maintenance.reveal import RevealResult
+    from mnemic_maintenance.review import PendingReview
     from mnemic_maintenance.rotate import Rotation
     from mnemic_maintenance.undo import UndoReceipt
 
@@ -28,7 +28,7 @@ Form = Literal["json", "html"]
 _PAGE = 200
 """Waiting memories that are looked at together."""
 
-_REPORTS = frozenset({"AuditReport", "Decided", "MaintenanceReport", "Revocation"})
+_REPORTS = frozenset({"AuditReport", "ReviewOutcome", "MaintenanceReport", "Revocation"})
 
 
 def __getattr__(name: str) -> Any:
@@ -70,7 +70,7 @@ class AdministrationVerbs(MaintenanceVerbs):
         after: str | None = None,
         older_than: timedelta | None = None,
         shared: bool = False,
-    ) -> Sequence[Waiting]:
+    ) -> Sequence[PendingReview]:
         """Return the memories that await review, oldest first, each with the memory it contradicts; `after` ends the
         previous page. `shared` adds others' memories at the actor's shared levels that are visible but not trusted yet.
         """
@@ -125,13 +125,13 @@ class AdministrationVerbs(MaintenanceVerbs):
         *,
         actor: Actor,
         whole_tenant: bool = False,
-    ) -> Sequence[Decided]:
+    ) -> Sequence[ReviewOutcome]:
         """Make the same decision on many waiting memories; a failing one reports its reason and does not stop the
         others.
 
         Raises StoreFailed; earlier decisions stay.
         """
-        from mnemic_maintenance.reports import Decided
+        from mnemic_maintenance.reports import ReviewOutcome
 
         done = []
         for memory_id in memory_ids:
@@ -141,9 +141,9 @@ class AdministrationVerbs(MaintenanceVerbs):
             except StoreFailed:
                 raise
             except MnemicError as error:
-                done.append(Decided(memory_id=memory_id, reason=error.reason))
+                done.append(ReviewOutcome(memory_id=memory_id, reason=error.reason))
             else:
-                done.append(Decided(memory_id=memory_id, receipt=receipt, reason=receipt.reason))
+                done.append(ReviewOutcome(memory_id=memory_id, receipt=receipt, reason=receipt.reason))
         return done
 
     async def reject_older(
@@ -197,14 +197,14 @@ class AdministrationVerbs(MaintenanceVerbs):
 
     # -- values behind markers ---------------------------------------------------------------------------------------
 
-    async def reveal(self, memory_id: str, *, actor: Actor, role: str, whole_tenant: bool = False) -> Revealed:
+    async def reveal(self, memory_id: str, *, actor: Actor, role: str, whole_tenant: bool = False) -> RevealResult:
         """Return the values that a memory's markers replace. `role` is the embedding program's word that the actor has
         it; it must be one that the policy names. Each call leaves a line in the audit, also when it is denied.
 
         Raises MemoryNotFound, RevealDenied (`reveal_denied:role`), NotSupported without a key file, KeyFailed.
         """
         request = requests.Reveal(memory_id=memory_id, role=role, whole_tenant=whole_tenant)
-        revealed: Revealed = await self.handle(request, actor=actor)
+        revealed: RevealResult = await self.handle(request, actor=actor)
         return revealed
 
     async def rotate_data_keys(self, *, actor: Actor, subject: str | None = None, keep_old: bool = False) -> Rotation:
@@ -235,7 +235,7 @@ class AdministrationVerbs(MaintenanceVerbs):
         receipt: ErasureReceipt = await self.handle(requests.Erase(subject=subject, block=block), actor=actor)
         return receipt
 
-    async def carry_out(self, request: MemoryRequest, *, actor: Actor) -> CarriedOut:
+    async def carry_out(self, request: MemoryRequest, *, actor: Actor) -> RequestOutcome:
         """Carry out a message's request about memory (`RunReport.asked`), once its user has confirmed it: forget the
         named memories, erase everything about the user, or return the memories to show.
 

@@ -17,7 +17,7 @@ from typing import Any
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
-from mnemic.ports.optional_capabilities import GivenIdentifiers
+from mnemic.ports.optional_capabilities import SuppliedIdentifiers
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, LOWER_TRUST
 from mnemic.retrieve.export import as_dict, from_dict
 from mnemic.types import (
@@ -34,7 +34,7 @@ from mnemic.types import (
 from mnemic.types.catalog import TRUST
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic.write.commit import Gate, Refused, blocked_receipt, keep, receipt_of
+from mnemic.write.commit import Gate, GateRefusal, blocked_receipt, keep, receipt_of
 from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import noted, sources_of
 from mnemic.write.draft import Draft
@@ -165,7 +165,7 @@ class Restorer:
         ]
         try:
             return await commit(self.store, lambda unit: self._write(unit, versions, drafts))
-        except Refused as refused:
+        except GateRefusal as refused:
             return blocked_receipt(drafts[-1].candidate, refused.reason)
 
     async def _draft(self, memory: Memory, *, newest: bool) -> Draft:
@@ -212,7 +212,7 @@ class Restorer:
         known = await self._known(tx, versions, present)
         if known is not None:
             return known
-        if present is None and isinstance(tx, GivenIdentifiers):
+        if present is None and isinstance(tx, SuppliedIdentifiers):
             await tx.claim(newest)
         await require_present(tx, drafts[-1])
         receipt = receipt_of(Outcome.CREATED, newest, "restored")
@@ -229,7 +229,7 @@ class Restorer:
             await unit.apply(noted(newest.scope.tenant))
         refused = await self.gate(tx, drafts[-1].candidate)
         if refused is not None:
-            raise Refused(refused)
+            raise GateRefusal(refused)
         return receipt
 
     async def _known(self, tx: Reads, versions: Sequence[Memory], present: Memory | None) -> WriteReceipt | None:

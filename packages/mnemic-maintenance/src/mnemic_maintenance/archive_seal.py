@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.ports.keyring import Signing
+from mnemic.ports.keyring import SigningKeyring
 
 SEAL = "seal"
 
@@ -27,7 +27,7 @@ class Seal:
 
 def sealed(line: dict[str, Any], keyring: object) -> dict[str, Any]:
     """Return the line with its seal, where `keyring` has a key that signs. Raises KeyFailed."""
-    return {**line, SEAL: keyring.sign(_message(line))} if isinstance(keyring, Signing) else line
+    return {**line, SEAL: keyring.sign(_message(line))} if isinstance(keyring, SigningKeyring) else line
 
 
 def seal_of(line: Mapping[str, Any]) -> Seal:
@@ -40,7 +40,7 @@ def require_sealed(seal: Seal | None, keyring: object) -> None:
     """Raise InvalidInput (`archive:seal`) where there is a key that signs, and it has not sealed this line as it is.
     Raises KeyFailed.
     """
-    if not isinstance(keyring, Signing):
+    if not isinstance(keyring, SigningKeyring):
         return
     if seal is None or seal.given is None or not hmac.compare_digest(seal.given, keyring.sign(seal.message)):
         hint = "this key has not sealed the line as it is: without --own it counts as imported by you"

@@ -23,7 +23,7 @@ KEPT = 20
 """Maximum number of imports per user whose progress is stored; the oldest is dropped."""
 
 
-class Adds(Protocol):
+class ImportEngine(Protocol):
     """The part of the engine that an import needs."""
 
     store: RecordStore
@@ -50,7 +50,7 @@ def import_prefix(token: str) -> str:
     return f"import/{token}/"
 
 
-async def import_progress(engine: Adds, actor: Actor, import_id: str) -> ImportProgress:
+async def import_progress(engine: ImportEngine, actor: Actor, import_id: str) -> ImportProgress:
     """Return the progress of the import. Raises MemoryNotFound for an unknown one."""
     known = (await _known(engine, actor)).get(checked_identifier(import_id, "import_id"))
     if known is None:
@@ -59,7 +59,7 @@ async def import_progress(engine: Adds, actor: Actor, import_id: str) -> ImportP
 
 
 async def take_part(
-    engine: Adds, actor: Actor, import_id: str, at: int, candidates: Sequence[Candidate]
+    engine: ImportEngine, actor: Actor, import_id: str, at: int, candidates: Sequence[Candidate]
 ) -> tuple[ImportProgress, list[WriteReceipt]]:
     """Import the part that begins with memory number `at` (from 0); memories that were imported before are skipped.
     Returns the progress, and a receipt for each new memory of this part. If the store or the embedder fails, `taken`
@@ -97,13 +97,13 @@ def _final(receipts: Sequence[WriteReceipt]) -> int:
     )
 
 
-async def _known(engine: Adds, actor: Actor) -> dict[str, ImportProgress]:
+async def _known(engine: ImportEngine, actor: Actor) -> dict[str, ImportProgress]:
     prefix = import_prefix(await subject_token(engine.store, actor.tenant, actor.user))
     marks = await engine.store.marks(actor.tenant, prefix)
     return {name.removeprefix(prefix): _read(name.removeprefix(prefix), value) for name, value in marks.items()}
 
 
-async def _keep(engine: Adds, actor: Actor, done: ImportProgress, known: Mapping[str, ImportProgress]) -> None:
+async def _keep(engine: ImportEngine, actor: Actor, done: ImportProgress, known: Mapping[str, ImportProgress]) -> None:
     prefix = import_prefix(await subject_token(engine.store, actor.tenant, actor.user))
     said = {"taken": done.taken, "outcomes": dict(done.outcomes), "updated_at": engine.clock.now().isoformat()}
     others = sorted((one.updated_at, name) for name, one in known.items() if one.updated_at and name != done.import_id)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.requests import Forget, Request
-from mnemic.types import Actor, CarriedOut, MemoryRequest, Scope, Status
+from mnemic.types import Actor, MemoryRequest, RequestOutcome, Scope, Status
 
 if TYPE_CHECKING:
     from mnemic.ports import RecordStore
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SHOWN = frozenset({Status.ACTIVE, Status.SUPERSEDED})
 
 
-class Asked(Protocol):
+class RequestEngine(Protocol):
     """The verbs of `MemoryEngine` that carry out requests."""
 
     store: RecordStore
@@ -32,19 +32,19 @@ class Asked(Protocol):
         """Erase everything about a user."""
 
 
-async def carried_out(engine: Asked, request: MemoryRequest, actor: Actor) -> CarriedOut:
+async def carried_out(engine: RequestEngine, request: MemoryRequest, actor: Actor) -> RequestOutcome:
     """Return the result; see `MemoryEngine.carry_out`."""
     if not isinstance(request, MemoryRequest):
         raise InvalidInput("memory_request")
     if request.kind == "forget_all":
-        return CarriedOut(erasure=(await engine.erase(actor.user, actor=actor)).as_dict())
+        return RequestOutcome(erasure=(await engine.erase(actor.user, actor=actor)).as_dict())
     if request.kind == "show":
         found = await engine.store.get_many(request.memory_ids, scopes=engine.reach(actor))
         live = [one for name in request.memory_ids if (one := found.get(name)) and one.status in _SHOWN]
-        return CarriedOut(memories=tuple(live))
+        return RequestOutcome(memories=tuple(live))
     forgotten = []
     for memory_id in request.memory_ids:
         with suppress(MemoryNotFound):
             await engine.handle(Forget(memory_id=memory_id), actor=actor)
             forgotten.append(memory_id)
-    return CarriedOut(forgotten=tuple(forgotten))
+    return RequestOutcome(forgotten=tuple(forgotten))

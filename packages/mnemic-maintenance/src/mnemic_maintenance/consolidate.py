@@ -85,7 +85,7 @@ class ConsolidationRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consolidated:
+class ConsolidationReport:
     """Result of one run: texts written by category, deleted and left unchanged; reasons of refusals; how often and why
     rules replaced the model; the cost of the model. `complete`: it reached the end of the tenant.
     """
@@ -134,8 +134,8 @@ class _Run:
         """True if this run has reached its limit of texts. Refused texts count, as they cost the same."""
         return self.made.total() + self.refused.total() >= self.rules.most
 
-    def report(self, *, complete: bool, cost: Cost) -> Consolidated:
-        return Consolidated(
+    def report(self, *, complete: bool, cost: Cost) -> ConsolidationReport:
+        return ConsolidationReport(
             made=dict(sorted(self.made.items())),
             removed=self.removed,
             unchanged=self.unchanged,
@@ -247,7 +247,7 @@ async def consolidate(
     hidden: Hidden,
     completer: Completer | None = None,
     dry_run: bool = False,
-) -> Consolidated:
+) -> ConsolidationReport:
     """Run once over the users of the actor's tenant. If a model fails, rules take its place, which the report mentions.
     Raises StoreFailed; finished work stays, and a further run continues.
     """

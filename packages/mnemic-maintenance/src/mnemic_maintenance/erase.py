@@ -17,18 +17,18 @@ from typing import Any
 
 from mnemic.errors import StoreFailed, StoreFull
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
-from mnemic.ports.optional_capabilities import Vacuumed
-from mnemic.ports.projections import Scanned
+from mnemic.ports.optional_capabilities import VacuumStatus
+from mnemic.ports.projections import ErasureScan
 from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_name
 from mnemic.types.identity import new_id
-from mnemic.unit_of_work import Disowned, Mutation, Unit, apply, commit
+from mnemic.unit_of_work import ForgottenRequests, Mutation, Unit, apply, commit
 from mnemic.write.capture_queue import waiting_prefix
 from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import derived_from
 from mnemic.write.limiter import consent_prefix, tombstone
 from mnemic.write.marked_values import sweep
 from mnemic.write.missing_vectors import left_prefix
-from mnemic.write.outbox_consumer import Feed
+from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic.write.outbox_worker import drain
 from mnemic.write.tokenisation import token_prefix
 from mnemic.write.turn_log import forget_turns, turn_prefix
@@ -61,7 +61,7 @@ class _Erasure:
     block: bool | None
     now: datetime
     receipt_id: str
-    feeds: Sequence[Feed] = ()
+    feeds: Sequence[OutboxConsumer] = ()
     subject: str | None = None
     has_projections: bool = False
     counts: Counter[str] = field(default_factory=Counter)
@@ -128,7 +128,7 @@ class _Erasure:
         self.counts["turns"] = len(turns)
 
     async def _forget_requests(self, unit: Unit) -> int:
-        return await unit.disown(self.actor.tenant, Disowned(memory_ids=self.memory_ids, owner=self.subject))
+        return await unit.disown(self.actor.tenant, ForgottenRequests(memory_ids=self.memory_ids, owner=self.subject))
 
     async def run(self, memories: list[Memory]) -> None:
         """Erase these memories, and everything attached to them."""
@@ -171,7 +171,7 @@ async def erase(
     block: bool = False,
     sessions: SessionStore | None = None,
     keyring: Keyring | None = None,
-    feeds: Sequence[Feed] = (),
+    feeds: Sequence[OutboxConsumer] = (),
 ) -> ErasureReceipt:
     """Erase the user `subject` of the actor's tenant: their API keys (see `end_keys`), their scope, their memories in
     shared scopes, and memories merged from those; versions, index entries, vectors, requests, outbox entries, consents,
@@ -206,7 +206,7 @@ async def erase(
 
 
 async def erase_key(
-    store: RecordStore, clock: Clock, key: str, *, user: str, actor: Actor, feeds: Sequence[Feed] = ()
+    store: RecordStore, clock: Clock, key: str, *, user: str, actor: Actor, feeds: Sequence[OutboxConsumer] = ()
 ) -> ErasureReceipt:
     """Erase the user's memories under one key, in every status and version, as after a revoked consent, and everything
     derived from them.
@@ -232,7 +232,7 @@ async def erase_key(
 
 
 async def erase_left(
-    store: RecordStore, clock: Clock, *, actor: Actor, feeds: Sequence[Feed] = ()
+    store: RecordStore, clock: Clock, *, actor: Actor, feeds: Sequence[OutboxConsumer] = ()
 ) -> tuple[ErasureReceipt, set[Scope]]:
     """Erase every memory of the actor's tenant, in any scope: what the erasures of its users have left in shared ones.
     Returns the receipt, and the scopes that contained something.
@@ -289,16 +289,18 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
 async def _vacuumed(erasure: _Erasure) -> datetime | None:
     """Have the server give up the removed rows, unless they were sealed; the time before that."""
     sealed = "content" in erasure.store.capabilities.sealed and erasure.counts["keys"] > 0
-    return await erasure.store.vacuum() if isinstance(erasure.store, Vacuumed) and not sealed else None
+    return await erasure.store.vacuum() if isinstance(erasure.store, VacuumStatus) and not sealed else None
 
 
 async def _unvacuumed(store: RecordStore, removed_at: datetime | None) -> dict[str, int]:
-    if removed_at is None or not isinstance(store, Vacuumed):
+    if removed_at is None or not isinstance(store, VacuumStatus):
         return {}
     return {"unvacuumed": await store.unvacuumed(removed_at)}
 
 
-async def verify(store: RecordStore, receipt: ErasureReceipt, *, feeds: Sequence[Feed] = ()) -> dict[str, int]:
+async def verify(
+    store: RecordStore, receipt: ErasureReceipt, *, feeds: Sequence[OutboxConsumer] = ()
+) -> dict[str, int]:
     """Scan for the data that the receipt lists as erased and return the number of finds by place: all zero if the
     receipt is right. Projections that support it are included, under their names. Raises StoreFailed.
     """
@@ -308,19 +310,19 @@ async def verify(store: RecordStore, receipt: ErasureReceipt, *, feeds: Sequence
 
 async def _scan(
     store: RecordStore,
-    feeds: Sequence[Feed],
+    feeds: Sequence[OutboxConsumer],
     tenant: str,
     memory_ids: Collection[str],
     fingerprints: Collection[str],
 ) -> dict[str, int]:
     found = dict(await store.traces(tenant, memory_ids, fingerprints))
     for feed in feeds:
-        if isinstance(feed.projection, Scanned):
+        if isinstance(feed.projection, ErasureScan):
             found[feed.name] = await _left_in(feed.projection, tenant, memory_ids)
     return found
 
 
-async def _left_in(copy: Scanned, tenant: str, memory_ids: Collection[str]) -> int:
+async def _left_in(copy: ErasureScan, tenant: str, memory_ids: Collection[str]) -> int:
     """Count the remains in a copy; an unreachable one counts as still having all of them."""
     try:
         return await copy.traces(tenant, memory_ids)

@@ -9,8 +9,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import Actor, AuditEvent, WriteReceipt
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.reports import AuditReport, Decided, Revocation
-from mnemic_maintenance.review import Waiting
+from mnemic_maintenance.reports import AuditReport, ReviewOutcome, Revocation
+from mnemic_maintenance.review import PendingReview
 
 
 class _Governed(DualModeApi[M]):
@@ -36,7 +36,7 @@ class ReviewQueue(_Governed[M]):
         after: str | None = None,
         older_than: timedelta | None = None,
         shared: bool = False,
-    ) -> Sequence[Waiting]:
+    ) -> Sequence[PendingReview]:
         """Return the queue, oldest first, with the memory that each entry contradicts; `after` ends the previous page.
         `shared` adds the memories that others wrote at shared levels: searchable already, but not trusted yet.
         """
@@ -81,12 +81,12 @@ class ReviewQueue(_Governed[M]):
         return await self._engine.reject(memory_id, actor=self._actor, whole_tenant=self._whole_tenant)
 
     @verb
-    async def approve_all(self, memory_ids: Sequence[str]) -> Sequence[Decided]:
+    async def approve_all(self, memory_ids: Sequence[str]) -> Sequence[ReviewOutcome]:
         """Let many in; one that cannot be says why and stops no other."""
         return await self._engine.decide(memory_ids, "approve", actor=self._actor, whole_tenant=self._whole_tenant)
 
     @verb
-    async def reject_all(self, memory_ids: Sequence[str]) -> Sequence[Decided]:
+    async def reject_all(self, memory_ids: Sequence[str]) -> Sequence[ReviewOutcome]:
         """Turn many down."""
         return await self._engine.decide(memory_ids, "reject", actor=self._actor, whole_tenant=self._whole_tenant)
 

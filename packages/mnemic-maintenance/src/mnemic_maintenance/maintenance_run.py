@@ -20,19 +20,19 @@ from mnemic_maintenance.signatures import remember_signed
 if TYPE_CHECKING:
     from mnemic.dispatch import Rules
     from mnemic.ports import Clock, Embedder, RecordStore
-    from mnemic.write.outbox_consumer import Feed
-    from mnemic.write.tokenisation import Vault
+    from mnemic.write.outbox_consumer import OutboxConsumer
+    from mnemic.write.tokenisation import TokenVault
     from mnemic_maintenance.expiry_job import ExpiryReport, ExpiryRules
 
 
-class Maintained(Protocol):
+class MaintenanceEngine(Protocol):
     """The parts of `MemoryEngine` that upkeep is made of."""
 
     store: RecordStore
     embedder: Embedder
     clock: Clock
     rules: Rules
-    vault: Vault | None
+    vault: TokenVault | None
 
     async def expire(self, *, actor: Actor, rules: ExpiryRules | None, dry_run: bool) -> ExpiryReport:
         """Mark expired memories, and purge those marked a grace period ago."""
@@ -47,11 +47,11 @@ class Maintained(Protocol):
 
 
 async def maintained(
-    engine: Maintained,
+    engine: MaintenanceEngine,
     actor: Actor,
     rules: ExpiryRules | None,
     *,
-    feeds: Sequence[Feed],
+    feeds: Sequence[OutboxConsumer],
     whole: bool,
     dry_run: bool,
 ) -> MaintenanceReport:
@@ -84,7 +84,7 @@ async def maintained(
     )
 
 
-async def _age(engine: Maintained, actor: Actor, dry_run: bool) -> int:
+async def _age(engine: MaintenanceEngine, actor: Actor, dry_run: bool) -> int:
     """Reject memories that have awaited review for longer than the limits allow; return their number."""
     longest = engine.rules.limits.review_longest
     if longest is None:

@@ -13,10 +13,10 @@ from mnemic.types import Actor, Candidate, WriteReceipt
 if TYPE_CHECKING:
     from mnemic.ports import Completer, Embedder
     from mnemic_maintenance.archive import Archived
-    from mnemic_maintenance.consolidate import Consolidated, ConsolidationRules
+    from mnemic_maintenance.consolidate import ConsolidationReport, ConsolidationRules
     from mnemic_maintenance.expiry_job import ExpiryReport, ExpiryRules
     from mnemic_maintenance.health import Health
-    from mnemic_maintenance.reembed import Reembedded
+    from mnemic_maintenance.reembed import ReembedResult
 
 
 class MaintenanceVerbs(CorrectionVerbs):
@@ -36,7 +36,7 @@ class MaintenanceVerbs(CorrectionVerbs):
 
     async def consolidate(
         self, *, actor: Actor, rules: ConsolidationRules | None = None, dry_run: bool = False
-    ) -> Consolidated:
+    ) -> ConsolidationReport:
         """Consolidate the memories of the users of the actor's tenant: summaries, profiles, reflections; see
         `mnemic_maintenance.consolidate`. Without `rules` no model is called. Raises StoreFailed, EmbedderFailed.
         """
@@ -84,7 +84,7 @@ class MaintenanceVerbs(CorrectionVerbs):
         near = self._pipeline.rules.nominate
         return await examine(self.store, actor.tenant, self.clock.now(), near=near, limit=limit)
 
-    async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
+    async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> ReembedResult:
         """Migrate the whole store, all tenants' memories, to another embedder while it is in use; see
         `mnemic_maintenance.reembed`. This engine switches to it and closes the old one; other processes fall back to
         keyword search until they are restarted with the new one. Raises EmbedderFailed, StoreFailed: a further call

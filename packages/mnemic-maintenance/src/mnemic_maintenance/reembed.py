@@ -20,7 +20,7 @@ _ATTEMPTS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reembedded:
+class ReembedResult:
     """Number of vectors that this run made, and the space that all memories have by now."""
 
     filled: int
@@ -33,7 +33,7 @@ async def reembed(
     *,
     adopt: Callable[[], Awaitable[None]] | None = None,
     on_progress: Callable[[int], None] | None = None,
-) -> Reembedded:
+) -> ReembedResult:
     """Embed every memory of the store, of all tenants and statuses, with `embedder`, and switch to its space.
 
     `adopt` is called once the store has switched, before the old vectors are removed, which takes a while.
@@ -42,7 +42,7 @@ async def reembed(
     space already, nothing is embedded.
     """
     if await commit(store, lambda unit: unit.reads.space()) == embedder.space:
-        return await _adopted(store, Reembedded(filled=0, space=embedder.space), adopt)
+        return await _adopted(store, ReembedResult(filled=0, space=embedder.space), adopt)
     await store.begin_space(embedder.space)
     filled = 0
     for _ in range(_ATTEMPTS):
@@ -52,11 +52,13 @@ async def reembed(
             if on_progress is not None:
                 on_progress(filled)
         if await store.switch_space():
-            return await _adopted(store, Reembedded(filled=filled, space=embedder.space), adopt)
+            return await _adopted(store, ReembedResult(filled=filled, space=embedder.space), adopt)
     raise StoreBusy(hint="others write without a pause; run it again")
 
 
-async def _adopted(store: RecordStore, done: Reembedded, adopt: Callable[[], Awaitable[None]] | None) -> Reembedded:
+async def _adopted(
+    store: RecordStore, done: ReembedResult, adopt: Callable[[], Awaitable[None]] | None
+) -> ReembedResult:
     if adopt is not None:
         await adopt()
     await store.clear_space()

@@ -60,7 +60,7 @@ class AuditReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
+class ReviewOutcome:
     """Result for one of many waiting memories: its receipt, or only the `reason` why nothing was decided."""
 
     memory_id: str

@@ -16,12 +16,12 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Scope, subject_of
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.marked_values import markers
-from mnemic.write.tokenisation import Vault, vault_name, vault_prefix
+from mnemic.write.tokenisation import TokenVault, vault_name, vault_prefix
 from mnemic_redact.replacement import MARKER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Revealed:
+class RevealResult:
     """Original content of a memory, and the value of each of its markers. `unknown` are markers of values that were
     replaced permanently, or are gone.
     """
@@ -35,13 +35,13 @@ class Revealed:
 async def reveal(
     store: RecordStore,
     clock: Clock,
-    vault: Vault | None,
+    vault: TokenVault | None,
     rules: RedactionRules,
     memory: Memory,
     *,
     actor: Actor,
     role: str,
-) -> Revealed:
+) -> RevealResult:
     """Return the values that the markers of `memory` replace. The request is in the audit before anything is shown,
     also when it is denied.
 
@@ -66,7 +66,7 @@ async def reveal(
         return {marker: vault.opened(subject, name, sealed) for marker, (subject, name, sealed) in found.items()}
 
     values = await asyncio.to_thread(opened)
-    return Revealed(
+    return RevealResult(
         memory_id=memory.memory_id,
         content=MARKER.sub(lambda match: values.get(match.group(), match.group()), memory.content),
         values=values,

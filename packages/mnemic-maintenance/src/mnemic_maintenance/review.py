@@ -33,7 +33,7 @@ from mnemic.types import (
 from mnemic.types.catalog import CATALOG
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.audited_changes import AuditedWriter
-from mnemic.write.commit import Gate, Refused, keep, receipt_of
+from mnemic.write.commit import Gate, GateRefusal, keep, receipt_of
 from mnemic.write.draft import Draft, starts_at
 from mnemic.write.merge import closing
 from mnemic.write.missing_vectors import require_present
@@ -47,7 +47,7 @@ PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class PendingReview:
     """A memory that awaits review, the memories it contradicts, its waiting time, and its proposer."""
 
     memory: Memory
@@ -78,7 +78,7 @@ async def waiting(
     limit: int,
     after: str | None = None,
     older_than: timedelta | None = None,
-) -> list[Waiting]:
+) -> list[PendingReview]:
     """Return the queue, oldest first; of `scopes`, or of the whole tenant for None. `after` ends the previous page.
 
     Of the scopes `shared`, it includes memories that are visible but not trusted yet (`is_unapproved`).
@@ -96,7 +96,9 @@ async def waiting(
         if older_than is None or now - memory.created_at >= older_than:
             known = await store.get_many(memory.conflicts_with, scopes=[memory.scope])
             against = tuple(one for one in known.values() if one.status is Status.ACTIVE)
-            found.append(Waiting(memory=memory, against=against, age=now - memory.created_at, proposer=memory.author))
+            found.append(
+                PendingReview(memory=memory, against=against, age=now - memory.created_at, proposer=memory.author)
+            )
     return found
 
 
@@ -184,7 +186,7 @@ async def approve(
         receipt = await _approved(unit, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
         # Last, because the gate judges what the approval would leave; its refusal undoes the transaction.
         if gate is not None and (reason := await gate(tx, candidate_of(chosen))) is not None:
-            raise Refused(reason)
+            raise GateRefusal(reason)
         return receipt
 
     return await commit(store, work)

@@ -13,7 +13,7 @@ from mnemic.retrieve.export import accepted
 from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic.write.commit import Gate, Refused, receipt_of
+from mnemic.write.commit import Gate, GateRefusal, receipt_of
 from mnemic.write.draft import Draft
 from mnemic.write.merge import closed
 from mnemic.write.missing_vectors import require_present
@@ -80,7 +80,7 @@ async def roll_back(
         found = [await tx.get(one.memory_id, scopes=[one.scope]) for one in ended]
         closing = [one for one in found if one is not None and one.status is Status.ACTIVE]
         if any(one.trust > TRUST[actor.channel] for one in closing):
-            raise Refused(LOWER_TRUST)
+            raise GateRefusal(LOWER_TRUST)
         for one in closing:
             over = closed(one, now, now)
             await unit.apply(Mutation.of(over, "superseded", actor=actor, at=now, detail={"by": known.memory_id}))
@@ -88,7 +88,7 @@ async def roll_back(
         detail = {"to_version": target.version}
         await unit.apply(Mutation.of(back, "rolled_back", actor=actor, at=back.updated_at, detail=detail))
         if gate is not None and (reason := await gate(tx, draft.candidate)) is not None:
-            raise Refused(reason)
+            raise GateRefusal(reason)
         ids = tuple(one.memory_id for one in closing)
         return replace(receipt_of(Outcome.SUPERSEDED, back, "rolled_back"), superseded=ids)
 

@@ -16,7 +16,7 @@ from mnemic.errors import StoreBusy
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Scope, checked_name
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
-from mnemic.write.tokenisation import Vault
+from mnemic.write.tokenisation import TokenVault
 from mnemic.write.turn_log import reseal_turns, sealed_turns
 
 BATCH = 256
@@ -38,7 +38,7 @@ class Rotation:
 async def rotate_data_keys(
     store: RecordStore,
     clock: Clock,
-    vault: Vault,
+    vault: TokenVault,
     *,
     actor: Actor,
     subject: str | None = None,
@@ -75,7 +75,7 @@ async def rotate_data_keys(
     return rotation
 
 
-async def _sealed_for(store: RecordStore, vault: Vault, tenant: str) -> set[bytes]:
+async def _sealed_for(store: RecordStore, vault: TokenVault, tenant: str) -> set[bytes]:
     """Return the names, as hashes, of the subjects for whom anything is sealed."""
     names: set[bytes] = set()
 
@@ -87,7 +87,7 @@ async def _sealed_for(store: RecordStore, vault: Vault, tenant: str) -> set[byte
     return names | set(map(vault.whose, values))
 
 
-async def _values_anew(store: RecordStore, vault: Vault, tenant: str) -> int:
+async def _values_anew(store: RecordStore, vault: TokenVault, tenant: str) -> int:
     """Re-encrypt the values behind markers; return their number."""
     kept = list((await store.marks(tenant, _VAULT)).items())
     done = 0
@@ -98,7 +98,7 @@ async def _values_anew(store: RecordStore, vault: Vault, tenant: str) -> int:
     return done
 
 
-def _fresh(vault: Vault, tenant: str, kept: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+def _fresh(vault: TokenVault, tenant: str, kept: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """Return by name the stored values, and the same encrypted with the present key."""
     given = ((name, sealed, vault.anew(tenant, name, sealed)) for name, sealed in kept)
     return {name: (sealed, fresh) for name, sealed, fresh in given if fresh is not None}

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from mnemic.errors import StoreCorrupt
 from mnemic.ports import RecordStore
-from mnemic.ports.keyring import Fencing, Signing
+from mnemic.ports.keyring import SignatureFence, SigningKeyring
 from mnemic_maintenance.reports import AuditReport
 from mnemic_maintenance.subject_data import audit_of
 
@@ -21,7 +21,7 @@ async def verified(store: RecordStore, tenant: str, keyring: object) -> AuditRep
         async for event in audit_of(store, tenant):
             (signed if event.signed else unsigned).append(event.sequence)
     since = min(signed, default=None)
-    if isinstance(keyring, Fencing):
+    if isinstance(keyring, SignatureFence):
         since = await to_thread(keyring.signed_since, tenant, since)
     return AuditReport(
         lines=lines,
@@ -29,7 +29,7 @@ async def verified(store: RecordStore, tenant: str, keyring: object) -> AuditRep
         last_hash=last_hash,
         signed=len(signed),
         signed_to=max(signed, default=0),
-        signatures_checked=isinstance(keyring, Signing),
+        signatures_checked=isinstance(keyring, SigningKeyring),
         unsigned_at=None if since is None else next((line for line in unsigned if line >= since), None),
     )
 
@@ -38,7 +38,7 @@ async def remember_signed(store: RecordStore, tenant: str, keyring: object) -> N
     """Record in the key folder from which line on the tenant's audit is signed, so that removed signatures are noticed
     from then on. Raises KeyFailed, StoreFailed.
     """
-    if not isinstance(keyring, Fencing) or await to_thread(keyring.signed_since, tenant, None) is not None:
+    if not isinstance(keyring, SignatureFence) or await to_thread(keyring.signed_since, tenant, None) is not None:
         return
     async for event in audit_of(store, tenant):
         if event.signed:

@@ -24,7 +24,7 @@ from mnemic.types.identity import token_of
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.fingerprint import request_owner
 from mnemic.write.limiter import consent_prefix, tombstone
-from mnemic.write.tokenisation import Vault, marker_of, vault_prefix
+from mnemic.write.tokenisation import TokenVault, marker_of, vault_prefix
 from mnemic.write.turn_log import as_dict as as_json
 from mnemic.write.turn_log import turns_of
 from mnemic_maintenance.erase import made_of
@@ -47,8 +47,8 @@ class SubjectExport:
     secret: bytes = field(repr=False)
     at: datetime
     sessions: SessionStore | None = None
-    vault: Vault | None = None
-    turn_vault: Vault | None = None
+    vault: TokenVault | None = None
+    turn_vault: TokenVault | None = None
     quotas: tuple[Quota, ...] = ()
     _conversations: set[str] = field(default_factory=set)
     _touched: Mapping[str, Scope] | None = None
@@ -306,7 +306,7 @@ async def opened(
     *,
     actor: Actor,
     sessions: SessionStore | None = None,
-    vault: Vault | None = None,
+    vault: TokenVault | None = None,
     values: bool = False,
     quotas: tuple[Quota, ...] = (),
 ) -> SubjectExport:

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened(Generic[T]):
+class OpenModel(Generic[T]):
     """A model that can be asked, and the function that closes its connections."""
 
     model: T
@@ -24,9 +24,9 @@ class ClientPerLoop(Generic[T]):
     new loop for every turn.
     """
 
-    def __init__(self, make: Callable[[], Opened[T]]) -> None:
+    def __init__(self, make: Callable[[], OpenModel[T]]) -> None:
         self._make = make
-        self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, Opened[T]] = WeakKeyDictionary()
+        self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, OpenModel[T]] = WeakKeyDictionary()
         self.closed = False
 
     async def get(self) -> T:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidConfig, ModelEmpty
 from mnemic.types import Completion, Deadline, JsonValue, Prompt
-from mnemic_models.clients import ClientPerLoop, Opened
+from mnemic_models.clients import ClientPerLoop, OpenModel
 from mnemic_models.failures import call_failed
-from mnemic_models.openai_client import CallFailed, Trouble
+from mnemic_models.openai_client import CallFailed, FailureCause
 from mnemic_models.openai_completer import model_error, negotiated
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class VendorCompleter:
     for a refused key), or ModelEmpty. Nothing that was asked or answered gets into an error or a log.
     """
 
-    def __init__(self, model: str, make: Callable[[], Opened[Model]], *, timeout: float = TIMEOUT_SECONDS) -> None:
+    def __init__(self, model: str, make: Callable[[], OpenModel[Model]], *, timeout: float = TIMEOUT_SECONDS) -> None:
         if not 0 < timeout < float("inf"):
             raise InvalidConfig("timeout", hint="seconds, more than 0")
         self._model, self._timeout = model, timeout
@@ -49,7 +49,7 @@ class VendorCompleter:
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
         """One completion; see `mnemic.ports.Completer`."""
         if self._clients.closed:
-            raise model_error(CallFailed(Trouble.REFUSED, "closed"), calls=0)
+            raise model_error(CallFailed(FailureCause.REFUSED, "closed"), calls=0)
         model = await self._clients.get()
         answer, self._options = await negotiated(
             prompt, self._options, lambda one: self._ask(model, prompt, one, deadline)
@@ -66,7 +66,7 @@ class VendorCompleter:
 
         seconds = min(self._timeout, deadline.remaining())
         if seconds <= 0:
-            raise CallFailed(Trouble.TIMEOUT, "no time left for a call")
+            raise CallFailed(FailureCause.TIMEOUT, "no time left for a call")
         asked = ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(prompt.user)])
         settings = _settings(model, prompt, temperature=options.temperature)
         parameters = _parameters(model, prompt, schema=options.schema)

@@ -11,10 +11,10 @@ from mnemic.ports import Clock, Embedder
 from mnemic.providers.circuit_breakers import BreakingEmbedder
 from mnemic.providers.retrying import RetryingEmbedder
 from mnemic.types import Deadline, Vector, VectorSpace
-from mnemic_models.clients import ClientPerLoop, Opened
+from mnemic_models.clients import ClientPerLoop, OpenModel
 from mnemic_models.failures import call_failed
 from mnemic_models.http_embedder import embedder_error, unit_vector
-from mnemic_models.openai_client import CallFailed, Trouble
+from mnemic_models.openai_client import CallFailed, FailureCause
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel
@@ -33,7 +33,7 @@ class VendorEmbedder:
     server that does not answer is not asked for a while. Raises EmbedderFailed, never a partial list.
     """
 
-    def __init__(self, make: Callable[[], Opened[EmbeddingModel]], model: str, dimension: int, clock: Clock) -> None:
+    def __init__(self, make: Callable[[], OpenModel[EmbeddingModel]], model: str, dimension: int, clock: Clock) -> None:
         if type(dimension) is not int or dimension < 1:
             raise InvalidConfig("embedder_dimension", hint="a whole number, at least 1")
         self.space = VectorSpace(model=model, dimension=dimension)
@@ -59,7 +59,7 @@ class VendorEmbedder:
 class _Server:
     """A vendor's model with the options that it was found to take."""
 
-    def __init__(self, make: Callable[[], Opened[EmbeddingModel]], space: VectorSpace) -> None:
+    def __init__(self, make: Callable[[], OpenModel[EmbeddingModel]], space: VectorSpace) -> None:
         self.clients: ClientPerLoop[EmbeddingModel] = ClientPerLoop(make)
         self.space = space
         self._takes_dimensions = True
@@ -69,13 +69,13 @@ class _Server:
     ) -> list[Vector]:
         """Return one vector per text. Raises CallFailed, EmbedderFailed."""
         if self.clients.closed:
-            raise CallFailed(Trouble.REFUSED, "closed")
+            raise CallFailed(FailureCause.REFUSED, "closed")
         model = await self.clients.get()
         if self._takes_dimensions:
             try:
                 return await self._ask(model, texts, purpose, deadline, {"dimensions": self.space.dimension})
             except CallFailed as failure:
-                if failure.trouble is not Trouble.REFUSED:
+                if failure.trouble is not FailureCause.REFUSED:
                     raise
         vectors = await self._ask(model, texts, purpose, deadline, {})
         self._takes_dimensions = False  # only what worked is remembered: the refusal may have been of a text
@@ -91,7 +91,7 @@ class _Server:
     ) -> list[Vector]:
         seconds = TIMEOUT_SECONDS if deadline is None else min(TIMEOUT_SECONDS, deadline.remaining())
         if seconds <= 0:
-            raise CallFailed(Trouble.TIMEOUT, "no time left for a call")
+            raise CallFailed(FailureCause.TIMEOUT, "no time left for a call")
         try:
             async with asyncio.timeout(seconds):
                 answer = await model.embed(texts, input_type=purpose, settings={"truncate": True, **options})
@@ -100,7 +100,7 @@ class _Server:
         except Exception as error:  # noqa: BLE001 - the vendors' clients raise classes of many kinds
             raise call_failed(error) from None
         if len(answer.embeddings) != len(texts):
-            raise CallFailed(Trouble.RESPONSE, "another number of vectors than texts", sent=True)
+            raise CallFailed(FailureCause.RESPONSE, "another number of vectors than texts", sent=True)
         return [unit_vector(row, self.space.dimension) for row in answer.embeddings]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic_models.openai_client import CallFailed, Trouble, refused
+from mnemic_models.openai_client import CallFailed, FailureCause, refused
 
 
 def call_failed(error: Exception) -> CallFailed:
@@ -12,9 +12,9 @@ def call_failed(error: Exception) -> CallFailed:
     if isinstance(error, CallFailed):
         return error
     if isinstance(error, TimeoutError | ModelTimeoutError | ModelRequestTimeout):
-        return CallFailed(Trouble.TIMEOUT, "no answer in time", sent=True)
+        return CallFailed(FailureCause.TIMEOUT, "no answer in time", sent=True)
     if isinstance(error, ModelHTTPError):
         return refused(error.status_code, (error.headers or {}).get("retry-after"), str(error.body))
     if isinstance(error, ModelAPIError | OSError):
-        return CallFailed(Trouble.UNREACHABLE, "no connection")
-    return CallFailed(Trouble.RESPONSE, "not an answer in the vendor's format", sent=True)
+        return CallFailed(FailureCause.UNREACHABLE, "no connection")
+    return CallFailed(FailureCause.RESPONSE, "not an answer in the vendor's format", sent=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
 from mnemic.types import Deadline, Vector, VectorSpace
-from mnemic_models.openai_client import CallFailed, OpenAIClient, Trouble
+from mnemic_models.openai_client import CallFailed, FailureCause, OpenAIClient
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 30.0
 BATCH = 64
 _REASONS = {
-    Trouble.TIMEOUT: "timeout",
-    Trouble.UNREACHABLE: "unavailable",
-    Trouble.BUSY: "unavailable",
-    Trouble.REFUSED: "unavailable",
-    Trouble.AUTH: "auth",
-    Trouble.RESPONSE: "response",
+    FailureCause.TIMEOUT: "timeout",
+    FailureCause.UNREACHABLE: "unavailable",
+    FailureCause.BUSY: "unavailable",
+    FailureCause.REFUSED: "unavailable",
+    FailureCause.AUTH: "auth",
+    FailureCause.RESPONSE: "response",
 }
 
 
@@ -108,15 +108,15 @@ def _rows(answer: object, count: int) -> list[Sequence[float]]:
     """Return the vectors in the order of the texts. Raises CallFailed unless there is exactly one for each."""
     data = getattr(answer, "data", None)
     if not isinstance(data, list) or len(data) != count:
-        raise CallFailed(Trouble.RESPONSE, "another number of vectors than texts")
+        raise CallFailed(FailureCause.RESPONSE, "another number of vectors than texts")
     placed: dict[object, Sequence[float]] = {
         getattr(item, "index", None): getattr(item, "embedding", ()) for item in data
     }
     if placed.keys() != set(range(count)):
-        raise CallFailed(Trouble.RESPONSE, "vectors without their places")
+        raise CallFailed(FailureCause.RESPONSE, "vectors without their places")
     rows = [placed[place] for place in range(count)]
     if not all(isinstance(row, list) and all(type(value) in (int, float) for value in row) for row in rows):
-        raise CallFailed(Trouble.RESPONSE, "vectors that are not lists of numbers")
+        raise CallFailed(FailureCause.RESPONSE, "vectors that are not lists of numbers")
     return rows
 
 

@@ -12,7 +12,7 @@ from mnemic.errors import InvalidInput, RerankerFailed
 from mnemic.ports import Clock
 from mnemic.runtime.circuit_breaker import CircuitBreaker
 from mnemic.types import Deadline
-from mnemic_models.openai_client import CallFailed, OpenAIClient, Trouble
+from mnemic_models.openai_client import CallFailed, FailureCause, OpenAIClient
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -22,14 +22,14 @@ PROTOCOLS: tuple[Protocol, ...] = ("cohere", "voyage", "tei")
 TIMEOUT = timedelta(seconds=3)
 """The longest wait for one call. A search answers without the reranker then."""
 _REASONS = {
-    Trouble.TIMEOUT: "timeout",
-    Trouble.UNREACHABLE: "unavailable",
-    Trouble.BUSY: "unavailable",
-    Trouble.REFUSED: "refused",
-    Trouble.AUTH: "auth",
-    Trouble.RESPONSE: "response",
+    FailureCause.TIMEOUT: "timeout",
+    FailureCause.UNREACHABLE: "unavailable",
+    FailureCause.BUSY: "unavailable",
+    FailureCause.REFUSED: "refused",
+    FailureCause.AUTH: "auth",
+    FailureCause.RESPONSE: "response",
 }
-_UNANSWERED = frozenset({Trouble.TIMEOUT, Trouble.UNREACHABLE, Trouble.BUSY})
+_UNANSWERED = frozenset({FailureCause.TIMEOUT, FailureCause.UNREACHABLE, FailureCause.BUSY})
 
 
 def _cohere(model: str, query: str, texts: list[str]) -> dict[str, Any]:
@@ -109,10 +109,10 @@ def _scores(answer: object, count: int) -> list[float]:
     if isinstance(answer, Mapping):
         answer = answer.get("results", answer.get("data"))
     if not isinstance(answer, list) or len(answer) != count:
-        raise CallFailed(Trouble.RESPONSE, "another number of scores than texts")
+        raise CallFailed(FailureCause.RESPONSE, "another number of scores than texts")
     placed = {one.get("index"): _score(one) for one in answer if isinstance(one, Mapping)}
     if placed.keys() != set(range(count)):
-        raise CallFailed(Trouble.RESPONSE, "scores without their places")
+        raise CallFailed(FailureCause.RESPONSE, "scores without their places")
     scores = [placed[place] for place in range(count)]
     if all(0 <= score <= 1 for score in scores):
         return scores
@@ -122,5 +122,5 @@ def _scores(answer: object, count: int) -> list[float]:
 def _score(one: Mapping[str, Any]) -> float:
     value = one.get("relevance_score", one.get("score"))
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise CallFailed(Trouble.RESPONSE, "a score that is no number")
+        raise CallFailed(FailureCause.RESPONSE, "a score that is no number")
     return float(value)

@@ -27,7 +27,7 @@ LONGEST_RETRY_AFTER = timedelta(hours=1)
 _PASSING_STATUS = frozenset({408, 409, 425, 429})
 
 
-class Trouble(StrEnum):
+class FailureCause(StrEnum):
     """Reason why a call failed."""
 
     TIMEOUT = "timeout"
@@ -44,7 +44,7 @@ class CallFailed(Exception):
     `sent`: it reached the server, which may have answered or may still be at work.
     """
 
-    trouble: Trouble
+    trouble: FailureCause
     hint: str
     retry_after: timedelta | None = None
     about: str = ""
@@ -53,7 +53,7 @@ class CallFailed(Exception):
     @property
     def permanent(self) -> bool:
         """The same call would fail again."""
-        return self.trouble in (Trouble.AUTH, Trouble.REFUSED)
+        return self.trouble in (FailureCause.AUTH, FailureCause.REFUSED)
 
 
 class OpenAIClient:
@@ -80,26 +80,26 @@ class OpenAIClient:
         CallFailed, InvalidConfig.
         """
         if self._closed:
-            raise CallFailed(Trouble.REFUSED, "closed")
+            raise CallFailed(FailureCause.REFUSED, "closed")
         client = await self._open()
         import openai
 
         seconds = self._timeout if deadline is None else min(self._timeout, deadline.remaining())
         if seconds <= 0:
-            raise CallFailed(Trouble.TIMEOUT, "no time left for a call")
+            raise CallFailed(FailureCause.TIMEOUT, "no time left for a call")
         try:
             # The client's timeout bounds each read; a server that drips bytes would outlive it.
             async with asyncio.timeout(seconds):
                 return await request(client, seconds)
         except (TimeoutError, openai.APITimeoutError):
-            raise CallFailed(Trouble.TIMEOUT, "no answer in time", sent=True) from None
+            raise CallFailed(FailureCause.TIMEOUT, "no answer in time", sent=True) from None
         except openai.APIConnectionError:
-            raise CallFailed(Trouble.UNREACHABLE, "no connection") from None
+            raise CallFailed(FailureCause.UNREACHABLE, "no connection") from None
         except openai.APIStatusError as error:
             said = f"{error.param or ''} {error.message}"
             raise refused(error.status_code, error.response.headers.get("retry-after"), said) from None
         except (openai.OpenAIError, ValueError, TypeError):
-            raise CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format", sent=True) from None
+            raise CallFailed(FailureCause.RESPONSE, "not an answer in OpenAI's format", sent=True) from None
 
     async def _open(self) -> AsyncOpenAI:
         if find_spec("openai") is None:
@@ -133,10 +133,10 @@ def refused(status: int, retry_after: str | None, about: str = "") -> CallFailed
     """
     hint = f"HTTP {status}"
     if status in (401, 403):
-        return CallFailed(Trouble.AUTH, hint, sent=True)
+        return CallFailed(FailureCause.AUTH, hint, sent=True)
     if status in _PASSING_STATUS or status >= 500:
-        return CallFailed(Trouble.BUSY, hint, _retry_after(retry_after), sent=True)
-    return CallFailed(Trouble.REFUSED, hint, about=about, sent=True)
+        return CallFailed(FailureCause.BUSY, hint, _retry_after(retry_after), sent=True)
+    return CallFailed(FailureCause.REFUSED, hint, about=about, sent=True)
 
 
 def _retry_after(value: str | None) -> timedelta | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from mnemic.errors import ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.types import Completion, Deadline, JsonValue, Prompt
-from mnemic_models.openai_client import CallFailed, OpenAIClient, Trouble
+from mnemic_models.openai_client import CallFailed, FailureCause, OpenAIClient
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -138,7 +138,7 @@ def _completion(answer: object, model: str) -> Completion:
     from openai.types.chat import ChatCompletion
 
     if not isinstance(answer, ChatCompletion):
-        raise model_error(CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format"))
+        raise model_error(CallFailed(FailureCause.RESPONSE, "not an answer in OpenAI's format"))
     usage = answer.usage
     tokens = {
         "input_tokens": getattr(usage, "prompt_tokens", None) or 0,
@@ -175,7 +175,7 @@ async def negotiated(
         try:
             answer = await ask(options)
         except CallFailed as failure:
-            simpler = options.without(failure.about, prompt) if failure.trouble is Trouble.REFUSED else None
+            simpler = options.without(failure.about, prompt) if failure.trouble is FailureCause.REFUSED else None
             if simpler is None:
                 raise model_error(failure, calls=refused + failure.sent) from None
             options, refused = simpler, refused + 1
@@ -189,10 +189,10 @@ async def negotiated(
 def model_error(failure: CallFailed, *, calls: int = 1) -> ModelFailed:
     """Return the error of a language model for a call that failed."""
     error: ModelFailed
-    if failure.trouble is Trouble.TIMEOUT:
+    if failure.trouble is FailureCause.TIMEOUT:
         error = ModelTimeout(hint=failure.hint)
     else:
-        error = ModelUnavailable("auth" if failure.trouble is Trouble.AUTH else None, hint=failure.hint)
+        error = ModelUnavailable("auth" if failure.trouble is FailureCause.AUTH else None, hint=failure.hint)
     error.paid = {"calls": calls}
     error.permanent = failure.permanent
     error.retry_after = failure.retry_after

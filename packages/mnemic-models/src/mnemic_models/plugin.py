@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidConfig
 from mnemic_models import vendors
-from mnemic_models.clients import Opened
+from mnemic_models.clients import OpenModel
 from mnemic_models.completer import VendorCompleter
 from mnemic_models.embedder import TIMEOUT_SECONDS, VendorEmbedder
 from mnemic_models.fastembed import FastembedEmbedder
@@ -111,12 +111,14 @@ def _space(settings: Settings) -> tuple[str, int]:
     return settings.embedder_model, settings.embedder_dimension
 
 
-def _opening(client: Callable[[Server], Client], server: Server, made_by: str, name: str) -> Callable[[], Opened[Any]]:
+def _opening(
+    client: Callable[[Server], Client], server: Server, made_by: str, name: str
+) -> Callable[[], OpenModel[Any]]:
     """Return a function that opens the client and the model on it."""
 
-    def make() -> Opened[Any]:
+    def make() -> OpenModel[Any]:
         opened = client(server)
         module, _, model = made_by.partition(":")
-        return Opened(getattr(import_module(module), model)(name, provider=opened.provider), opened.close)
+        return OpenModel(getattr(import_module(module), model)(name, provider=opened.provider), opened.close)
 
     return make

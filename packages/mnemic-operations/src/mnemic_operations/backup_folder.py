@@ -75,7 +75,7 @@ class Manifest:
         synced(folder / MANIFEST)
 
 
-class Restored(NamedTuple):
+class RestoreResult(NamedTuple):
     """Result of a restore, and the names under which the log of an earlier file of that name was set aside."""
 
     manifest: Manifest

@@ -9,12 +9,12 @@ from mnemic.bootstrap.keyrings import build_keyring
 from mnemic.bootstrap.record_stores import build_store
 from mnemic.config import Settings
 from mnemic.ports import Clock
-from mnemic_maintenance.reembed import Reembedded, reembed
+from mnemic_maintenance.reembed import ReembedResult, reembed
 
 
 async def reembed_store(
     settings: Settings, clock: Clock, *, on_progress: Callable[[int], None] | None = None
-) -> Reembedded:
+) -> ReembedResult:
     """Re-embed every memory of the store, of all tenants, with the embedder that `settings` name; see
     `mnemic_maintenance.reembed`. Does nothing if all have such a vector. Raises the errors of that function,
     StoreFailed, StoreUnavailable (`store_unavailable:empty`) if nothing was ever stored.

@@ -19,8 +19,8 @@ from typing import TypeVar
 from mnemic.errors import InvalidInput, NotSupported, StoreCorrupt
 from mnemic.ports import RecordStore
 from mnemic.ports.optional_capabilities import TenantMigration
-from mnemic.types import AuditEvent, KeptRequest, Memory, Scope, Status
-from mnemic.unit_of_work import Answered, Mutation, Unit, apply, commit
+from mnemic.types import AuditEvent, Memory, Scope, Status, StoredAnswer
+from mnemic.unit_of_work import AnsweredRequest, Mutation, Unit, apply, commit
 from mnemic_maintenance.subject_data import audit_of
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ TOGETHER = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
+class MigrationResult:
     """Numbers of moved items of each tenant, all verified in the new store."""
 
     tenants: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Moved:
         return {"tenants": {name: dict(one) for name, one in self.tenants.items()}, "counts": dict(self.counts)}
 
 
-async def move(source: RecordStore, target: RecordStore, tenants: Collection[str] = ()) -> Moved:
+async def move(source: RecordStore, target: RecordStore, tenants: Collection[str] = ()) -> MigrationResult:
     """Copy everything, and compare. `tenants` names those that `source` cannot list.
 
     Raises InvalidInput (`move:not_empty`, `move:changed`), NotSupported, StoreCorrupt for a damaged row, StoreFailed:
@@ -56,7 +56,7 @@ async def move(source: RecordStore, target: RecordStore, tenants: Collection[str
     named = sorted({*await source.tenants(), *tenants})
     for tenant in named:
         await _require_empty(target, tenant)
-    return Moved(tenants={tenant: await _Move(source, target, tenant).done() for tenant in named})
+    return MigrationResult(tenants={tenant: await _Move(source, target, tenant).done() for tenant in named})
 
 
 async def _require_empty(target: RecordStore, tenant: str) -> None:
@@ -181,15 +181,15 @@ async def _write(changes: Sequence[Memory], unit: Unit) -> None:
         await unit.apply(Mutation(tenant=one.scope.tenant, silent=True, insert=first, replace=later))
 
 
-async def _answered(tenant: str, page: Sequence[KeptRequest], unit: Unit) -> list[Answered]:
+async def _answered(tenant: str, page: Sequence[StoredAnswer], unit: Unit) -> list[AnsweredRequest]:
     found = []
     for one in page:
         known = await unit.reads.find_request(tenant, one.idempotency_key)
         if known is not None:
-            found.append(Answered(key=one.idempotency_key, digest=known[0], receipt=one.receipt, at=one.at))
+            found.append(AnsweredRequest(key=one.idempotency_key, digest=known[0], receipt=one.receipt, at=one.at))
     return found
 
 
-async def _remember(tenant: str, answered: Sequence[Answered], unit: Unit) -> None:
+async def _remember(tenant: str, answered: Sequence[AnsweredRequest], unit: Unit) -> None:
     for one in answered:
         await unit.apply(Mutation(tenant=tenant, answered=one))

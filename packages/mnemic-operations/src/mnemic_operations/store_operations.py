@@ -16,11 +16,11 @@ from mnemic.types import Actor, VectorSpace
 from mnemic.unit_of_work import commit
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_maintenance.tenants import SERVICE_TENANT, Tenants
-from mnemic_operations.backup_folder import Manifest, Restored
+from mnemic_operations.backup_folder import Manifest, RestoreResult
 from mnemic_operations.erased_users import erase_again, erased_since
 from mnemic_operations.sqlite.backup import restore, take
-from mnemic_operations.sqlite.salvage import Salvaged, salvage
-from mnemic_operations.store_migration import Moved, move
+from mnemic_operations.sqlite.salvage import SalvageResult, salvage
+from mnemic_operations.store_migration import MigrationResult, move
 
 
 def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
@@ -51,7 +51,7 @@ def restore_store(
     erasures: str | None,
     receipts: Sequence[ErasureReceipt],
     keyring: Keyring | None = None,
-) -> tuple[Restored, list[ErasureReceipt]]:
+) -> tuple[RestoreResult, list[ErasureReceipt]]:
     """Restore the backup in `folder` into the new file `target`, or into the empty database `target`, without the users
     erased since: as recorded in the store at `erasures`, or in `receipts`; `keyring` decrypts sealed data. Raises
     InvalidInput, StoreCorrupt, StoreNewer, StoreFailed, NotSupported.
@@ -69,7 +69,7 @@ def restore_store(
 
     if (backups := backend("backups", target)) is not None:
         _check_alone(target)
-        return Restored(asyncio.run(backups.restore(plain(target), folder, prepared))), erased
+        return RestoreResult(asyncio.run(backups.restore(plain(target), folder, prepared))), erased
     path = store_file(target)
     if path is None:
         raise NotSupported("restore", hint="a backup is restored into a file or a database")
@@ -78,13 +78,13 @@ def restore_store(
 
 def move_store(
     location: str, target: str, clock: Clock, *, tenants: Sequence[str] = (), keyring: Keyring | None = None
-) -> Moved:
+) -> MigrationResult:
     """Copy the store at `location` into the empty store `target`; see
     `mnemic_operations.store_migration`. `tenants` are copied in addition to those that the store knows. Raises
     InvalidInput, NotSupported, StoreFailed.
     """
 
-    async def run() -> Moved:
+    async def run() -> MigrationResult:
         async with AsyncExitStack() as stores:
             source = await stores.enter_async_context(_opened(location, keyring))
             space = await commit(source, lambda unit: unit.reads.space())
@@ -95,7 +95,7 @@ def move_store(
     return asyncio.run(run())
 
 
-def salvage_store(location: str, target: Path, *, keyring: Keyring | None = None) -> Salvaged:
+def salvage_store(location: str, target: Path, *, keyring: Keyring | None = None) -> SalvageResult:
     """Salvage the readable contents of the damaged file at `location` into the new file `target`. Raises NotSupported
     if it is not a file, InvalidInput, StoreUnavailable.
     """

@@ -21,8 +21,8 @@ from mnemic_postgres.rows import Bodies, Place, Terms, Words, decode_vector, dig
 from mnemic_postgres.statements import load
 from mnemic_stores.codec import blob_check, cues_of
 from mnemic_stores.index_cache import IndexCache
-from mnemic_stores.scope_index import Entry, ScopeIndex
-from mnemic_stores.sealing import NOTHING, Searched
+from mnemic_stores.scope_index import IndexEntry, ScopeIndex
+from mnemic_stores.sealing import NOTHING, SearchData
 
 CATCH_UP = 256
 """Changes that a reader takes in on its way; more are loaded in the background."""
@@ -127,7 +127,7 @@ class Indexes:
         index.seen = counted[0]["changes"]
         return index
 
-    async def _entries(self, session: Session, tenant: str, rows: Sequence[Any]) -> list[Entry]:
+    async def _entries(self, session: Session, tenant: str, rows: Sequence[Any]) -> list[IndexEntry]:
         """Return the entries of these memories. Damaged words are computed again from the memory's content."""
         damaged = [row["memory_id"] for row in rows if not words_are_whole(row)]
         again = {}
@@ -162,7 +162,9 @@ def _code(stored: bytes | None) -> str | None:
     return None if stored is None else stored.hex()
 
 
-def entries_of(rows: Sequence[Any], dimension: int, again: Mapping[str, _Again] = MappingProxyType({})) -> list[Entry]:
+def entries_of(
+    rows: Sequence[Any], dimension: int, again: Mapping[str, _Again] = MappingProxyType({})
+) -> list[IndexEntry]:
     """Return the entries of these memories for an index; `again` has the words of those where they are damaged. A
     vector of another space, put there by another process, counts as none, as does a damaged one.
     """
@@ -170,7 +172,7 @@ def entries_of(rows: Sequence[Any], dimension: int, again: Mapping[str, _Again] 
     contents = _term_lists([searched.content for searched in entries])
     contexts = _term_lists([searched.context for searched in entries])
     return [
-        Entry(
+        IndexEntry(
             row["number"],
             row["memory_id"],
             row["kind"],
@@ -193,13 +195,13 @@ def entries_of(rows: Sequence[Any], dimension: int, again: Mapping[str, _Again] 
     ]
 
 
-def _searched(row: Any, again: Mapping[str, _Again]) -> Searched:
+def _searched(row: Any, again: Mapping[str, _Again]) -> SearchData:
     if words_are_whole(row):
-        return Searched(None, row["content"], row["context"], _text(row["speaker"]), row["cues"])
+        return SearchData(None, row["content"], row["context"], _text(row["speaker"]), row["cues"])
     if row["memory_id"] not in again:
         return NOTHING
     content, context, memory = again[row["memory_id"]]
-    return Searched(None, content.packed, context.packed, memory.source.speaker, cues_of(memory))
+    return SearchData(None, content.packed, context.packed, memory.source.speaker, cues_of(memory))
 
 
 def _vector(row: Any, dimension: int) -> bytes | None:

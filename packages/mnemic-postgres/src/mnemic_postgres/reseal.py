@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemic.errors import StoreBusy
-from mnemic.ports import Anew
+from mnemic.ports import Reseal
 from mnemic.types import Level, Scope
 from mnemic_stores.codec import body_check
 from mnemic_stores.sealing import Sealer, body_anew, whole_text
@@ -42,7 +42,7 @@ _UNDER_WAY = """
 """
 
 
-async def reseal(connection: Any, tenant: str, anew: Anew) -> int:
+async def reseal(connection: Any, tenant: str, anew: Reseal) -> int:
     """Return the port's `reseal`."""
     await _others_ended(connection)
     resealed, last = 0, ("", 0)

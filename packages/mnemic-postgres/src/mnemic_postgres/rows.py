@@ -16,7 +16,7 @@ from mnemic.types.facets import ANY, facets_of
 from mnemic.types.scope import scope_named
 from mnemic_language.text.analyse import analyse
 from mnemic_stores.codec import (
-    Noted,
+    LoggedDamage,
     blob_check,
     body_check,
     cues_of,
@@ -63,7 +63,7 @@ class Bodies:
 
     def __init__(self, sealer: Sealer) -> None:
         self.sealer = sealer
-        self.noted = Noted()
+        self.noted = LoggedDamage()
 
     def memory(self, row: Any, scope: Scope | None = None) -> Memory:
         """Return the memory of a row, which belongs to `scope` unless it names another. A damaged vector is dropped;

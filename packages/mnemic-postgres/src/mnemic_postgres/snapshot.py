@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.errors import SpaceMismatch
-from mnemic.ports import Changed, Snapshot
+from mnemic.ports import ScopeChanges, Snapshot
 from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 from mnemic_language.text.analyse import parse_query
 from mnemic_language.text.bm25 import Bm25
@@ -251,11 +251,11 @@ class PostgresSnapshot:
             self._present = VectorSpace(model=model, dimension=dimension)
             self._places[Scope(tenant=where.tenant, level=Level(level), owner=owner)] = Place(*columns)
 
-    async def changed(self, scope: Scope, seen: int) -> Changed:
+    async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
         """Return the offer of `ChangeFeed`."""
         found = await self._rows(scope.tenant, _INDEXING["place"], *place_of(scope))
         if not found or found[0]["changes"] <= seen:
-            return Changed(seen=seen)
+            return ScopeChanges(seen=seen)
         scope_id, changes, removed_at = found[0]
         rows = await self._rows(scope.tenant, _INDEXING["changed"], scope.tenant, scope_id, seen)
         data = {row["memory_id"]: said for row in rows if (said := self._bodies.data(row, scope)) is not None}
@@ -263,7 +263,7 @@ class PostgresSnapshot:
         if 0 < seen < removed_at:
             names = await self._rows(scope.tenant, _INDEXING["names"], scope.tenant, scope_id)
             kept = frozenset(one for (one,) in names)
-        return Changed(seen=changes, data=data, kept=kept)
+        return ScopeChanges(seen=changes, data=data, kept=kept)
 
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
-from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
+from mnemic.ports import Capabilities, Keyring, Reseal, Snapshot, Transaction
 from mnemic.ports.optional_capabilities import Damage
 from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
 from mnemic_language.text.bm25 import Bm25
@@ -29,7 +29,7 @@ from mnemic_postgres.snapshot import PostgresSnapshot
 from mnemic_postgres.statements import load
 from mnemic_stores.async_transactions import drive
 from mnemic_stores.codec import adopted, checked_secret, text_check, with_fingerprint, with_id
-from mnemic_stores.jobs import Jobs
+from mnemic_stores.jobs import JobTables
 from mnemic_stores.relational.statements import Ask
 from mnemic_stores.sealing import Sealer
 from mnemic_stores.single_reads import Scan, SingleReads
@@ -42,7 +42,7 @@ _EXAMINING = 3600.0
 """Seconds that it may take to read every row of a tenant."""
 
 
-class PostgresStore(Jobs, SingleReads):
+class PostgresStore(JobTables, SingleReads):
     """A `RecordStore` in the database at `dsn` (a `postgresql://` URL), which many processes may open.
 
     Needs PostgreSQL 16 or newer with pgvector. Everything is in the schema `mnemic`; the store works as the role
@@ -255,7 +255,7 @@ class PostgresStore(Jobs, SingleReads):
             raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
         return sum(await self._ready.as_owners(partial(reseal.seal, sealer=self._sealer, tenant=tenant)))
 
-    async def reseal(self, tenant: str, anew: Anew) -> int:
+    async def reseal(self, tenant: str, anew: Reseal) -> int:
         return sum(await self._ready.as_owners(partial(reseal.reseal, tenant=tenant, anew=anew)))
 
     async def begin_space(self, space: VectorSpace) -> None:

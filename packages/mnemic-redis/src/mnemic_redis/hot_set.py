@@ -7,7 +7,7 @@ from datetime import timedelta
 from itertools import groupby
 
 from mnemic.errors import StoreFull
-from mnemic.types import Change, Hottest, Memory, Scope, Scored
+from mnemic.types import Change, HotSetContents, Memory, Scope, Scored
 from mnemic_redis.connection import RedisLink, Script, checked, digest_of, digest_of_tenant
 from mnemic_stores.codec import to_micros
 
@@ -119,7 +119,7 @@ class RedisHotSet:
                 await self._link.call("UNLINK", _key(scope))
                 raise
 
-    async def newest(self, scope: Scope, *, limit: int) -> Hottest | None:
+    async def newest(self, scope: Scope, *, limit: int) -> HotSetContents | None:
         limit = max(0, limit)
         edge, *found = checked(await self._link.run(_NEWEST, _key(scope), limit, self._idle), list) or [None]
         if edge is None or edge == b"inf":
@@ -127,7 +127,7 @@ class RedisHotSet:
         known = tuple(checked(name, bytes).decode("ascii", "replace") for name in found)
         reached = _EDGE in known
         known = (known[: known.index(_EDGE)] if reached else known)[:limit]
-        return Hottest(memory_ids=known, complete=reached and edge == b"-inf")
+        return HotSetContents(memory_ids=known, complete=reached and edge == b"-inf")
 
     async def begin(self, scope: Scope) -> None:
         await self._link.run(_BEGIN, _key(scope), self._idle)

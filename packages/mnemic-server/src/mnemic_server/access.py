@@ -22,9 +22,9 @@ from mnemic_maintenance.tenancy import Tenancy
 from mnemic_server import service_reason_codes
 from mnemic_server.credentials import ApiKeys, Principal, Role
 from mnemic_server.erasures import Erasures
-from mnemic_server.login_throttle import Watch
+from mnemic_server.login_throttle import RefusedLogins
 from mnemic_server.loopback import is_loopback
-from mnemic_server.problems import Refused, unauthenticated, user_required
+from mnemic_server.problems import ServiceRefusal, unauthenticated, user_required
 from mnemic_server.prometheus_metrics import Meter
 from mnemic_server.request_limits import BODY_BYTES, REFUSED
 from mnemic_server.session_names import SessionName, in_session
@@ -42,7 +42,7 @@ _bearer = HTTPBearer(auto_error=False, description="An API key, a token of this 
 
 
 @dataclass(slots=True)
-class Rate:
+class CallRateLimit:
     """Token bucket for each caller: `per_second` calls, up to `burst` at once. Tracks at most `callers` of them.
 
     A call may cost several tokens. It is admitted as soon as one is left; the debt delays the calls after it.
@@ -72,7 +72,7 @@ class Rate:
 
 
 @dataclass(slots=True, kw_only=True)
-class Service:
+class ServiceContext:
     """Objects that every route works with. `open_to` is the principal of calls without a credential; None refuses them.
     `profiles` are the agents' profiles by their makers. `home` is the tenant whose admins administer the service.
     """
@@ -87,15 +87,15 @@ class Service:
     keys: ApiKeys
     tokens: Tokens
     sessions: Sessions
-    rate: Rate
+    rate: CallRateLimit
     meter: Meter
-    watch: Watch
+    watch: RefusedLogins
     erasures: Erasures
     webhooks: Webhooks
     settings: Sequence[Mapping[str, Any]] = ()
     open_to: Principal | None = None
     sign_on: SignOn | None = None
-    tenant_rate: Rate | None = None
+    tenant_rate: CallRateLimit | None = None
     """Calls of all credentials of a tenant together; None: only each credential has a rate."""
     streams: Streams = field(default_factory=Streams)
     profiles: Callable[[str], Profile | None] = lambda _: None
@@ -103,13 +103,13 @@ class Service:
     """Turns that continue after their caller has disconnected."""
 
 
-async def service_of(request: Request) -> Service:
+async def service_of(request: Request) -> ServiceContext:
     """Return the service a request came to."""
-    service: Service = request.app.state.service
+    service: ServiceContext = request.app.state.service
     return service
 
 
-AnyService = Annotated[Service, Depends(service_of)]
+AnyService = Annotated[ServiceContext, Depends(service_of)]
 """View for callers without a tenant."""
 
 
@@ -120,10 +120,10 @@ async def principal_of(request: Request, service: AnyService, _: Annotated[Any, 
     return await admitted(request, service)
 
 
-async def admitted(request: HTTPConnection, service: Service) -> Principal:
+async def admitted(request: HTTPConnection, service: ServiceContext) -> Principal:
     """Return the same for a request that is no route's."""
     state = request.scope.get("state", {})
-    refusal: Refused | None = state.get(REFUSED)
+    refusal: ServiceRefusal | None = state.get(REFUSED)
     if refusal is not None:
         raise refusal
     principal = state.pop(_KNOWN, None) or await credential_of(request, service)
@@ -134,28 +134,28 @@ async def admitted(request: HTTPConnection, service: Service) -> Principal:
     return principal
 
 
-async def require_open(principal: Principal, service: Service) -> None:
+async def require_open(principal: Principal, service: ServiceContext) -> None:
     """Refuse with 403 a caller whose tenant is suspended."""
     if (await service.tenancy.of(principal.tenant)).suspended:
-        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.TENANT_SUSPENDED)
+        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.TENANT_SUSPENDED)
 
 
-async def governed(service: AnyService, principal: Annotated[Principal, Depends(principal_of)]) -> Service:
+async def governed(service: AnyService, principal: Annotated[Principal, Depends(principal_of)]) -> ServiceContext:
     """Return the service by the rules of the caller's tenant."""
     state = await service.tenancy.of(principal.tenant)
     return replace(service, engine=state.engine)
 
 
-TheService = Annotated[Service, Depends(governed)]
+TheService = Annotated[ServiceContext, Depends(governed)]
 
 
-def require_rate(principal: Principal, request: HTTPConnection, service: Service) -> None:
+def require_rate(principal: Principal, request: HTTPConnection, service: ServiceContext) -> None:
     """Charge a request to the credential's rate, except for the part that was charged before. Refuses with 429."""
     state = request.scope.get("state", {})
     _take(principal, request, service, state.get(BODY_BYTES, 0))
 
 
-def _take(principal: Principal, request: HTTPConnection, service: Service, size: int) -> None:
+def _take(principal: Principal, request: HTTPConnection, service: ServiceContext, size: int) -> None:
     state = request.scope.setdefault("state", {})
     due, counted = 1 + size // BYTES_OF_A_CALL, f"{_COUNTED}:{principal.key_id}"
     calls, state[counted] = due - state.get(counted, 0), due
@@ -164,10 +164,10 @@ def _take(principal: Principal, request: HTTPConnection, service: Service, size:
         wait = _of_tenant(service.tenant_rate, principal, calls)
     if wait:
         after = {"Retry-After": str(int(wait) + 1)}
-        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, service_reason_codes.RATE_LIMITED, headers=after)
+        raise ServiceRefusal(HTTPStatus.TOO_MANY_REQUESTS, service_reason_codes.RATE_LIMITED, headers=after)
 
 
-def _of_tenant(rate: Rate, principal: Principal, calls: float) -> float:
+def _of_tenant(rate: CallRateLimit, principal: Principal, calls: float) -> float:
     """Charge calls to the tenant's rate, of which one credential never gets more than remains (`concurrency_shares`): a
     credential that is faster than its tenant's rate leaves half of the burst to the others. Returns the seconds to
     wait, or 0.
@@ -181,7 +181,7 @@ def _of_tenant(rate: Rate, principal: Principal, calls: float) -> float:
     return wait
 
 
-async def admit(request: HTTPConnection, size: int, *, service: Service) -> Principal:
+async def admit(request: HTTPConnection, size: int, *, service: ServiceContext) -> Principal:
     """Return the principal of a request's credential, and charge a body of `size` before it is read; the route need do
     neither again. Refuses with 401 a credential that is invalid, with 403 a request from another site's page, with 429
     one beyond the rate.
@@ -195,7 +195,7 @@ async def admit(request: HTTPConnection, size: int, *, service: Service) -> Prin
     return principal
 
 
-async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:
+async def credential_of(request: HTTPConnection, service: ServiceContext) -> Principal | None:
     """Return the current principal of a request's credential; None where it opens nothing. Refuses with 429 an address
     that has shown too many which opened nothing.
     """
@@ -217,7 +217,7 @@ async def credential_of(request: HTTPConnection, service: Service) -> Principal 
     return principal
 
 
-async def _browsing(service: Service, request: HTTPConnection) -> Principal | None:
+async def _browsing(service: ServiceContext, request: HTTPConnection) -> Principal | None:
     """Return the principal of a request without an Authorization header. A cookie, which a browser adds to every
     request, proves no intent: such a request must come from a page of this service, and one that changes anything must
     carry the session's CSRF token.
@@ -231,22 +231,22 @@ async def _browsing(service: Service, request: HTTPConnection) -> Principal | No
         return service.open_to
     given = request.headers.get(CSRF_HEADER, "").encode()
     if request.scope["method"] not in _SAFE and not hmac.compare_digest(given, session.csrf_token.encode()):
-        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.CSRF_TOKEN)
+        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.CSRF_TOKEN)
     return session.principal
 
 
-def require_same_origin(request: HTTPConnection, service: Service, *, loopback: bool = False) -> None:
+def require_same_origin(request: HTTPConnection, service: ServiceContext, *, loopback: bool = False) -> None:
     """Refuse with 403 a request that a browser sends for another site's page (Fetch metadata, Origin). With `loopback`
     also one under a host name other than this machine's (DNS rebinding).
     """
     refuse_foreign_origin(request, service)
     if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.CROSS_SITE)
+        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.CROSS_SITE)
     if loopback and not is_loopback(request.url.hostname or ""):
-        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.FOREIGN_HOST)
+        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.FOREIGN_HOST)
 
 
-def refuse_foreign_origin(request: HTTPConnection, service: Service) -> None:
+def refuse_foreign_origin(request: HTTPConnection, service: ServiceContext) -> None:
     """Refuse with 403 a request from a page of another site: of another host or port, or a page without TLS if browsers
     reach the service by TLS. Clients other than browsers send no origin.
     """
@@ -255,10 +255,10 @@ def refuse_foreign_origin(request: HTTPConnection, service: Service) -> None:
         return
     scheme, _, place = origin.partition("://")
     if place != request.headers.get("host") or (scheme != "https" and is_secure(request, service)):
-        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.CROSS_SITE)
+        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.CROSS_SITE)
 
 
-def is_secure(request: HTTPConnection, service: Service) -> bool:
+def is_secure(request: HTTPConnection, service: ServiceContext) -> bool:
     """Return True if browsers reach the service by TLS: as the service's address says, or as the request came."""
     return (service.url or str(request.base_url)).startswith("https:")
 
@@ -269,22 +269,24 @@ def require_role(principal: Principal, *roles: Role) -> None:
         raise _lacking(*roles)
 
 
-def _lacking(*roles: Role) -> Refused:
-    return Refused(HTTPStatus.FORBIDDEN, f"{service_reason_codes.ROLE_REQUIRED}:{'|'.join(sorted(roles))}")
+def _lacking(*roles: Role) -> ServiceRefusal:
+    return ServiceRefusal(HTTPStatus.FORBIDDEN, f"{service_reason_codes.ROLE_REQUIRED}:{'|'.join(sorted(roles))}")
 
 
-def is_service_admin(principal: Principal, service: Service) -> bool:
+def is_service_admin(principal: Principal, service: ServiceContext) -> bool:
     """Return True if the caller acts across tenants: only an admin of the service's own tenant does."""
     return Role.ADMIN in principal.roles and principal.tenant == service.home
 
 
-def require_service_admin(principal: Principal, service: Service) -> None:
+def require_service_admin(principal: Principal, service: ServiceContext) -> None:
     """Refuse with 403 a caller who may not act across tenants."""
     if not is_service_admin(principal, service):
-        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.HOME_TENANT_REQUIRED)
+        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.HOME_TENANT_REQUIRED)
 
 
-def manages(principal: Principal, service: Service, *, tenant: str, roles: Collection[str]) -> Refused | None:
+def manages(
+    principal: Principal, service: ServiceContext, *, tenant: str, roles: Collection[str]
+) -> ServiceRefusal | None:
     """Return the reason why the caller may not manage keys of `tenant` with `roles`; None if it may. The one rule for
     creating, reading, rotating and revoking a key: a caller who gets a key's secret can do everything the key can.
     """
@@ -294,7 +296,7 @@ def manages(principal: Principal, service: Service, *, tenant: str, roles: Colle
     if (foreign or Role.ADMIN in roles) and Role.ADMIN not in principal.roles:
         return _lacking(Role.ADMIN)
     if foreign and not is_service_admin(principal, service):
-        return Refused(HTTPStatus.FORBIDDEN, service_reason_codes.HOME_TENANT_REQUIRED)
+        return ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.HOME_TENANT_REQUIRED)
     return None
 
 
@@ -312,7 +314,7 @@ def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:
     ) -> Principal:
         try:
             require_role(principal, *roles)
-        except Refused as refusal:
+        except ServiceRefusal as refusal:
             await service.watch.refused(request, principal, refusal.reason)
             raise
         return principal
@@ -329,7 +331,7 @@ async def service_admin(
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewDesk:
+class ReviewView:
     """A caller's view of the review queue: of the whole tenant with the role `reviewer`, else of the person's own
     memories, for which `engine` grants only the level `user`.
     """
@@ -341,20 +343,20 @@ class ReviewDesk:
 
 async def review_desk(
     principal: Annotated[Principal, Depends(allowed(Role.REVIEWER, Role.SUBJECT))], service: TheService
-) -> ReviewDesk:
+) -> ReviewView:
     """Return a dependency: the caller's view of what waits. Refuses with 403 an application that is no reviewer."""
     if Role.REVIEWER in principal.roles:
-        return ReviewDesk(service.engine, principal.actor, whole_tenant=True)
+        return ReviewView(service.engine, principal.actor, whole_tenant=True)
     require_user(principal)
     rules = service.engine.rules
     grant = replace(rules.grant, levels=rules.grant.levels & {Level.USER})
     own = service.engine.under(policy=rules.policy, grant=grant, budget=rules.budget, limits=rules.limits)
-    return ReviewDesk(own, principal.actor, whole_tenant=False)
+    return ReviewView(own, principal.actor, whole_tenant=False)
 
 
 async def deciding(
-    desk: Annotated[ReviewDesk, Depends(review_desk)], principal: Annotated[Principal, Depends(principal_of)]
-) -> ReviewDesk:
+    desk: Annotated[ReviewView, Depends(review_desk)], principal: Annotated[Principal, Depends(principal_of)]
+) -> ReviewView:
     """Return a dependency: the view of a person who decides. An application is refused with 403: it could not be
     distinguished from the proposer of what it decides on.
     """
@@ -388,8 +390,8 @@ Writing = Annotated[Actor, Depends(acting(Role.WRITER))]
 Correcting = Annotated[Actor, Depends(acting(Role.WRITER, Role.SUBJECT))]
 Deleting = Annotated[Actor, Depends(deleting)]
 OneselfOnly = Annotated[Actor, Depends(acting(Role.SUBJECT))]
-Reviewing = Annotated[ReviewDesk, Depends(review_desk)]
-Deciding = Annotated[ReviewDesk, Depends(deciding)]
+Reviewing = Annotated[ReviewView, Depends(review_desk)]
+Deciding = Annotated[ReviewView, Depends(deciding)]
 Operating = Annotated[Principal, Depends(allowed(Role.OPERATOR))]
 Erasing = Annotated[Principal, Depends(allowed(Role.OPERATOR, Role.SUBJECT))]
 Revealing = Annotated[Principal, Depends(allowed(*Role))]

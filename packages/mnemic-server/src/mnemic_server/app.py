@@ -17,18 +17,18 @@ from mnemic.engine import MemoryEngine
 from mnemic.kinds.profile import Profile
 from mnemic_maintenance.tenancy import Tenancy
 from mnemic_server import problems
-from mnemic_server.access import Rate, Service, admit
+from mnemic_server.access import CallRateLimit, ServiceContext, admit
 from mnemic_server.credentials import ApiKeys, Principal
 from mnemic_server.erasures import Erasures
 from mnemic_server.known_parameters import require_known_parameters
-from mnemic_server.login_throttle import Watch
+from mnemic_server.login_throttle import RefusedLogins
 from mnemic_server.loop_lag import watched_loop
-from mnemic_server.observability import Observed, Observer
+from mnemic_server.observability import Observer, ObservingMiddleware
 from mnemic_server.openapi_descriptions import describe
 from mnemic_server.openapi_examples import exemplify
 from mnemic_server.problems import MEDIA_TYPE, Problem
 from mnemic_server.prometheus_metrics import Meter
-from mnemic_server.request_limits import Boundary, Bounds
+from mnemic_server.request_limits import LimitMiddleware, RequestLimits
 from mnemic_server.routes import (
     changes,
     console,
@@ -94,7 +94,7 @@ def create_app(
     home: str = "default",
     url: str | None = None,
     origins: Collection[str] = (),
-    bounds: Bounds | None = None,
+    bounds: RequestLimits | None = None,
     per_second: float = 50.0,
     tenant_per_second: float = 500.0,
     burst: int = 100,
@@ -115,7 +115,7 @@ def create_app(
     """
     api_keys = ApiKeys(engine.store, engine.clock)
     tokens = Tokens(api_keys, engine.clock, provider)
-    service = Service(
+    service = ServiceContext(
         engine=engine,
         keys=api_keys,
         sessions=Sessions(engine.store, engine.clock, api_keys),
@@ -154,18 +154,20 @@ def _tenancy(engine: MemoryEngine) -> Tenancy:
 def _guards(engine: MemoryEngine, per_second: float, tenant_per_second: float, burst: int) -> dict[str, Any]:
     clock = engine.clock
     return {
-        "watch": Watch(store=engine.store, clock=clock),
-        "rate": Rate(clock, per_second=per_second, burst=burst),
-        "tenant_rate": Rate(clock, per_second=tenant_per_second, burst=max(1, int(2 * tenant_per_second))),
+        "watch": RefusedLogins(store=engine.store, clock=clock),
+        "rate": CallRateLimit(clock, per_second=per_second, burst=burst),
+        "tenant_rate": CallRateLimit(clock, per_second=tenant_per_second, burst=max(1, int(2 * tenant_per_second))),
     }
 
 
-def _observed(service: Service, bounds: Bounds | None, observers: Sequence[Observer]) -> ASGIApp:
+def _observed(service: ServiceContext, bounds: RequestLimits | None, observers: Sequence[Observer]) -> ASGIApp:
     service.engine.load()
     watchers = service.engine.watchers
     watchers.on_write, watchers.on_search = service.meter.wrote, service.meter.searched
-    answering = _Hardened(Boundary(_routed(service), bounds, admit=partial(admit, service=service)))
-    return Observed(_shared(answering, service.origins) if service.origins else answering, [service.meter, *observers])
+    answering = _Hardened(LimitMiddleware(_routed(service), bounds, admit=partial(admit, service=service)))
+    return ObservingMiddleware(
+        _shared(answering, service.origins) if service.origins else answering, [service.meter, *observers]
+    )
 
 
 def _shared(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
@@ -182,7 +184,7 @@ def _shared(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
     )
 
 
-def _routed(service: Service) -> FastAPI:
+def _routed(service: ServiceContext) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with service.engine, watched_loop(service.meter.lag.observe), _deliveries(service).running():
@@ -195,7 +197,7 @@ def _routed(service: Service) -> FastAPI:
     return app
 
 
-def _deliveries(service: Service) -> Deliveries:
+def _deliveries(service: ServiceContext) -> Deliveries:
     return Deliveries(
         tenancy=service.tenancy,
         clock=service.engine.clock,
@@ -226,7 +228,7 @@ def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | No
     return app
 
 
-def _tool_server(service: Service) -> list[Route]:
+def _tool_server(service: ServiceContext) -> list[Route]:
     """`/mcp`, where MCP is installed."""
     try:
         from mnemic_server.mcp_endpoint import ToolServer

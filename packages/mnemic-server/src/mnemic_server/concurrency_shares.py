@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from mnemic_server.problems import Refused
+from mnemic_server.problems import ServiceRefusal
 from mnemic_server.service_reason_codes import TOO_MANY_REQUESTS
 
 TENANT = 3.0
@@ -23,7 +23,7 @@ CALLER = 1.0
 
 
 @dataclass(slots=True, kw_only=True)
-class Shares:
+class ConcurrencyLimit:
     """Limits concurrent requests to `most`. `reason` is returned, with status 429, to a caller without a slot."""
 
     most: int
@@ -41,7 +41,7 @@ class Shares:
             self._in_use[holder] > share * free for holder, share in zip(holders, (TENANT, CALLER), strict=True)
         ):
             wait = {"Retry-After": str(self.wait_seconds)}
-            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, self.reason, headers=wait)
+            raise ServiceRefusal(HTTPStatus.TOO_MANY_REQUESTS, self.reason, headers=wait)
         self._taken += 1
         self._in_use.update(holders)
         try:

@@ -28,7 +28,7 @@ from mnemic.write.consent import subject_token
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_maintenance.personal_keys import RECEIPT_LASTS
 from mnemic_maintenance.tenants import SERVICE_TENANT
-from mnemic_server.concurrency_shares import Shares
+from mnemic_server.concurrency_shares import ConcurrencyLimit
 from mnemic_server.credentials import Principal, digest
 from mnemic_server.service_reason_codes import INTERRUPTED, TOO_MANY_ERASURES
 
@@ -87,7 +87,7 @@ class Erasures:
         self._clock = clock
         self._running: dict[tuple[str, str, bool, str | None], tuple[Job, asyncio.Task[None]]] = {}
         self._turn = asyncio.Semaphore(AT_ONCE)
-        self._places = Shares(most=MOST, reason=TOO_MANY_ERASURES, wait_seconds=10)
+        self._places = ConcurrencyLimit(most=MOST, reason=TOO_MANY_ERASURES, wait_seconds=10)
 
     @property
     def running(self) -> list[asyncio.Task[None]]:

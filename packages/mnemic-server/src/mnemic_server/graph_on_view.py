@@ -17,7 +17,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.extract.entities import ME, ROLE, EntityReader, StatedRelation
-from mnemic.extract.entities.marking import Marked, mark_names
+from mnemic.extract.entities.marking import MarkedText, mark_names
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.graph.entity_names import ME_NODE, is_name, me_or
 from mnemic.types import Deadline, Kind, Memory, Message, Neighbour, Node, Relation
@@ -73,7 +73,7 @@ async def _stated(memory: Memory, reader: EntityReader, deadline: Deadline) -> l
 
 def _is_one_name(value: str) -> bool:
     """Return True if the value of a key is a name as a whole, and no sentence."""
-    return mark_names(value, Marked("")).strip() == "⟦1⟧"
+    return mark_names(value, MarkedText("")).strip() == "⟦1⟧"
 
 
 def _shown(end: str) -> bool:

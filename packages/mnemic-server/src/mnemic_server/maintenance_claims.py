@@ -25,7 +25,7 @@ from mnemic_maintenance.tenants import (
 _PAGE = 1000
 
 
-class Slot(NamedTuple):
+class TenantSlot(NamedTuple):
     """A slot that has tenants. `at`: the oldest last maintenance of one of them; None: one was never maintained."""
 
     number: int
@@ -43,17 +43,17 @@ async def enlist_tenants(store: RecordStore, clock: Clock) -> int:
     return found
 
 
-async def slots_due(store: RecordStore, now: datetime, rest: timedelta, share: tuple[int, int]) -> Sequence[Slot]:
+async def slots_due(store: RecordStore, now: datetime, rest: timedelta, share: tuple[int, int]) -> Sequence[TenantSlot]:
     """Return the slots of the n-th (from 0) of m parts in which a tenant's last maintenance is `rest` ago, the one with
     the oldest first. Raises StoreFailed.
     """
     marks = await store.marks(SERVICE_TENANT, SLOT_MAINTAINED)
-    slots = [Slot(int(name.removeprefix(SLOT_MAINTAINED)), _time(value)) for name, value in marks.items()]
+    slots = [TenantSlot(int(name.removeprefix(SLOT_MAINTAINED)), _time(value)) for name, value in marks.items()]
     due = [slot for slot in slots if slot.number % share[1] == share[0] and _due(slot.at, now, rest)]
     return sorted(due, key=lambda slot: (slot.at is not None, slot.at and slot.at.timestamp(), slot.number))
 
 
-async def tenants_due(store: RecordStore, slot: Slot, now: datetime, rest: timedelta) -> AsyncIterator[str]:
+async def tenants_due(store: RecordStore, slot: TenantSlot, now: datetime, rest: timedelta) -> AsyncIterator[str]:
     """Yield the tenants of a slot whose last maintenance is `rest` ago, page by page. Raises StoreFailed."""
     async for tenant, at in _of_slot(store, slot.number):
         if _due(at, now, rest):
@@ -76,7 +76,7 @@ async def claim(store: RecordStore, clock: Clock, tenant: str, rest: timedelta, 
     return _due(_time(known), now, rest) and await commit(store, work)
 
 
-async def settle(store: RecordStore, slot: Slot) -> None:
+async def settle(store: RecordStore, slot: TenantSlot) -> None:
     """Record when the tenants of a slot are due again. Raises StoreFailed."""
     times = [at async for _, at in _of_slot(store, slot.number)]
     known = [at for at in times if at is not None]

@@ -10,10 +10,10 @@ from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
-from mnemic_agents.mcp import May, answer, memory_server
-from mnemic_server.access import Service, admitted, refuse_foreign_origin, require_role, require_user
+from mnemic_agents.mcp import ClientPermissions, answer, memory_server
+from mnemic_server.access import ServiceContext, admitted, refuse_foreign_origin, require_role, require_user
 from mnemic_server.credentials import Principal, Role
-from mnemic_server.problems import Refused
+from mnemic_server.problems import ServiceRefusal
 from mnemic_server.service_reason_codes import METHOD_NOT_ALLOWED
 
 SERVERS_KEPT = 256
@@ -28,7 +28,7 @@ class ToolServer:
     statements.
     """
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ServiceContext) -> None:
         self._service = service
         self._servers: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
@@ -37,7 +37,7 @@ class ToolServer:
         credential is presented.
         """
         if scope["method"] != "POST":
-            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, METHOD_NOT_ALLOWED, headers={"Allow": "POST"})
+            raise ServiceRefusal(HTTPStatus.METHOD_NOT_ALLOWED, METHOD_NOT_ALLOWED, headers={"Allow": "POST"})
         if HTTPConnection(scope).headers.get("origin") not in self._service.origins:
             refuse_foreign_origin(HTTPConnection(scope), self._service)
         principal = await admitted(HTTPConnection(scope), self._service)
@@ -58,12 +58,12 @@ class ToolServer:
         return server
 
 
-def _allowed(roles: frozenset[Role]) -> frozenset[May]:
-    may = {May.READ}
+def _allowed(roles: frozenset[Role]) -> frozenset[ClientPermissions]:
+    may = {ClientPermissions.READ}
     if Role.WRITER in roles:
-        may |= {May.WRITE, May.CORRECT}
+        may |= {ClientPermissions.WRITE, ClientPermissions.CORRECT}
     if Role.SUBJECT in roles:
-        may |= {May.CORRECT, May.ERASE}
+        may |= {ClientPermissions.CORRECT, ClientPermissions.ERASE}
     if Role.OPERATOR in roles:
-        may |= {May.ERASE}
+        may |= {ClientPermissions.ERASE}
     return frozenset(may)

@@ -47,7 +47,7 @@ class Observer(Protocol):
         """Count a request that was answered."""
 
 
-class Observed:
+class ObservingMiddleware:
     """ASGI middleware that notifies the observers of every request."""
 
     def __init__(self, app: ASGIApp, observers: Sequence[Observer]) -> None:

@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from mnemic_maintenance.consolidate import Consolidated
+from mnemic_maintenance.consolidate import ConsolidationReport
 from mnemic_maintenance.expiry_job import ExpiryReport
 from mnemic_maintenance.health import Health
 from mnemic_maintenance.reports import AuditReport, MaintenanceReport
 from mnemic_server.openapi_descriptions import ResponseBody, shape_of
 from mnemic_server.response_bodies import MemoryResponse
 
-ConsolidatedResponse = shape_of(Consolidated)
+ConsolidatedResponse = shape_of(ConsolidationReport)
 HealthResponse = shape_of(Health)
 MaintenanceResponse = shape_of(MaintenanceReport)
 AuditReportResponse = shape_of(AuditReport)

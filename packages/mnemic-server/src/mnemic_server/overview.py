@@ -6,12 +6,12 @@ from datetime import timedelta
 from typing import Any
 
 from mnemic.entrypoints.wire import usage_dict
-from mnemic_server.access import Service
+from mnemic_server.access import ServiceContext
 
 RECENT = timedelta(hours=24)
 
 
-async def overview_dict(service: Service, tenant: str) -> dict[str, Any]:
+async def overview_dict(service: ServiceContext, tenant: str) -> dict[str, Any]:
     """Return the stored amounts of the tenant (`recent`: of the last 24 hours), the number waiting for review, the lag
     of each projection; and of this process, since its start: requests, latency, hit rate, failed parts of searches.
     """

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from mnemic_server.request_limits import BODY_VALUE
 
 
-class Parsed(APIRoute):
+class ParsedBodyRoute(APIRoute):
     """Route that reuses the body parsed by the request limits instead of parsing it again."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

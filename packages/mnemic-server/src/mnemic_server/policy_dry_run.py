@@ -22,7 +22,7 @@ _TRIED = (Status.ACTIVE, Status.PENDING_REVIEW, Status.SUPERSEDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class ChangedDecision:
     """A memory that the policies judge differently: why it is refused `now`, and would be `then`; None: it is not."""
 
     memory_id: str
@@ -32,14 +32,14 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class DryRunReport:
     """Number of memories looked at, how many would be `refused` for which reason, which of them (the first 200) are
     judged differently, and after which memory the next page begins.
     """
 
     looked_at: int
     refused: Mapping[str, int]
-    changed: tuple[Changed, ...]
+    changed: tuple[ChangedDecision, ...]
     after: str | None
 
 
@@ -51,7 +51,7 @@ async def tried(
     *,
     after: str | None = None,
     limit: int,
-) -> Trial:
+) -> DryRunReport:
     """Judge the tenant's memories, oldest first after `after`, by both policies. Raises StoreFailed."""
     page = await store.scan(tenant, statuses=_TRIED, after=after, limit=limit)
     refused: Counter[str] = Counter()
@@ -60,9 +60,9 @@ async def tried(
         now, then = _refusal(memory, present), _refusal(memory, proposed)
         refused.update(filter(None, [then]))
         if now != then:
-            changed.append(Changed(memory_id=memory.memory_id, key=memory.key, now=now, then=then))
+            changed.append(ChangedDecision(memory_id=memory.memory_id, key=memory.key, now=now, then=then))
     last = page[-1].memory_id if len(page) == limit else None
-    return Trial(looked_at=len(page), refused=refused, changed=tuple(changed[:MOST_NAMED]), after=last)
+    return DryRunReport(looked_at=len(page), refused=refused, changed=tuple(changed[:MOST_NAMED]), after=last)
 
 
 def _refusal(memory: Memory, guard: PolicyBundle) -> str | None:

@@ -56,7 +56,7 @@ class Problem(BaseModel):
     detail: str | None = None
 
 
-class Refused(Exception):
+class ServiceRefusal(Exception):
     """Refusal by the service itself, before the engine is asked."""
 
     def __init__(
@@ -69,16 +69,16 @@ class Refused(Exception):
         self.headers = headers or {}
 
 
-def unauthenticated() -> Refused:
+def unauthenticated() -> ServiceRefusal:
     """Return the one answer to every flaw of a credential."""
     headers = {"WWW-Authenticate": "Bearer"}
-    return Refused(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED, detail=_NO_CREDENTIAL, headers=headers)
+    return ServiceRefusal(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED, detail=_NO_CREDENTIAL, headers=headers)
 
 
-def user_required() -> Refused:
+def user_required() -> ServiceRefusal:
     """Return the answer to an application's key where a person is needed."""
     detail = "this key stands for an application: issue a token for a user with POST /v1/tokens"
-    return Refused(HTTPStatus.FORBIDDEN, USER_REQUIRED, detail=detail)
+    return ServiceRefusal(HTTPStatus.FORBIDDEN, USER_REQUIRED, detail=detail)
 
 
 def problem(
@@ -103,7 +103,7 @@ async def _engine_failure(_: Request, failure: Exception) -> JSONResponse:
 
 
 async def _refused(_: Request, failure: Exception) -> JSONResponse:
-    assert isinstance(failure, Refused)
+    assert isinstance(failure, ServiceRefusal)
     return problem(failure.status, failure.reason, failure.detail, failure.headers)
 
 
@@ -137,7 +137,7 @@ async def _bug(_: Request, failure: Exception) -> JSONResponse:
 def install(app: FastAPI) -> None:
     """Every error of `app` as a problem."""
     app.add_exception_handler(MnemicError, _engine_failure)
-    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(ServiceRefusal, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _bug)

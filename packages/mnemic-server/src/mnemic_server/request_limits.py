@@ -23,9 +23,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mnemic.errors import InvalidInput
 from mnemic.policy import strict_json
 from mnemic.types import Deadline
-from mnemic_server.concurrency_shares import Shares
+from mnemic_server.concurrency_shares import ConcurrencyLimit
 from mnemic_server.credentials import Principal
-from mnemic_server.problems import Refused, problem
+from mnemic_server.problems import ServiceRefusal, problem
 from mnemic_server.service_reason_codes import NOT_FOUND, REQUEST_TIMEOUT
 
 OPEN_ENDED = frozenset(
@@ -75,7 +75,7 @@ _CLOSE = {"Connection": "close"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class RequestLimits:
     """Limits of one request: bytes of its query string, of its body (and of one without a credential), seconds until it
     must be answered; number of requests answered at once, and of additional ones that may wait for a language model.
     """
@@ -91,19 +91,19 @@ class Bounds:
 Admit = Callable[[HTTPConnection, int], Awaitable[Principal]]
 
 
-class Boundary:
+class LimitMiddleware:
     """Middleware. Refuses with 400, 401, 404, 408, 413, 414, 429 or 503 and a problem that gives the reason. `admit`
     returns the principal of a request's credential before a body of the given size is read; it raises Refused for an
     invalid credential, or for too many calls.
     """
 
-    def __init__(self, app: ASGIApp, bounds: Bounds | None = None, *, admit: Admit) -> None:
+    def __init__(self, app: ASGIApp, bounds: RequestLimits | None = None, *, admit: Admit) -> None:
         self._app = app
-        self._bounds = bounds or Bounds()
+        self._bounds = bounds or RequestLimits()
         self._admit = admit
-        self._requests = Shares(most=self._bounds.at_once)
-        self._models = Shares(most=self._bounds.models_at_once)
-        self._large = Shares(most=self._bounds.at_once)
+        self._requests = ConcurrencyLimit(most=self._bounds.at_once)
+        self._models = ConcurrencyLimit(most=self._bounds.models_at_once)
+        self._large = ConcurrencyLimit(most=self._bounds.at_once)
         self._checking = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -119,7 +119,7 @@ class Boundary:
                 state = scope["state"]
                 if body and scope["method"] not in ("GET", "HEAD"):
                     state[BODY_VALUE] = await self._value(body)
-            except Refused as flaw:
+            except ServiceRefusal as flaw:
                 # What was not read would be taken for the next request.
                 headers = flaw.headers if _BODY_READ in scope.get("state", {}) else {**flaw.headers, **_CLOSE}
                 await problem(flaw.status, flaw.reason, flaw.detail, headers)(scope, receive, send)
@@ -136,7 +136,7 @@ class Boundary:
             return
         try:
             principal = await self._admit(HTTPConnection(scope), size)
-        except Refused as flaw:
+        except ServiceRefusal as flaw:
             # The route refuses it, so that metrics count it under its route.
             scope["state"][REFUSED] = flaw
             return
@@ -169,9 +169,9 @@ class Boundary:
         """
         if b"%2f" in scope.get("raw_path", b"").lower():
             # No route has one. A proxy may have judged the address by its slashes, which it reads otherwise.
-            raise Refused(HTTPStatus.NOT_FOUND, NOT_FOUND)
+            raise ServiceRefusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
         if len(scope["query_string"]) > self._bounds.query_bytes:
-            raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, InvalidInput("query:too_large").reason)
+            raise ServiceRefusal(HTTPStatus.REQUEST_URI_TOO_LONG, InvalidInput("query:too_large").reason)
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         size = int(declared) if declared.isdigit() else 0
         body = bytearray()
@@ -181,7 +181,7 @@ class Boundary:
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise Refused(HTTPStatus.REQUEST_TIMEOUT, REQUEST_TIMEOUT)
+                    raise ServiceRefusal(HTTPStatus.REQUEST_TIMEOUT, REQUEST_TIMEOUT)
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
                 known = await self._require_taken(scope, len(body), large, known=known)
@@ -202,7 +202,7 @@ class Boundary:
         whether the sender had to be known.
         """
         if size > self._bounds.max_bytes:
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, InvalidInput("body:too_large").reason)
+            raise ServiceRefusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, InvalidInput("body:too_large").reason)
         # Only a larger body requires the credential before it is read: authentication reads the store.
         if known or size <= self._bounds.stranger_bytes:
             return known
@@ -229,9 +229,9 @@ def _strict(body: bytes | bytearray) -> object:
     try:
         return strict_json.loads(body.decode("utf-8"), max_bytes=len(body), max_values=MAX_VALUES)
     except UnicodeDecodeError as error:
-        raise Refused(HTTPStatus.BAD_REQUEST, InvalidInput("body:encoding").reason) from error
+        raise ServiceRefusal(HTTPStatus.BAD_REQUEST, InvalidInput("body:encoding").reason) from error
     except strict_json.NotStrictJson as error:
-        raise Refused(HTTPStatus.BAD_REQUEST, InvalidInput("json").reason) from error
+        raise ServiceRefusal(HTTPStatus.BAD_REQUEST, InvalidInput("json").reason) from error
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -28,7 +28,7 @@ from mnemic_server.http_protocol import Protocol
 from mnemic_server.logs import RequestLog
 from mnemic_server.loopback import is_loopback
 from mnemic_server.prometheus_metrics import Meter
-from mnemic_server.request_limits import Bounds
+from mnemic_server.request_limits import RequestLimits
 from mnemic_server.settings_in_force import settings_in_force
 from mnemic_server.sign_on import Client
 from mnemic_server.streams import Streams
@@ -190,9 +190,9 @@ class ServiceSettings(BaseSettings):
             "private_webhooks": self.private_webhooks,
         }
 
-    def bounds(self) -> Bounds:
+    def bounds(self) -> RequestLimits:
         """Return the limits of a request."""
-        return Bounds(
+        return RequestLimits(
             max_bytes=self.max_bytes, seconds=self.seconds, at_once=self.at_once, models_at_once=self.models_at_once
         )
 

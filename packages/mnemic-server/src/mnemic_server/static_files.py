@@ -21,7 +21,7 @@ TYPES = {
 """Media types by the ending of a name."""
 
 
-class Readable(Protocol):
+class PackageFile(Protocol):
     """A file of a package."""
 
     @property
@@ -44,7 +44,7 @@ class StaticFile:
     tag: str
 
     @classmethod
-    def read(cls, entry: Readable) -> StaticFile | None:
+    def read(cls, entry: PackageFile) -> StaticFile | None:
         """Return the file; None where browsers are served no files of its kind."""
         media_type = TYPES.get(entry.name.rpartition(".")[2])
         if media_type is None:

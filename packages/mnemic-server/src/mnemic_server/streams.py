@@ -19,8 +19,8 @@ from starlette.responses import StreamingResponse
 
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent
-from mnemic_server.concurrency_shares import Shares
-from mnemic_server.problems import Refused
+from mnemic_server.concurrency_shares import ConcurrencyLimit
+from mnemic_server.problems import ServiceRefusal
 from mnemic_server.service_reason_codes import TOO_MANY_STREAMS
 
 MEDIA_TYPE = "text/event-stream"
@@ -69,14 +69,16 @@ class Streams:
     alive_seconds: float = 15.0
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _open: Counter[str] = field(default_factory=Counter)
-    _shares: Shares | None = None
+    _shares: ConcurrencyLimit | None = None
 
     @contextmanager
     def place(self, caller: str, tenant: str) -> Iterator[None]:
         """One stream of `caller`, while it runs. Refuses with 429 when there are too many."""
-        shares = self._shares = self._shares or Shares(most=self.most, reason=TOO_MANY_STREAMS, wait_seconds=5)
+        shares = self._shares = self._shares or ConcurrencyLimit(
+            most=self.most, reason=TOO_MANY_STREAMS, wait_seconds=5
+        )
         if self._open[caller] >= self.per_caller:
-            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_STREAMS, headers={"Retry-After": "5"})
+            raise ServiceRefusal(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_STREAMS, headers={"Retry-After": "5"})
         with shares.place(tenant, caller):
             self._open[caller] += 1
             try:

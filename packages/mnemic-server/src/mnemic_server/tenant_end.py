@@ -14,7 +14,7 @@ from mnemic_server.webhooks import Webhooks
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class TenantErasure:
     """Numbers of revoked keys and deleted webhooks, and the receipts of all erasures."""
 
     tenant: str
@@ -28,7 +28,7 @@ class Ended:
         return all(receipt.complete for receipt in self.receipts)
 
 
-async def end(engine: MemoryEngine, tenant: str, *, by: str) -> Ended:
+async def end(engine: MemoryEngine, tenant: str, *, by: str) -> TenantErasure:
     """Suspend the tenant, so that nobody writes meanwhile; revoke its keys, delete its webhooks, and erase its data.
     Its name stays known and suspended. Raises MemoryNotFound (`tenant`), StoreFailed; another call continues.
     """
@@ -48,4 +48,4 @@ async def end(engine: MemoryEngine, tenant: str, *, by: str) -> Ended:
         keyring=None if engine.vault is None else engine.vault.keyring,
         feeds=engine.feeds,
     )
-    return Ended(tenant, len(keys), len(hooks), receipts)
+    return TenantErasure(tenant, len(keys), len(hooks), receipts)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.types import Actor
-from mnemic.write.outbox_consumer import Feed
+from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic_maintenance.erase import erase, erase_left
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_maintenance.subject_data import users_of
@@ -20,7 +20,7 @@ async def erase_tenant(
     actor: Actor,
     sessions: SessionStore | None = None,
     keyring: Keyring | None = None,
-    feeds: Sequence[Feed] = (),
+    feeds: Sequence[OutboxConsumer] = (),
 ) -> list[ErasureReceipt]:
     """Erase all memories of the actor's tenant; one receipt for each user, and a last one for the shared scopes. Writes
     must have stopped: suspend the tenant and revoke its keys before.

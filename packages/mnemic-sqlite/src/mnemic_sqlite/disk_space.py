@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class DiskSpace:
     """Room for work on one file. `removing`: the work is a removal, which may use up the reserved space."""
 
     writing: apsw.Connection

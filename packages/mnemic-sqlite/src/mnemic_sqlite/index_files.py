@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from mnemic_sqlite.rows import Place, fetch, present
+from mnemic_sqlite.rows import ScopeState, fetch, present
 
 if TYPE_CHECKING:
     from mnemic_stores.scope_index import ScopeIndex
@@ -52,11 +52,11 @@ def _literal(name: str) -> str:
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
-def load(connection: apsw.Connection, place: Place, index: ScopeIndex) -> bool:
+def load(connection: apsw.Connection, place: ScopeState, index: ScopeIndex) -> bool:
     """Let `index`, an empty one, take over the scope's image as of `connection`'s open transaction; False where there
     is none that fits, and the index is of no use then if there was an image.
     """
-    from mnemic_stores.index_image import Unfit, read
+    from mnemic_stores.index_image import UnusableImage, read
 
     if (mark := _marked(connection, place.scope_id)) is None:
         return False
@@ -66,7 +66,7 @@ def load(connection: apsw.Connection, place: Place, index: ScopeIndex) -> bool:
             if file.readinto(data) != len(data):
                 return False
         read(data, index, mark)
-    except (OSError, Unfit):
+    except (OSError, UnusableImage):
         return False
     # An earlier version of this program, which knows nothing of images, leaves them when it removes a memory.
     return place.removed_at <= index.seen <= place.changes

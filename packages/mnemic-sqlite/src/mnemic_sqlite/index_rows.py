@@ -18,8 +18,8 @@ from mnemic.types import Vector
 from mnemic.types.values import VECTOR_STEPS
 from mnemic_sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic_stores.codec import cues_of, fields_of, to_micros, unpacked_vector, vector_check, words_check
-from mnemic_stores.scope_index import Entry
-from mnemic_stores.sealing import NOTHING, Searched
+from mnemic_stores.scope_index import IndexEntry
+from mnemic_stores.sealing import NOTHING, SearchData
 
 _FIRST = to_micros(datetime(1, 1, 1, tzinfo=UTC)) or 0
 _LAST = to_micros(datetime(9999, 12, 31, tzinfo=UTC)) or 0
@@ -29,15 +29,16 @@ _FEW = 16
 
 def entries_of(
     rows: Rows, connection: apsw.Connection, page: Sequence[tuple[Any, ...]], vector_bytes: int
-) -> list[Entry]:
-    """Return rows with the columns of an index's `Entry` and two checksums, opened. A damaged vector is left out, as is
-    one of another length, which another process has put there from another space; damaged words are made again, and a
-    row without a time is left out.
+) -> list[IndexEntry]:
+    """Return the index entries of `page`, whose rows have the columns of an `IndexEntry` and two checksums.
+
+    A damaged vector is left out, and so is one of another length, which another process has written for another space.
+    Damaged words are computed again; a row without a time is left out.
     """
     if len(page) >= _FEW and (whole := _whole(page, vector_bytes)) is not None:
-        return cast("list[Entry]", whole)
+        return cast("list[IndexEntry]", whole)
     opened = (_entry(rows, connection, row, vector_bytes) for row in page)
-    return cast("list[Entry]", [entry for entry in opened if entry is not None])
+    return cast("list[IndexEntry]", [entry for entry in opened if entry is not None])
 
 
 def _whole(page: Sequence[tuple[Any, ...]], vector_bytes: int) -> list[tuple[Any, ...]] | None:
@@ -91,17 +92,17 @@ def _entry(rows: Rows, connection: apsw.Connection, stored: Sequence[Any], vecto
         vector = row[10] = unpacked_vector(vector)
         if vector is None or len(vector) == vector_bytes:
             return tuple(row)
-    found = rows.sealer.found(columns[1], Searched(vector, content, context, speaker, cues))
+    found = rows.sealer.found(columns[1], SearchData(vector, content, context, speaker, cues))
     fitting = found.vector if found.vector and len(found.vector) == vector_bytes else None
     return (*columns, fitting, found.content, found.context, session, turn, found.speaker, found.cues)
 
 
-def _said_again(rows: Rows, connection: apsw.Connection, row_id: int) -> Searched:
+def _said_again(rows: Rows, connection: apsw.Connection, row_id: int) -> SearchData:
     """Return the search data of a memory, made from its content; nothing if that is damaged too."""
     for row in fetch(connection, f"SELECT {MEMORY} FROM {SOURCES} WHERE m.row_id = ?", (row_id,)):  # noqa: S608
         for memory in rows.whole([row]):
             content, context = map(rows.terms.pack, fields_of(memory))
-            return Searched(memory.vector, content, context, memory.source.speaker, cues_of(memory))
+            return SearchData(memory.vector, content, context, memory.source.speaker, cues_of(memory))
     return NOTHING
 
 

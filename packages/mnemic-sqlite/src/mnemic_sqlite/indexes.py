@@ -12,12 +12,12 @@ import numpy as np
 from mnemic.types import Vector
 from mnemic_language.text.bm25 import Bm25
 from mnemic_sqlite.index_rows import entries_of
-from mnemic_sqlite.rows import Place, Rows, fetch
+from mnemic_sqlite.rows import Rows, ScopeState, fetch
 from mnemic_stores.codec import dump, unpacked_vector, vector_check
 from mnemic_stores.index_cache import IndexCache, Slot
 from mnemic_stores.scope_index import ScopeIndex, is_large
 
-# The columns of an `Entry`, in its order.
+# The columns of an `IndexEntry`, in its order.
 _ENTRIES = """
     SELECT m.row_id, m.memory_id, m.kind, m.status, m.key, m.category,
            m.happened_at, m.began_at, m.ended_at, m.expires_at, s.vector, s.content, s.context,
@@ -70,7 +70,7 @@ class ScopeIndexes:
         self._vector_bytes = 4 * dimension
 
     @contextmanager
-    def use(self, connection: apsw.Connection, place: Place) -> Iterator[ScopeIndex]:
+    def use(self, connection: apsw.Connection, place: ScopeState) -> Iterator[ScopeIndex]:
         """Yield the index as of `connection`'s open read transaction, in which `place` was found, or newer if another
         thread has read further.
         """
@@ -96,7 +96,7 @@ class ScopeIndexes:
         )
         return [vector if vector and len(vector) == self._vector_bytes else None for vector in opened]
 
-    def _refresh(self, connection: apsw.Connection, place: Place, slot: Slot) -> None:
+    def _refresh(self, connection: apsw.Connection, place: ScopeState, slot: Slot) -> None:
         # Too many removed rows: rebuilding is cheaper than carrying them along.
         if slot.index.wasteful:
             slot.index = self._cache.empty()
@@ -115,7 +115,7 @@ class ScopeIndexes:
         if first and stale and self._save is not None and slot.index.thinned:
             self._save(place.scope_id, slot, place.changes)
 
-    def _imaged(self, connection: apsw.Connection, place: Place, slot: Slot) -> int:
+    def _imaged(self, connection: apsw.Connection, place: ScopeState, slot: Slot) -> int:
         """Take the scope's index over from its image; return the changes that it knows, 0 where there is none."""
         # Every memory is a change, so a scope with fewer has no image.
         if not self._images or not is_large(place.changes):

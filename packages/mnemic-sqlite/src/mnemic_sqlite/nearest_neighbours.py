@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mnemic.types import Memory, Scope, Status, Vector
-from mnemic_sqlite.rows import GET_MANY, Place, Rows, fetch, find_place, wanted_memories
+from mnemic_sqlite.rows import GET_MANY, Rows, ScopeState, fetch, find_place, wanted_memories
 from mnemic_stores.codec import blob_check, cosines, unpacked_vector
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _indexed(
     rows: Rows,
     indexes: ScopeIndexes,
     scope: Scope,
-    found_at: Place,
+    found_at: ScopeState,
     vector: Vector,
     limit: int,
     at_least: float,

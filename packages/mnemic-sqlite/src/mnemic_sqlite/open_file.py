@@ -21,8 +21,8 @@ from mnemic_sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, 
 from mnemic_sqlite.failures import immediate, suspected
 from mnemic_sqlite.nearest_neighbours import Found, best, near
 from mnemic_sqlite.reserved_space import ReservedSpace
-from mnemic_sqlite.rows import Rows, Terms, fetch
-from mnemic_sqlite.threads import Changed, Fresh, Groups, Readers, Work, reading
+from mnemic_sqlite.rows import HashedTerms, Rows, fetch
+from mnemic_sqlite.threads import Changed, GroupCommit, GroupState, Readers, Work, reading
 from mnemic_sqlite.transaction import SqliteTransaction
 from mnemic_stores.codec import checked_secret, cosines, text_check
 from mnemic_stores.sealing import Sealer
@@ -30,7 +30,7 @@ from mnemic_stores.sync_transactions import run_through
 
 if TYPE_CHECKING:
     from mnemic_language.text.bm25 import Bm25
-    from mnemic_sqlite.disk_space import Room
+    from mnemic_sqlite.disk_space import DiskSpace
     from mnemic_sqlite.indexes import ScopeIndexes
     from mnemic_stores.index_cache import Slot
     from mnemic_stores.scope_index import ScopeIndex
@@ -69,7 +69,7 @@ class OpenFile:
             undo.callback(self._committed.close)
             self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
             undo.pop_all()
-        self.rows = Rows(Terms(salt), sealer)
+        self.rows = Rows(HashedTerms(salt), sealer)
         self._bm25, self._index_bytes = bm25, index_bytes
         self._indexes: ScopeIndexes | None = None
         # Readers on several threads may make the first search at the same moment.
@@ -77,7 +77,7 @@ class OpenFile:
         # One thread for all writes: SQLite has one writer per file, and a queue in the process is cheaper than lock
         # retries.
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
-        self.groups = Groups(self, self.writer)
+        self.groups = GroupCommit(self, self.writer)
         self._changes_before = 0
         self._unscrubbed = self._removing = False
         self._path = path
@@ -97,16 +97,16 @@ class OpenFile:
         except apsw.FullError:
             return self._room(removing=self._removing).again(lambda: self._commit(work))
 
-    def _room(self, *, removing: bool = False) -> Room:
-        from mnemic_sqlite.disk_space import Room
+    def _room(self, *, removing: bool = False) -> DiskSpace:
+        from mnemic_sqlite.disk_space import DiskSpace
 
-        return Room(self.writing, self._path, self._reserved, removing)
+        return DiskSpace(self.writing, self._path, self._reserved, removing)
 
     def _commit(self, work: Work) -> Any:
         """Return the result of `work` in a committed transaction; data that it removed is no longer readable."""
         with immediate(self.writing):
             self._changes_before = self.writing.total_changes()
-            result, removed = self._through(work, Fresh())
+            result, removed = self._through(work, GroupState())
         self.scrub(removed=removed)
         return result
 
@@ -115,7 +115,7 @@ class OpenFile:
         if _identity(self._path) != self._identity:
             raise StoreUnavailable("replaced", hint="the file was deleted or replaced while it was open: open it again")
 
-    def member(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
+    def member(self, work: Work, fresh: GroupState) -> tuple[Any, bool]:
         """Run `work` to its end inside the transaction that a group has open."""
         if not fresh.changed:
             self.check_identity()
@@ -124,7 +124,7 @@ class OpenFile:
         with suspected(self.writing):
             return self._through(work, fresh)
 
-    def _through(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
+    def _through(self, work: Work, fresh: GroupState) -> tuple[Any, bool]:
         nearest, dimension = partial(self._nearest, fresh.changed), self.space.dimension
         transaction = SqliteTransaction(self.writing, rows=self.rows, dimension=dimension, nearest=nearest, fresh=fresh)
         try:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
-from mnemic.ports import Anew
+from mnemic.ports import Reseal
 from mnemic.types import Kind, Level, Scope
 from mnemic_sqlite.failures import immediate
 from mnemic_sqlite.index_files import drop_all
@@ -64,7 +64,7 @@ _SEARCH_ANEW = """
 """
 
 
-class Reached(NamedTuple):
+class ResealProgress(NamedTuple):
     """Position in the rows of a tenant: first the current rows, then, from `version` 0 on, the earlier versions.
 
     The order matters: a row that is replaced meanwhile moves from the first part to the second.
@@ -75,7 +75,9 @@ class Reached(NamedTuple):
     version: int = -1
 
 
-def reseal_batch(connection: apsw.Connection, tenant: str, anew: Anew, reached: Reached) -> tuple[int, Reached | None]:
+def reseal_batch(
+    connection: apsw.Connection, tenant: str, anew: Reseal, reached: ResealProgress
+) -> tuple[int, ResealProgress | None]:
     """Re-encrypt a batch by `anew`; return the number of rows and the next position, None at the end."""
     with immediate(connection):
         if reached.version < 0:
@@ -83,9 +85,9 @@ def reseal_batch(connection: apsw.Connection, tenant: str, anew: Anew, reached: 
         return _versions_anew(connection, tenant, anew, reached)
 
 
-async def resealed(write: _Write[tuple[int, Reached | None]], tenant: str, anew: Anew) -> int:
+async def resealed(write: _Write[tuple[int, ResealProgress | None]], tenant: str, anew: Reseal) -> int:
     """Re-encrypt everything of the tenant by `anew`, one batch in each transaction; return the number of rows."""
-    total, reached = 0, Reached()
+    total, reached = 0, ResealProgress()
     while True:
         done, following = await write(partial(_reseal_in, tenant=tenant, anew=anew, reached=reached))
         total += done
@@ -94,7 +96,9 @@ async def resealed(write: _Write[tuple[int, Reached | None]], tenant: str, anew:
         reached = following
 
 
-def _reseal_in(opened: OpenFile, tenant: str, anew: Anew, reached: Reached) -> tuple[int, Reached | None]:
+def _reseal_in(
+    opened: OpenFile, tenant: str, anew: Reseal, reached: ResealProgress
+) -> tuple[int, ResealProgress | None]:
     return reseal_batch(opened.writing, tenant, anew, reached)
 
 
@@ -106,7 +110,9 @@ async def sealed(write: _Write[int], tenant: str) -> int:
     return total
 
 
-def _rows_anew(connection: apsw.Connection, tenant: str, anew: Anew, reached: Reached) -> tuple[int, Reached]:
+def _rows_anew(
+    connection: apsw.Connection, tenant: str, anew: Reseal, reached: ResealProgress
+) -> tuple[int, ResealProgress]:
     rows, done = fetch(connection, _SEALED, (tenant, reached.row_id)), 0
     for row_id, memory_id, body, level, owner, context, speaker, cues, *searched in rows:
         vector, following, words = searched
@@ -120,12 +126,12 @@ def _rows_anew(connection: apsw.Connection, tenant: str, anew: Anew, reached: Re
             checks = (vector_check(found[0]), vector_check(found[1]), words)
             connection.execute(_SEARCH_ANEW, (*found, *checks, row_id))
         done += fresh is not None or found != searched
-    return done, Reached(rows[-1][0]) if rows else Reached(version=0)
+    return done, ResealProgress(rows[-1][0]) if rows else ResealProgress(version=0)
 
 
 def _versions_anew(
-    connection: apsw.Connection, tenant: str, anew: Anew, reached: Reached
-) -> tuple[int, Reached | None]:
+    connection: apsw.Connection, tenant: str, anew: Reseal, reached: ResealProgress
+) -> tuple[int, ResealProgress | None]:
     rows: list[tuple[Any, ...]] = fetch(connection, _SEALED_VERSIONS, (tenant, reached.memory_id, reached.version))
     changed = [
         (fresh, body_check(tenant, level, owner, fresh), tenant, memory_id, version)

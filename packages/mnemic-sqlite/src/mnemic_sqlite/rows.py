@@ -15,7 +15,7 @@ from mnemic.types import Memory, Scope, VectorSpace
 from mnemic.types.scope import scope_named
 from mnemic_language.text.analyse import Analysis, analyse
 from mnemic_stores.codec import (
-    Noted,
+    LoggedDamage,
     blob_check,
     body_check,
     checked_marks,
@@ -28,7 +28,7 @@ from mnemic_stores.codec import (
     with_id,
     words_check,
 )
-from mnemic_stores.sealing import Sealer, Searched
+from mnemic_stores.sealing import Sealer, SearchData
 
 ANY_FACET = 0
 """Placeholder for every facet."""
@@ -110,7 +110,7 @@ def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[
     }
 
 
-class Place(NamedTuple):
+class ScopeState(NamedTuple):
     """Number of a scope in this file and its change counter, as of one read transaction."""
 
     scope_id: int
@@ -118,22 +118,22 @@ class Place(NamedTuple):
     removed_at: int
 
 
-def find_place(connection: apsw.Connection, scope: Scope) -> Place | None:
+def find_place(connection: apsw.Connection, scope: Scope) -> ScopeState | None:
     """Return the place of `scope` in this file, or None while nothing was ever stored in it."""
     found = connection.execute(
         "SELECT scope_id, changes, removed_at FROM scope WHERE tenant = ? AND level = ? AND owner = ?",
         (scope.tenant, scope.level.value, scope.owner),
     ).fetchone()
-    return None if found is None else Place(*found)
+    return None if found is None else ScopeState(*found)
 
 
 class Rows:
     """Conversion of memories to rows of this file, and of rows to memories again."""
 
-    def __init__(self, terms: Terms, sealer: Sealer) -> None:
+    def __init__(self, terms: HashedTerms, sealer: Sealer) -> None:
         self.terms = terms
         self.sealer = sealer
-        self.noted = Noted()
+        self.noted = LoggedDamage()
 
     def memory(self, row: Sequence[Any]) -> Memory:
         """Return the memory of a row with the columns of `MEMORY`. A damaged vector is dropped; raises StoreCorrupt
@@ -186,12 +186,12 @@ class Rows:
         checksum = body_check(memory.scope.tenant, memory.scope.level.value, memory.scope.owner, body)
         return columns_of(memory) | {"body": body, "checksum": checksum}
 
-    def search_columns(self, memory: Memory) -> tuple[Searched, int | None, int]:
+    def search_columns(self, memory: Memory) -> tuple[SearchData, int | None, int]:
         """Return the values of the columns of `memory_search`, and the checksums of its vector and of the rest. Without
         cues the row is sealed, and has no phrases.
         """
         content, context = map(self.terms.pack, fields_of(memory))
-        plain = Searched(packed_vector(memory.vector), content, context, memory.source.speaker, cues_of(memory))
+        plain = SearchData(packed_vector(memory.vector), content, context, memory.source.speaker, cues_of(memory))
         searched = self.sealer.searched(memory, plain)
         check = None if searched.vector is None else blob_check(searched.vector)
         return searched, check, words_check(*searched[1:])
@@ -239,7 +239,7 @@ def columns_of(memory: Memory) -> dict[str, Any]:
     }
 
 
-class Terms:
+class HashedTerms:
     """Terms as salted hashes: the search data of a text cannot be turned back into words."""
 
     def __init__(self, salt: bytes) -> None:

@@ -9,18 +9,18 @@ import apsw
 
 from mnemic.errors import StoreCorrupt
 from mnemic.types import Scope
-from mnemic.types.scope_changes import Changed
+from mnemic.types.scope_changes import ScopeChanges
 from mnemic_sqlite.rows import Rows, find_place
 
 _CHANGED = "SELECT row_id, memory_id, CAST(body AS BLOB), checksum FROM memory WHERE scope_id = ? AND changed > ?"
 _IDS = "SELECT memory_id FROM memory WHERE scope_id = ?"
 
 
-def changed(connection: apsw.Connection, rows: Rows, scope: Scope, seen: int) -> Changed:
+def changed(connection: apsw.Connection, rows: Rows, scope: Scope, seen: int) -> ScopeChanges:
     """Return the port's `changed`: one statement if the scope has changed, none otherwise."""
     place = find_place(connection, scope)
     if place is None or place.changes <= seen:
-        return Changed(seen=seen)
+        return ScopeChanges(seen=seen)
     data: dict[str, Mapping[str, Any]] = {}
     for row_id, memory_id, body, checksum in connection.execute(_CHANGED, (place.scope_id, seen)):
         try:
@@ -30,4 +30,4 @@ def changed(connection: apsw.Connection, rows: Rows, scope: Scope, seen: int) ->
     kept = None
     if 0 < seen < place.removed_at:
         kept = frozenset(one for (one,) in connection.execute(_IDS, (place.scope_id,)))
-    return Changed(seen=place.changes, data=data, kept=kept)
+    return ScopeChanges(seen=place.changes, data=data, kept=kept)

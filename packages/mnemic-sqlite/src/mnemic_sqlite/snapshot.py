@@ -20,8 +20,8 @@ from mnemic_sqlite.rows import (
     GET_MANY,
     MEMORY,
     SOURCES,
-    Place,
     Rows,
+    ScopeState,
     fetch,
     find_place,
     present,
@@ -29,10 +29,10 @@ from mnemic_sqlite.rows import (
     wanted_memories,
 )
 from mnemic_stores.codec import checked_vector, dump, to_micros, with_id
-from mnemic_stores.sealing import Searched
+from mnemic_stores.sealing import SearchData
 
 if TYPE_CHECKING:
-    from mnemic.ports import Changed, Snapshot
+    from mnemic.ports import ScopeChanges, Snapshot
     from mnemic.types import Scored, Signals, Where
     from mnemic_sqlite.indexes import ScopeIndexes
     from mnemic_stores.scope_index import ScopeIndex
@@ -97,7 +97,7 @@ class SqliteSnapshot:
         self._rows = rows
         self._terms = rows.terms
         self._space = space
-        self._found: dict[Scope, Place | None] = {}
+        self._found: dict[Scope, ScopeState | None] = {}
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         rows = fetch(self._connection, GET_MANY, wanted_memories(memory_ids, scopes))
@@ -201,7 +201,7 @@ class SqliteSnapshot:
     async def speakers(self, where: Where) -> frozenset[str]:
         return frozenset(name for _, index in self._used(where) for name in index.speakers())
 
-    async def changed(self, scope: Scope, seen: int) -> Changed:
+    async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
         """Return the capability `ChangeFeed`: one statement if anything has changed, none otherwise."""
         from mnemic_sqlite.scope_changes import changed
 
@@ -217,7 +217,7 @@ class SqliteSnapshot:
     def _numbers(self, where: Where) -> list[int]:
         return [found.scope_id for found in self._places(where)]
 
-    def _places(self, where: Where) -> list[Place]:
+    def _places(self, where: Where) -> list[ScopeState]:
         """Find the numbers of the scopes, each looked up once, because nothing changes within a snapshot."""
         for scope in where.scopes:
             if scope not in self._found:
@@ -250,7 +250,7 @@ class SqliteSnapshot:
     def _sealed_with_phrases(self, scope_id: int, phrases: list[list[int]]) -> set[int]:
         """Return the same for the sealed rows, whose phrases are not in the file: each row is decrypted."""
         sealed = self._connection.execute(_SEALED, {"scope_id": scope_id})
-        opened = ((row_id, self._rows.sealer.found(memory_id, Searched(*row))) for row_id, memory_id, *row in sealed)
+        opened = ((row_id, self._rows.sealer.found(memory_id, SearchData(*row))) for row_id, memory_id, *row in sealed)
         return {row_id for row_id, found in opened if holds_phrases(found.content, found.context, phrases)}
 
 

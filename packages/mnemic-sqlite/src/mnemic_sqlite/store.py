@@ -27,13 +27,13 @@ from mnemic_sqlite.reserved_space import ReservedSpace
 from mnemic_sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks
 from mnemic_sqlite.threads import finished
 from mnemic_stores.codec import EXACT_UP_TO, adopted
-from mnemic_stores.jobs import Jobs
+from mnemic_stores.jobs import JobTables
 from mnemic_stores.sealing import Sealer
 from mnemic_stores.single_reads import Scan, SingleReads
 from mnemic_stores.sync_transactions import run_through
 
 if TYPE_CHECKING:
-    from mnemic.ports import Anew, Keyring, Snapshot, Transaction
+    from mnemic.ports import Keyring, Reseal, Snapshot, Transaction
     from mnemic.ports.optional_capabilities import Damage
     from mnemic_language.text.bm25 import Bm25
     from mnemic_stores.relational.statements import Ask
@@ -43,7 +43,7 @@ T = TypeVar("T")
 _TENANTS = "SELECT tenant FROM tenant ORDER BY tenant"
 
 
-class SqliteStore(Jobs, SingleReads):
+class SqliteStore(JobTables, SingleReads):
     """A `RecordStore` in the file at `path`, which many processes may open.
 
     `durability="durable"` syncs every commit to the disk; `"fast"` leaves that to the operating system and may lose the
@@ -209,7 +209,7 @@ class SqliteStore(Jobs, SingleReads):
             await self.tidy(whole=True)
         return sealed
 
-    async def reseal(self, tenant: str, anew: Anew) -> int:
+    async def reseal(self, tenant: str, anew: Reseal) -> int:
         from mnemic_sqlite import reseal
 
         return await reseal.resealed(self._write, tenant, anew)

@@ -100,7 +100,7 @@ Changed = dict[tuple[str, str], Memory | None]
 
 
 @dataclass(slots=True)
-class Fresh:
+class GroupState:
     """State left by the earlier members of a group: `changed` memories; sequence and hash of the last line of the
     audit, by tenant; and the vector space, None until it is read.
     """
@@ -110,7 +110,7 @@ class Fresh:
     space: VectorSpace | None = None
 
 
-class Owner(Protocol):
+class WritableFile(Protocol):
     """Parts of the open file that a group needs."""
 
     @property
@@ -124,7 +124,7 @@ class Owner(Protocol):
     def alone(self, work: Work) -> Any:
         """Run `work` in a separate transaction."""
 
-    def member(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
+    def member(self, work: Work, fresh: GroupState) -> tuple[Any, bool]:
         """Run `work` inside the open transaction and record its changes in `fresh`; return its result, and True if it
         removed data.
         """
@@ -155,10 +155,10 @@ class _Job:
             self.future.set_result(self.result)
 
 
-class Groups:
+class GroupCommit:
     """Queue of transactions for the thread of `writer`, first in, first out."""
 
-    def __init__(self, owner: Owner, writer: ThreadPoolExecutor) -> None:
+    def __init__(self, owner: WritableFile, writer: ThreadPoolExecutor) -> None:
         self._owner = owner
         self._writer = writer
         self._waiting: deque[_Job] = deque()
@@ -211,7 +211,7 @@ class Groups:
 
     def _together(self, first: _Job, group: list[_Job]) -> bool:
         """Run the first job and the waiting ones until the group is full; return True if any of them removed data."""
-        fresh = Fresh()
+        fresh = GroupState()
         removed = False
         until = time.monotonic() + MAX_LOCK_SECONDS
         with immediate(self._owner.writing):
@@ -223,7 +223,7 @@ class Groups:
                 job = None if full else self._next()
         return removed
 
-    def _member(self, job: _Job, fresh: Fresh) -> bool:
+    def _member(self, job: _Job, fresh: GroupState) -> bool:
         connection = self._owner.writing
         # A member that fails is undone alone; the others commit.
         connection.execute("SAVEPOINT member")

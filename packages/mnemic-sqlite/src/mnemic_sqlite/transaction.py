@@ -24,7 +24,7 @@ from mnemic_sqlite.rows import (
     tokens,
     wanted_memories,
 )
-from mnemic_sqlite.threads import Fresh
+from mnemic_sqlite.threads import GroupState
 from mnemic_stores.audit_format import next_line
 from mnemic_stores.codec import (
     DAMAGED,
@@ -39,7 +39,7 @@ from mnemic_stores.codec import (
     with_id,
     with_key,
 )
-from mnemic_stores.sealing import Searched
+from mnemic_stores.sealing import SearchData
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
@@ -108,7 +108,7 @@ class SqliteTransaction:
     """
 
     def __init__(
-        self, connection: apsw.Connection, *, rows: Rows, dimension: int, nearest: Nearest, fresh: Fresh
+        self, connection: apsw.Connection, *, rows: Rows, dimension: int, nearest: Nearest, fresh: GroupState
     ) -> None:
         self._open = connection
         self._fresh = fresh
@@ -304,7 +304,7 @@ class SqliteTransaction:
 
         relate(self._open, memory)
 
-    def _index_phrases(self, scope_id: int, row_id: int, searched: Searched) -> None:
+    def _index_phrases(self, scope_id: int, row_id: int, searched: SearchData) -> None:
         if searched.cues:
             words = (row_id, tokens(scope_id, searched.content), tokens(scope_id, searched.context))
             fetch(self._open, "INSERT INTO phrase (rowid, content, context) VALUES (?, ?, ?)", words)

@@ -322,7 +322,7 @@ def checked_secret(tenant: str, secret: bytes, checksum: int | None) -> bytes:
     return bytes(secret)
 
 
-class Noted:
+class LoggedDamage:
     """Rows that were skipped because they are damaged, each logged once."""
 
     def __init__(self) -> None:

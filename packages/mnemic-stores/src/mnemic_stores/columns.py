@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mnemic.types import Vector
 
 
-class Growing:
+class AppendOnlyColumn:
     """A numpy array that grows at its end in amortised constant time."""
 
     def __init__(self, dtype: Any, *shape: int) -> None:
@@ -43,7 +43,7 @@ class Growing:
         self._room, self._size = values, len(values)
 
 
-class Narrow(Growing):
+class NarrowColumn(AppendOnlyColumn):
     """Integers in as few bytes as the largest of them needs: most columns of a scope contain a few small ones."""
 
     def __init__(self) -> None:
@@ -74,12 +74,12 @@ def _ends(width: Any) -> tuple[int, int]:
     return int(about.min), int(about.max)
 
 
-class Rare:
+class SparseColumn:
     """A column of numbers that most places do not have: only those that do take room."""
 
     def __init__(self) -> None:
-        self._places = Growing(np.uint32)
-        self._values = Growing(np.int64)
+        self._places = AppendOnlyColumn(np.uint32)
+        self._values = AppendOnlyColumn(np.int64)
 
     @property
     def nbytes(self) -> int:
@@ -125,7 +125,7 @@ class QuantisedVectors:
         self._dimension = dimension
         self._average = np.zeros(dimension, np.float32)
         self._gaps = np.ones(dimension, np.float32)
-        self._columns = [Growing(np.uint64) for _ in range(-(-dimension // 64))]
+        self._columns = [AppendOnlyColumn(np.uint64) for _ in range(-(-dimension // 64))]
 
     def __len__(self) -> int:
         return len(self._columns[0].all)
@@ -228,9 +228,9 @@ class Vectors:
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        self._matrix: Growing | None = Growing(np.float32, dimension)
+        self._matrix: AppendOnlyColumn | None = AppendOnlyColumn(np.float32, dimension)
         self._quantised = QuantisedVectors(dimension)
-        self._present = Growing(np.bool_)
+        self._present = AppendOnlyColumn(np.bool_)
 
     @property
     def whole(self) -> bool:
@@ -329,7 +329,7 @@ _HALF = np.uint64(32)
 _LOWER = np.uint64(0xFFFFFFFF)
 
 
-class Part(NamedTuple):
+class PostingsSegment(NamedTuple):
     """Terms of up to `_SPAN` places from `first` on: each term once, in order, followed by its places."""
 
     first: int
@@ -350,16 +350,16 @@ class Part(NamedTuple):
         return self.places[inside] + np.int64(self.first), self.counts[inside]
 
 
-def _part(first: int, terms: NDArray[np.uint32], places: NDArray[np.uint16], counts: NDArray[Any]) -> Part:
+def _part(first: int, terms: NDArray[np.uint32], places: NDArray[np.uint16], counts: NDArray[Any]) -> PostingsSegment:
     """Return the part of these postings, which are in the order of their terms."""
     begins = np.flatnonzero(terms[1:] != terms[:-1]) + 1
     starts = np.concatenate([[0], begins, [len(terms)]]) if len(terms) else np.zeros(1)
     most = int(counts.max()) if len(counts) else 0
     narrow = counts.astype(np.min_scalar_type(most))
-    return Part(first, terms[starts[:-1].astype(np.int64)], starts.astype(np.uint32), places, narrow)
+    return PostingsSegment(first, terms[starts[:-1].astype(np.int64)], starts.astype(np.uint32), places, narrow)
 
 
-def _nothing(first: int) -> Part:
+def _nothing(first: int) -> PostingsSegment:
     return _part(first, np.zeros(0, np.uint32), np.zeros(0, np.uint16), np.zeros(0, np.uint8))
 
 
@@ -367,16 +367,16 @@ class Postings:
     """Places that have a term in one field, and how often: parts sorted by term, the last with an unsorted tail."""
 
     def __init__(self) -> None:
-        self._full: list[Part] = []
+        self._full: list[PostingsSegment] = []
         self._open = _nothing(0)
         self._late_terms, self._late_places, self._late_counts = self._tail()
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0
-        self.lengths = Narrow()
+        self.lengths = NarrowColumn()
 
     @staticmethod
-    def _tail() -> tuple[Growing, Growing, Growing]:
-        return Growing(np.uint32), Growing(np.uint16), Growing(np.uint32)
+    def _tail() -> tuple[AppendOnlyColumn, AppendOnlyColumn, AppendOnlyColumn]:
+        return AppendOnlyColumn(np.uint32), AppendOnlyColumn(np.uint16), AppendOnlyColumn(np.uint32)
 
     @property
     def nbytes(self) -> int:

@@ -29,7 +29,7 @@ class StoredMemories:
     """
 
     memories: dict[tuple[str, str], Memory] = field(default_factory=dict)
-    terms: dict[tuple[str, str], Terms] = field(default_factory=dict)
+    terms: dict[tuple[str, str], TermCounts] = field(default_factory=dict)
     history: dict[tuple[str, str], tuple[Memory, ...]] = field(default_factory=dict)
     turns: dict[tuple[str, str], int] = field(default_factory=dict)
     damaged: set[tuple[str, str]] = field(default_factory=set)
@@ -86,10 +86,10 @@ class StoredMemories:
         """Return the active memory with this fingerprint."""
         return next((m for m in self.active(scope) if m.fingerprint == fingerprint != ""), None)
 
-    def inside(self, scope: Scope) -> dict[str, tuple[Memory, Terms]]:
+    def inside(self, scope: Scope) -> dict[str, tuple[Memory, TermCounts]]:
         """Return the memories of a scope by memory_id, with their terms."""
         inside = (one for one in self.memories.items() if one[1].scope == scope and one[0] not in self.damaged)
-        return {memory.memory_id: (memory, self.terms.get(place) or Terms.of(memory)) for place, memory in inside}
+        return {memory.memory_id: (memory, self.terms.get(place) or TermCounts.of(memory)) for place, memory in inside}
 
     def active(self, scope: Scope) -> list[Memory]:
         """Oldest first: identifiers sort by creation."""
@@ -243,7 +243,7 @@ def by_cosine(memories: Iterable[Memory], vector: Vector) -> list[tuple[Memory, 
     return sorted(scored, key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)
 
 
-class Terms(NamedTuple):
+class TermCounts(NamedTuple):
     """Number of times that content and context of one memory contain each term, and how many terms they have."""
 
     counts: tuple[Counter[str], Counter[str]]
@@ -261,7 +261,7 @@ class Terms(NamedTuple):
         return term in self.counts[0] or term in self.counts[1]
 
 
-def _by_words(memories: Mapping[str, tuple[Memory, Terms]], query: str, bm25: Bm25) -> dict[str, float]:
+def _by_words(memories: Mapping[str, tuple[Memory, TermCounts]], query: str, bm25: Bm25) -> dict[str, float]:
     """Return the BM25 scores, by id, of the memories of one scope that contain a word of the query and all its phrases;
     statistics are those of the active ones.
     """
@@ -279,7 +279,7 @@ def _by_words(memories: Mapping[str, tuple[Memory, Terms]], query: str, bm25: Bm
     return scores
 
 
-def _frequency(term: str, terms: Terms, averages: Sequence[float], bm25: Bm25) -> float:
+def _frequency(term: str, terms: TermCounts, averages: Sequence[float], bm25: Bm25) -> float:
     weights = bm25.content_weight, bm25.context_weight
     sides = zip(weights, terms.counts, terms.lengths, averages, strict=True)
     return math.fsum(bm25.frequency(weight, counts[term], length, average) for weight, counts, length, average in sides)

@@ -15,20 +15,20 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic_stores.columns import Growing, Part, Postings, QuantisedVectors, Rare, Vectors
-from mnemic_stores.scope_index import Identifiers, Lookup, ScopeIndex
+from mnemic_stores.columns import AppendOnlyColumn, Postings, PostingsSegment, QuantisedVectors, SparseColumn, Vectors
+from mnemic_stores.scope_index import Identifiers, NameLookup, ScopeIndex
 
 FORMAT = 1
 """To be raised with every change of what a column means: an image of another format is not read."""
 
 _ALIGNED = 64
-_OWN = (Growing, Rare, Postings, Vectors, QuantisedVectors, Identifiers, Lookup)
+_OWN = (AppendOnlyColumn, SparseColumn, Postings, Vectors, QuantisedVectors, Identifiers, NameLookup)
 _COLUMNS = ("_identifiers", "_vectors", "_named", "_said", "_cues", "_happened", "_times", "_content", "_context")
 _DERIVED = frozenset({"_column", "_key", "_late", "_waiting"})
 """Attributes that are not in an image: they refer to other columns, or are empty once an index is settled."""
 
 
-class Unfit(ValueError):
+class UnusableImage(ValueError):
     """The bytes are no image, or not one that this index can take over."""
 
 
@@ -56,24 +56,24 @@ def read(data: bytearray, index: ScopeIndex, mark: Mapping[str, Any]) -> None:
         end = data.index(b"\n") + 1
         said = bytes(data[8 : end - 1])
         if int(data[:8], 16) != zlib.crc32(said):
-            raise Unfit("head")
+            raise UnusableImage("head")
         head = json.loads(said)
         if head["format"] != FORMAT or head["mark"] != dict(mark):
-            raise Unfit("mark")
+            raise UnusableImage("mark")
         parts, at = [], end + -end % _ALIGNED
         for length, check in zip(head["lengths"], head["checks"], strict=True):
             part = memoryview(data)[at : at + length]
             if len(part) != length or zlib.crc32(part) != check:
-                raise Unfit("column")
+                raise UnusableImage("column")
             parts.append(part)
             at += length + -length % _ALIGNED
         for name in _COLUMNS:
             _restore(vars(index), name, head["columns"][name], parts)
         index.taken_over(head["names"], live=head["live"], seen=head["seen"])
-    except Unfit:
+    except UnusableImage:
         raise
     except (KeyError, TypeError, IndexError, ValueError, AttributeError, RecursionError) as error:
-        raise Unfit("shape") from error
+        raise UnusableImage("shape") from error
 
 
 def _bytes(array: NDArray[Any]) -> memoryview:
@@ -82,9 +82,9 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 
 def _described(value: Any, arrays: list[NDArray[Any]]) -> Any:
     """Return what JSON says of a value, its arrays put into `arrays`."""
-    if isinstance(value, Growing):
+    if isinstance(value, AppendOnlyColumn):
         return {"room": _described(value.all, arrays)} | _numbers(value)
-    if isinstance(value, Part):
+    if isinstance(value, PostingsSegment):
         return {"part": [_described(one, arrays) for one in value]}
     if isinstance(value, _OWN):
         return {name: _described(one, arrays) for name, one in vars(value).items() if name not in _DERIVED}
@@ -98,14 +98,14 @@ def _described(value: Any, arrays: list[NDArray[Any]]) -> Any:
     return {"value": value}
 
 
-def _numbers(column: Growing) -> dict[str, Any]:
+def _numbers(column: AppendOnlyColumn) -> dict[str, Any]:
     return {name: value for name, value in vars(column).items() if isinstance(value, int) and name != "_size"}
 
 
 def _restore(holder: dict[str, Any], name: str, said: Any, parts: list[memoryview]) -> None:
     """Give the attribute `name` the value that was described: a column in place, for other columns refer to it."""
     present = holder[name]
-    if isinstance(present, Growing) and "room" in said:
+    if isinstance(present, AppendOnlyColumn) and "room" in said:
         present.take_over(_array(said["room"], parts))
         vars(present).update({key: int(value) for key, value in said.items() if key in _numbers(present)})
     elif isinstance(present, _OWN) and said != {"value": None}:
@@ -126,7 +126,7 @@ def _value(said: Any, parts: list[memoryview]) -> Any:
     if "array" in said:
         return _array(said, parts)
     if "part" in said:
-        return Part(*(_value(one, parts) for one in said["part"]))
+        return PostingsSegment(*(_value(one, parts) for one in said["part"]))
     if "items" in said:
         return [_value(one, parts) for one in said["items"]]
     if "pairs" in said:
@@ -138,6 +138,6 @@ def _array(said: Any, parts: list[memoryview]) -> NDArray[Any]:
     fields = [tuple(one) for one in said["type"]]
     kind = np.dtype(fields[0][1]) if len(fields) == 1 and not fields[0][0] else np.dtype(fields)
     if kind.hasobject:
-        raise Unfit("type")
+        raise UnusableImage("type")
     part = parts[said["array"]]
     return np.frombuffer(part, kind).reshape(said["shape"]) if len(part) else np.zeros(said["shape"], kind)

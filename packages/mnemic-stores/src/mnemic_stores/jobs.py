@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-    from mnemic.types import AuditEvent, KeptRequest, Kind, OutboxEntry, Scope, Usage
+    from mnemic.types import AuditEvent, Kind, OutboxEntry, Scope, StoredAnswer, Usage
     from mnemic_stores.relational.statements import Ask
 
 T = TypeVar("T")
 
 
-class Jobs(ABC):
+class JobTables(ABC):
     """The part of the port's `RecordStore` that reads and keeps its tables for jobs. What does it is loaded with the
     first of these verbs.
     """
@@ -47,8 +47,8 @@ class Jobs(ABC):
         count: int = await self._job("waiting", tenant)
         return count
 
-    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
-        found: list[KeptRequest] = await self._job("requests", tenant, after, limit)
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[StoredAnswer]:
+        found: list[StoredAnswer] = await self._job("requests", tenant, after, limit)
         return found
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:

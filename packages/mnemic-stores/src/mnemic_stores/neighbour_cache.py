@@ -13,7 +13,7 @@ BYTES = 4_000
 """Memory that one takes, about, its vector among it."""
 
 
-class Recalled:
+class NeighbourCache:
     """Memories by identifier, each with the index place that it was read at. A memory that changes moves to another
     place, so a memory at the same place is unchanged.
     """

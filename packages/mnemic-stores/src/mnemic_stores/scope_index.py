@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from mnemic.types import Cues, Memory, Scored, Signals, Status, Vector, Where
 from mnemic_language.text.bm25 import Bm25
 from mnemic_stores.codec import EPOCH, EXACT_UP_TO, to_micros
-from mnemic_stores.columns import Growing, Narrow, Postings, Rare, Read, Vectors
-from mnemic_stores.neighbour_cache import Recalled
+from mnemic_stores.columns import AppendOnlyColumn, NarrowColumn, Postings, Read, SparseColumn, Vectors
+from mnemic_stores.neighbour_cache import NeighbourCache
 
 _GONE = -1
 _CUES = np.dtype([("words", "<u4"), ("asking", "<f4"), ("oneself", "?"), ("timed", "?")])
@@ -36,7 +36,7 @@ class _Weighed(Protocol):
     def nbytes(self) -> int: ...
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """Data of one memory in the index.
 
     Times are microseconds since 1970. `content` and `context` are term hashes: little-endian 32-bit numbers; zeros are
@@ -88,14 +88,14 @@ class ScopeIndex:
         self._live = 0
         self._identifiers = Identifiers()
         self._vectors = Vectors(dimension)
-        self._named = {name: Narrow() for name in ("kind", "status", "key", "category")}
-        self._said = {name: Narrow() for name in ("session", "speaker", "turn")}
-        self._cues = Growing(_CUES)
-        self._happened = Growing(np.int64)
-        self._times = {name: Rare() for name in ("began_at", "ended_at", "expires_at")}
+        self._named = {name: NarrowColumn() for name in ("kind", "status", "key", "category")}
+        self._said = {name: NarrowColumn() for name in ("session", "speaker", "turn")}
+        self._cues = AppendOnlyColumn(_CUES)
+        self._happened = AppendOnlyColumn(np.int64)
+        self._times = {name: SparseColumn() for name in ("began_at", "ended_at", "expires_at")}
         self._content, self._context = Postings(), Postings()
-        self._expected = Expected()
-        self._recalled = Recalled()
+        self._expected = BatchedSimilarity()
+        self._recalled = NeighbourCache()
         self._weight: int | None = None
 
     def __len__(self) -> int:
@@ -142,13 +142,13 @@ class ScopeIndex:
         self._codes = {name: code for code, name in enumerate(self.names)}
         self._weight = None
 
-    def put(self, entries: Sequence[Entry]) -> None:
+    def put(self, entries: Sequence[IndexEntry]) -> None:
         """Add these memories, or change those that are there already."""
         if not entries:
             return
         self._weight = None
         values: Iterable[tuple[Any, ...]] = zip(*entries, strict=True)
-        columns = dict(zip(Entry._fields, values, strict=True))
+        columns = dict(zip(IndexEntry._fields, values, strict=True))
         before = self._live_places(self._identifiers.of_rows(columns["row_id"]))
         if len(before):
             self._forget(before)
@@ -172,7 +172,7 @@ class ScopeIndex:
         self._context.extend(columns["context"])
         if self._rereads and self._vectors.whole and is_large(self._live):
             self._vectors.thin()
-            self._expected = Expected()
+            self._expected = BatchedSimilarity()
 
     def keep(self, row_ids: Collection[int] | NDArray[np.int64]) -> None:
         """Drop every memory that is not among `row_ids`."""
@@ -384,12 +384,12 @@ _UUIDS = re.compile(rf"{_UUID.pattern}(?: {_UUID.pattern})*+")
 _NO_KEY = bytes(16)
 
 
-class Lookup:
+class NameLookup:
     """The last place of a name in a column that only grows and contains `key` of the name: four bytes a place, and a
     dict of the latest.
     """
 
-    def __init__(self, column: Growing, key: Callable[[Any], Hashable]) -> None:
+    def __init__(self, column: AppendOnlyColumn, key: Callable[[Any], Hashable]) -> None:
         self._column = column
         self._key = key
         self._order = np.zeros(0, np.uint32)
@@ -434,9 +434,9 @@ class Identifiers:
     """`row_id` and `memory_id` of each place. An identifier that is no UUID in its usual spelling is kept as text."""
 
     def __init__(self) -> None:
-        self._rows = Growing(np.int64)
-        self._keys = Growing("S16")
-        self._by_row, self._by_name = Lookup(self._rows, int), Lookup(self._keys, _key)
+        self._rows = AppendOnlyColumn(np.int64)
+        self._keys = AppendOnlyColumn("S16")
+        self._by_row, self._by_name = NameLookup(self._rows, int), NameLookup(self._keys, _key)
         self._odd: dict[int, str] = {}
         self._odd_places: dict[str, int] = {}
 
@@ -527,7 +527,7 @@ _MOST_NEAR = 256
 """Number of nearest places kept for one vector: a multiple of the neighbours that a write compares."""
 
 
-class Near(NamedTuple):
+class NearCandidates(NamedTuple):
     """Places among the first `until` that may be near to a vector: all that are nearer than `least`."""
 
     places: NDArray[np.int32]
@@ -535,13 +535,13 @@ class Near(NamedTuple):
     least: float
 
 
-class Expected:
+class BatchedSimilarity:
     """Batched similarity: the nearest places of vectors that are about to be compared. A place keeps its vector for
     good, so the result stays valid while places are added.
     """
 
     def __init__(self) -> None:
-        self._near: dict[Vector, Near] = {}
+        self._near: dict[Vector, NearCandidates] = {}
         self.nbytes = 0
         """Memory in use, about."""
 
@@ -549,7 +549,7 @@ class Expected:
         """Note for each of `vectors` which rows of `matrix` are the nearest that may be at least `at_least` near."""
         wanted = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
         least = at_least - _SLACK
-        found = [Near(np.zeros(0, np.int32), len(matrix), at_least) for _ in vectors]
+        found = [NearCandidates(np.zeros(0, np.int32), len(matrix), at_least) for _ in vectors]
         scores = [np.zeros(0, np.float32) for _ in vectors]
         for first in range(0, len(matrix), _ROWS):
             for number, row in enumerate(wanted @ matrix[first : first + _ROWS].T):
@@ -572,10 +572,12 @@ class Expected:
         return np.concatenate([near.places.astype(np.int64), np.arange(near.until, size)]), near.least
 
 
-def _cut(near: Near, places: NDArray[np.int32], scores: NDArray[np.float32]) -> tuple[Near, NDArray[np.float32]]:
+def _cut(
+    near: NearCandidates, places: NDArray[np.int32], scores: NDArray[np.float32]
+) -> tuple[NearCandidates, NDArray[np.float32]]:
     """Return the nearest of these places, with the cosine from which on none is missing, and their scores."""
     if len(places) <= _MOST_NEAR:
         return near._replace(places=places), scores
     kept = np.argpartition(scores, -_MOST_NEAR)[-_MOST_NEAR:]
     least = max(near.least, float(scores[kept].min()) + 2 * _SLACK)
-    return Near(places[kept], near.until, least), scores[kept]
+    return NearCandidates(places[kept], near.until, least), scores[kept]

@@ -21,7 +21,7 @@ from mnemic_stores.audit_format import Sign
 from mnemic_stores.codec import CUES, body_check, damaged, dump, load, memory_fields, memory_from, unpacked_vector
 
 if TYPE_CHECKING:
-    from mnemic.ports import Anew, Keyring
+    from mnemic.ports import Keyring, Reseal
 
 ERASED = "[erased]"
 """The content of a memory whose subject was erased after this copy of the store was made."""
@@ -36,7 +36,7 @@ _SOURCE_SAID = ("quote", "speaker", "ref")
 _LENGTH = struct.Struct("<I")
 
 
-class Searched(NamedTuple):
+class SearchData(NamedTuple):
     """Data of a memory that a search needs in addition to its columns."""
 
     vector: Vector | None
@@ -46,7 +46,7 @@ class Searched(NamedTuple):
     cues: bytes
 
 
-NOTHING = Searched(None, b"", b"", None, CUES.pack(0, 0.0, False, False))
+NOTHING = SearchData(None, b"", b"", None, CUES.pack(0, 0.0, False, False))
 
 
 class Sealer:
@@ -69,9 +69,9 @@ class Sealer:
         """Signs a line of the audit with the keyring's own key; None without one."""
         if (keyring := self._keyring) is None:
             return None
-        from mnemic.ports.keyring import Signing
+        from mnemic.ports.keyring import SigningKeyring
 
-        return (lambda text: keyring.sign(text.encode())) if isinstance(keyring, Signing) else None
+        return (lambda text: keyring.sign(text.encode())) if isinstance(keyring, SigningKeyring) else None
 
     def body(self, memory: Memory) -> str:
         """Return the memory as JSON, without its scope and its vector."""
@@ -126,7 +126,7 @@ class Sealer:
         """Return True if this body is sealed."""
         return "sealed" in load(text)
 
-    def searched(self, memory: Memory, plain: Searched) -> Searched:
+    def searched(self, memory: Memory, plain: SearchData) -> SearchData:
         """Return the search columns of a row. An encrypted row has no cues: the rest is in `content`, encrypted."""
         if self._keyring is None or not self.seals:
             return plain
@@ -135,9 +135,9 @@ class Sealer:
         speaker = (plain.speaker or "").encode()
         # One piece instead of four: fewer decryptions per row, and lengths are hidden together.
         packed = _pack((plain.content, plain.context, speaker, plain.cues))
-        return Searched(vector, self._keyring.seal(subject, packed, _place("words", memory_id)), b"", None, b"")
+        return SearchData(vector, self._keyring.seal(subject, packed, _place("words", memory_id)), b"", None, b"")
 
-    def found(self, memory_id: str, row: Searched) -> Searched:
+    def found(self, memory_id: str, row: SearchData) -> SearchData:
         """Return what `searched` was made of."""
         if row.cues:
             return row
@@ -145,7 +145,7 @@ class Sealer:
         if packed is None:
             return NOTHING
         content, context, speaker, cues = _unpack(packed)
-        return Searched(self.vector(memory_id, row.vector), content, context, speaker.decode() or None, cues)
+        return SearchData(self.vector(memory_id, row.vector), content, context, speaker.decode() or None, cues)
 
     def vector(self, memory_id: str, stored: bytes | None) -> Vector | None:
         """Return the vector of a sealed row."""
@@ -172,7 +172,7 @@ class Sealer:
             raise
 
 
-def body_anew(text: str, anew: Anew) -> str | None:
+def body_anew(text: str, anew: Reseal) -> str | None:
     """Return the body with its encrypted content replaced by the result of `anew`; None if nothing changes."""
     fields = load(text)
     if "sealed" not in fields:
@@ -185,12 +185,12 @@ def body_anew(text: str, anew: Anew) -> str | None:
     return None if fresh is None else dump(fields | {"sealed": base64.b64encode(fresh).decode()}, "memory")
 
 
-def words_anew(memory_id: str, sealed: bytes, anew: Anew) -> bytes:
+def words_anew(memory_id: str, sealed: bytes, anew: Reseal) -> bytes:
     """Return the same for the hashed words of a sealed row."""
     return anew(sealed, _place("words", memory_id)) or sealed
 
 
-def vector_anew(memory_id: str, sealed: bytes | None, anew: Anew) -> bytes | None:
+def vector_anew(memory_id: str, sealed: bytes | None, anew: Reseal) -> bytes | None:
     """Return the same for its vector; None and empty where it has none."""
     return sealed and (anew(sealed, _place("vector", memory_id)) or sealed)
 

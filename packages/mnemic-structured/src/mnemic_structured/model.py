@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from mnemic.errors import InvalidInput, ModelInvalidSchema
-from mnemic.extract.grounding import Folded
+from mnemic.extract.grounding import NormalisedText
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.prompts import fields_prompt
@@ -48,7 +48,7 @@ class _Grounding:
     """Words and numbers of a text."""
 
     def __init__(self, text: str) -> None:
-        self._folded = Folded(text)
+        self._folded = NormalisedText(text)
         self._numbers = {int(number) for number in _NUMBER.findall(text)}
 
     def only(self, value: Any, schema: Schema, path: tuple[str, ...]) -> Any:

@@ -21,7 +21,7 @@ from mnemic.ports import RecordStore, Transaction
 from mnemic.ports.projections import Projection
 from mnemic.types import Change, Kind, Level, Memory, OutboxEntry, Scope, Status
 from mnemic.write.outbox_compaction import compact
-from mnemic.write.outbox_consumer import LONGEST_REST, Feed, current_memories
+from mnemic.write.outbox_consumer import LONGEST_REST, OutboxConsumer, current_memories
 from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store import EMBEDDER, memory, scope
@@ -89,7 +89,7 @@ class ProjectionMachine(RuleBasedStateMachine):
         self._run(self._store.open(EMBEDDER.space))
         self._copy = _Unreliable(self._run(self.new_copy(self._folder)))
         self._clock = ManualClock()
-        self._feeds = [Feed(self._copy, self._store, self._clock, seconds=SECONDS) for _ in range(2)]
+        self._feeds = [OutboxConsumer(self._copy, self._store, self._clock, seconds=SECONDS) for _ in range(2)]
         self._run(self._feeds[0].register())
 
     def new_store(self, folder: Path) -> RecordStore:

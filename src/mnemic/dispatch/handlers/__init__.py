@@ -14,7 +14,7 @@ from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:
     from mnemic.ports import SessionStore
-    from mnemic.write.tokenisation import Vault
+    from mnemic.write.tokenisation import TokenVault
 
 
 class Handlers(dict[type[requests.Request[Any]], Handler]):
@@ -26,7 +26,7 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         pipeline: MemoryWritePipeline,
         limiter: Limiter,
         sessions: SessionStore | None,
-        vault: Vault | None,
+        vault: TokenVault | None,
         redaction: RedactionRules,
         forgotten: Callable[[], None],
     ) -> None:

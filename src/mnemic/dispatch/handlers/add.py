@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemic.dispatch import Call, Passed, Proposal, Written
+from mnemic.dispatch import BatchReceipts, Call, CheckedProposal, Proposal
 from mnemic.errors import BudgetSpent, InvalidInput
 from mnemic.types import Actor, Candidate, WriteReceipt, lowered
 from mnemic.write.fingerprint import item_key
@@ -36,7 +36,7 @@ class AddHandler:
         """Return the candidate, with the origin of the channel."""
         return [Proposal(candidate=from_channel(call.request.candidate, call.actor), subject=call.actor)]
 
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
         """Return the receipt of the write."""
         (one,) = passed
         if one.reason is not None:
@@ -71,7 +71,7 @@ class AddManyHandler:
             for candidate in request.candidates
         ]
 
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Written:
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> BatchReceipts:
         """Return a receipt for each, in order."""
         from mnemic.dispatch.handlers.messages import as_consented
         from mnemic.dispatch.handlers.quota_batches import write_in_portions
@@ -84,4 +84,4 @@ class AddManyHandler:
         receipts = [one.receipt() for one in passed]
         for (place, one), receipt in zip(allowed.items(), written, strict=True):
             receipts[place] = replace(receipt, warnings=one.warnings) if one.warnings else receipt
-        return Written(receipts=receipts, denied=frozenset(range(len(passed))) - allowed.keys())
+        return BatchReceipts(receipts=receipts, denied=frozenset(range(len(passed))) - allowed.keys())

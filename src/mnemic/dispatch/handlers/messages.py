@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemic.dispatch import Call, Passed, Proposal
+from mnemic.dispatch import Call, CheckedProposal, Proposal
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.policy.grant import consent_required
 from mnemic.policy.limits import Consents
@@ -27,7 +27,7 @@ class RecordHandler:
         """Nothing: the memories are proposed by the request that adds them."""
         return ()
 
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Sequence[WriteReceipt]:
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> Sequence[WriteReceipt]:
         """Return a receipt for each message that has text, or for each part of one that is too long for a memory."""
         cut = [await self._redacted(message, call) for message in call.request.messages]
         parts = [part for message in cut for part in in_parts(message)]
@@ -42,7 +42,7 @@ class RecordHandler:
         return replace(message, content=await self.pipeline.redacted(message.content, tenant=call.actor.tenant))
 
 
-async def as_consented(passed: Sequence[Passed], call: Call, limiter: Limiter) -> Sequence[Passed]:
+async def as_consented(passed: Sequence[CheckedProposal], call: Call, limiter: Limiter) -> Sequence[CheckedProposal]:
     """Return `passed`, with every message blocked that states a value of a key without consent, as far as the rules can
     read it. Such a message is also removed from the context of the messages next to it.
     """
@@ -56,7 +56,7 @@ async def as_consented(passed: Sequence[Passed], call: Call, limiter: Limiter) -
     ]
 
 
-async def _as_consented(one: Passed, call: Call, decided: Consents) -> Passed:
+async def _as_consented(one: CheckedProposal, call: Call, decided: Consents) -> CheckedProposal:
     key = await _key_without_consent(one.candidate.content, call, decided)
     if key is not None:
         return replace(one, reason=one.reason or consent_required(key))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemic.dispatch import Call, Passed, Proposal
+from mnemic.dispatch import Call, CheckedProposal, Proposal
 from mnemic.dispatch.handlers.add import from_channel
 from mnemic.errors import MemoryNotFound
 from mnemic.ports import Reads
@@ -37,7 +37,7 @@ class DeriveHandler:
         candidate = from_channel(call.request.candidate, call.actor)
         return [Proposal(candidate=candidate, subject=call.actor, lenient=True)]
 
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
         """Return the receipt; `blocked` with `sources_gone` where a source is no longer there when it is committed."""
         (one,) = passed
         if one.reason is not None:
@@ -75,7 +75,7 @@ class UpdateHandler:
             raise MemoryNotFound
         return known
 
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
         """Return the receipt of the correction."""
         (one,), request = passed, call.request
         if one.reason is not None:

@@ -20,7 +20,7 @@ ROLE = "\ufdd0role:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class NamedEntity:
     """Entity that was named: its kind if stated (else `thing`), its other names, and the span of the words."""
 
     name: str = field(repr=False)
@@ -50,7 +50,7 @@ class EntityReading:
     words, `transient`, `hypothetical`, `quoted`, `sarcasm`, `unsupported` by the user's words, `too_long`.
     """
 
-    named: tuple[Named, ...] = ()
+    named: tuple[NamedEntity, ...] = ()
     relations: tuple[StatedRelation, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 

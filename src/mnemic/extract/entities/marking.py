@@ -29,7 +29,7 @@ _SENTENCE_WORDS = frozenset(
 
 
 @dataclass(slots=True)
-class Marked:
+class MarkedText:
     """Text with `⟦n⟧` in place of names, and the names by number; 0 is the user."""
 
     text: str = field(repr=False)
@@ -42,7 +42,7 @@ class Marked:
         return f"⟦{self.names.index(name)}⟧"
 
 
-def mark_names(text: str, into: Marked) -> str:
+def mark_names(text: str, into: MarkedText) -> str:
     """Return `text` with its names marked. A name is a run of capitalised words; words that begin a sentence or join
     names are not names on their own.
     """

@@ -8,8 +8,8 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, ModelInvalidSchema
 from mnemic.extract import is_users_own
-from mnemic.extract.entities import ME, EntityReading, Named, StatedRelation
-from mnemic.extract.grounding import Folded
+from mnemic.extract.entities import ME, EntityReading, NamedEntity, StatedRelation
+from mnemic.extract.grounding import NormalisedText
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.reason_codes import ORIGIN, UNSUPPORTED
@@ -84,10 +84,10 @@ class ModelEntityReader:
             system=SYSTEM, user=json.dumps(asked, ensure_ascii=False), schema_name="entities", schema=SCHEMA
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
-        return _checked(parse_json(completion.text), Folded(message.content))
+        return _checked(parse_json(completion.text), NormalisedText(message.content))
 
 
-def _checked(raw: object, text: Folded) -> EntityReading:
+def _checked(raw: object, text: NormalisedText) -> EntityReading:
     entities, relations = _items(raw, "entities"), _items(raw, "relations")
     named = {one.name: one for one in (_named(item, text) for item in entities) if one is not None}
     known = frozenset(named) | {ME}
@@ -107,7 +107,7 @@ def _items(raw: object, name: str) -> list[Mapping[str, Any]]:
     return items[:MAX_ITEMS]
 
 
-def _named(item: Mapping[str, Any], text: Folded) -> Named | None:
+def _named(item: Mapping[str, Any], text: NormalisedText) -> NamedEntity | None:
     """Return the entity if its name occurs in the message, with those of its other names that do as well."""
     name, label, aliases = item.get("name"), item.get("label"), item.get("aliases")
     span = text.find(name) if isinstance(name, str) else None
@@ -115,7 +115,7 @@ def _named(item: Mapping[str, Any], text: Folded) -> Named | None:
         return None
     listed = aliases if isinstance(aliases, list) else []
     others = tuple(one for one in listed if isinstance(one, str) and one != name and text.find(one) is not None)
-    return Named(name=name, label=label if label in LABELS else THING, aliases=others, span=span)
+    return NamedEntity(name=name, label=label if label in LABELS else THING, aliases=others, span=span)
 
 
 def _relation_of(item: Mapping[str, Any], known: frozenset[str]) -> StatedRelation | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from mnemic.extract.entities import EntityReading, Named
+from mnemic.extract.entities import EntityReading, NamedEntity
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.types import Deadline, Message, Skipped
 from mnemic_language.entities.relations import ORGANISATION, PERSON, PLACE, THING
@@ -49,7 +49,7 @@ class NamesEntityReader:
             return reading
         found = await asyncio.to_thread(lambda: list(self._find(message.content)))
         recognised = [
-            Named(name=message.content[start:end], label=LABELS_OF[label], span=(start, end))
+            NamedEntity(name=message.content[start:end], label=LABELS_OF[label], span=(start, end))
             for start, end, label in found
             if label in LABELS_OF and not _left_out(start, reading.skipped)
         ]
@@ -60,7 +60,7 @@ def _left_out(place: int, skipped: Sequence[Skipped]) -> bool:
     return any(one.span is not None and one.span[0] <= place < one.span[1] for one in skipped)
 
 
-def _joined(by_rules: Sequence[Named], found: Sequence[Named]) -> list[Named]:
+def _joined(by_rules: Sequence[NamedEntity], found: Sequence[NamedEntity]) -> list[NamedEntity]:
     """Return every name once. A kind given by a rule takes precedence over one given by the model."""
     new = {core(one.name, one.label): one for one in reversed(found)}
     known = {core(name, THING) for one in by_rules for name in (one.name, *one.aliases)}
@@ -72,6 +72,6 @@ def _joined(by_rules: Sequence[Named], found: Sequence[Named]) -> list[Named]:
     return [*kept, *(one for name, one in reversed(new.items()) if name not in known and not _inside(one, by_rules))]
 
 
-def _inside(one: Named, by_rules: Sequence[Named]) -> bool:
+def _inside(one: NamedEntity, by_rules: Sequence[NamedEntity]) -> bool:
     """Return True if it is a part of a longer name that rules read."""
     return any(f" {core(one.name, THING)} " in f" {core(other.name, THING)} " for other in by_rules)

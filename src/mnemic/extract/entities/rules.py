@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from mnemic.errors import InvalidInput
 from mnemic.extract import is_users_own
-from mnemic.extract.entities import ME, ROLE, EntityReading, Named, StatedRelation
-from mnemic.extract.entities.marking import Marked, mark_names
+from mnemic.extract.entities import ME, ROLE, EntityReading, NamedEntity, StatedRelation
+from mnemic.extract.entities.marking import MarkedText, mark_names
 from mnemic.reason_codes import ORIGIN, QUOTED, TRANSIENT
 from mnemic.types import Deadline, Message, Skipped
 from mnemic.types.values import clean_content
@@ -67,7 +67,7 @@ class RuleEntityReader:
 class _Page:
     """State while one message is read."""
 
-    marked: Marked = field(default_factory=lambda: Marked(""))
+    marked: MarkedText = field(default_factory=lambda: MarkedText(""))
     labels: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, list[str]] = field(default_factory=dict)
     relations: list[StatedRelation] = field(default_factory=list)
@@ -183,7 +183,7 @@ class _Page:
         """Everything read. A first name that only one full name of this message begins with is that person."""
         full = {other: name for name, others in self.aliases.items() for other in others} | dict(self._full_names())
         named = tuple(
-            Named(name=name, label=label, aliases=tuple(self.aliases.get(name, ())), span=self.spans.get(name))
+            NamedEntity(name=name, label=label, aliases=tuple(self.aliases.get(name, ())), span=self.spans.get(name))
             for name, label in self.labels.items()
             if name not in full
         )

@@ -13,7 +13,7 @@ from mnemic.policy.rules import Policy
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 from mnemic.write.turn_log import TurnTexts
-from mnemic_agents.steps import Known, Recall
+from mnemic_agents.steps import KnownMemory, Recall
 from mnemic_agents.steps.long_term import DEFAULT_COLLECTION, content_key
 
 UNRANKED = 200
@@ -76,11 +76,11 @@ class StoreMemory:
             )
         )
 
-    async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
+    async def known(self, user_id: str, candidate: Candidate) -> Sequence[KnownMemory]:
         """Return the document at the candidate's place."""
         namespace, key = await self.place(user_id, candidate)
         item = await self._store.aget(tuple(namespace), key)
-        return [] if item is None else [Known(content=str(item.value.get("value", "")))]
+        return [] if item is None else [KnownMemory(content=str(item.value.get("value", "")))]
 
     async def write(
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False

@@ -16,7 +16,7 @@ _PLACE = ("redaction",)
 _KEY = "secret"
 
 
-class Redacting:
+class RedactedOperations:
     """Operations without personal data in stored values, queries and filters. Namespaces and keys are unchanged: the
     application finds its documents by them.
 

@@ -19,7 +19,7 @@ from mnemic.bootstrap import build_documents
 from mnemic.errors import MnemicError
 from mnemic.ports import DocumentStore
 from mnemic_agents.langgraph.operations import Batch, Paths, batch_of, result_of
-from mnemic_agents.langgraph.redaction import Redacting
+from mnemic_agents.langgraph.redaction import RedactedOperations
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class _Desk:
 
     def __init__(self, documents: DocumentStore, tenant: str, index: IndexConfig | None, *, redact: bool) -> None:
         self.documents = documents
-        self._redacting = Redacting(documents, tenant) if redact else None
+        self._redacting = RedactedOperations(documents, tenant) if redact else None
         self.tenant = tenant
         self._index = index
         self._embeddings = ensure_embeddings(index.get("embed")) if index else None

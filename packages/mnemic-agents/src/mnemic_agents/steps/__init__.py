@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic_agents.steps.long_term import GatewayMemory, Known, LongTerm, Recall
+from mnemic_agents.steps.long_term import GatewayMemory, KnownMemory, LongTerm, Recall
 from mnemic_agents.steps.nodes import MemorySteps, Respond, Summarise
 from mnemic_agents.steps.run import EDGES, NODES, ROUTES, resume_turn, run_turn_with_memory, take
 from mnemic_agents.steps.state import MemoryState, TurnRules, output_of
@@ -12,7 +12,7 @@ __all__ = [
     "NODES",
     "ROUTES",
     "GatewayMemory",
-    "Known",
+    "KnownMemory",
     "LongTerm",
     "MemoryState",
     "MemorySteps",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mnemic.errors import MnemicError
-from mnemic.extract.grounding import Folded, ground
+from mnemic.extract.grounding import NormalisedText, ground
 from mnemic.extract.vetting import veto
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import check_candidate
@@ -15,7 +15,7 @@ from mnemic.reason_codes import UNSUPPORTED
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 from mnemic_agents.steps.attempt import attempt
-from mnemic_agents.steps.long_term import Known, LongTerm
+from mnemic_agents.steps.long_term import KnownMemory, LongTerm
 from mnemic_agents.steps.sensitive_statements import is_special
 from mnemic_agents.steps.state import REVIEW, TurnRules, as_data, candidate_of
 from mnemic_language.sentences.injected_orders import gives_orders_to_override
@@ -144,12 +144,12 @@ def _as_quoted(candidate: Candidate, said: str) -> Candidate | None:
     """Return the candidate with its quote as it was said, however short, or None. Whether its value follows from so few
     words is for the veto to say.
     """
-    span = Folded(said).find(candidate.source.quote or "")
+    span = NormalisedText(said).find(candidate.source.quote or "")
     if span is None:
         return None
     return replace(candidate, source=replace(candidate.source, quote=said[span[0] : span[1]], span=span))
 
 
-def _conflict(known: Sequence[Known]) -> dict[str, Any]:
+def _conflict(known: Sequence[KnownMemory]) -> dict[str, Any]:
     """Describe what a new value takes the place of."""
     return {"replaces": [{"value": one.content, "memory_id": one.memory_id, "version": one.version} for one in known]}

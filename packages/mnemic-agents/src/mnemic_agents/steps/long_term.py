@@ -51,7 +51,7 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownMemory:
     """A memory that is there already: what it says, and its identity for the record."""
 
     content: str = field(repr=False)
@@ -74,7 +74,7 @@ class LongTerm(Protocol):
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
         """Find what is relevant to `query`. Raises where nothing could be searched."""
 
-    async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
+    async def known(self, user_id: str, candidate: Candidate) -> Sequence[KnownMemory]:
         """Return the live memories under the candidate's key; for one without a key, those that say the same."""
 
     async def write(
@@ -142,7 +142,7 @@ class GatewayMemory:
         errors = tuple(f"{name}: {why}" for name, why in found.errors.items())
         return Recall(entries=tuple(self._entry(user_id, hit) for hit in found.hits), errors=errors)
 
-    async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
+    async def known(self, user_id: str, candidate: Candidate) -> Sequence[KnownMemory]:
         """Look up by key, unchanged; without one, search for the words."""
         actor = self._actor(user_id)
         store, now = self._gateway.searcher.store, self._gateway.clock.now()
@@ -253,8 +253,8 @@ def content_key(content: str) -> str:
     return "m-" + hashlib.sha256(canonical_value(content).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _known(memory: Memory) -> Known:
-    return Known(content=memory.content, memory_id=memory.memory_id, version=memory.version)
+def _known(memory: Memory) -> KnownMemory:
+    return KnownMemory(content=memory.content, memory_id=memory.memory_id, version=memory.version)
 
 
 def _replacing(policy: Policy, key: str | None) -> Policy:

@@ -27,14 +27,14 @@ from mnemic_maintenance.handlers.review import (
 
 if TYPE_CHECKING:
     from mnemic.ports import SessionStore
-    from mnemic.write.tokenisation import Vault
+    from mnemic.write.tokenisation import TokenVault
 
 
 def table(
     pipeline: MemoryWritePipeline,
     limiter: Limiter,
     sessions: SessionStore | None,
-    vault: Vault | None,
+    vault: TokenVault | None,
     *,
     redaction: RedactionRules,
     forgotten: Callable[[], None],

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mnemic.dispatch import Call, Passed
+from mnemic.dispatch import Call, CheckedProposal
 from mnemic.dispatch.handlers.forget import AdministrationHandler
 from mnemic.errors import MemoryNotFound, NotSupported
 from mnemic.policy.redaction import RedactionRules
@@ -19,12 +19,12 @@ from mnemic.write import consent
 from mnemic.write.forget import require_person
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic.write.tokenisation import Vault
+from mnemic.write.tokenisation import TokenVault
 from mnemic_maintenance import erase, expiry_job, reveal, rotate
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_maintenance.expiry_job import ExpiryReport, ExpiryRules
 from mnemic_maintenance.handlers.review import reach
-from mnemic_maintenance.reveal import Revealed
+from mnemic_maintenance.reveal import RevealResult
 from mnemic_maintenance.rotate import Rotation
 
 
@@ -34,7 +34,7 @@ class ConsentHandler(AdministrationHandler):
 
     limiter: Limiter
 
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> str:
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> str:
         """Return the canonical key that was decided about. Raises InvalidInput, WriteBlocked (`lower_trust`)."""
         request, actor = call.request, call.actor
         require_person(actor)
@@ -56,10 +56,10 @@ class EraseHandler(AdministrationHandler):
     pipeline: MemoryWritePipeline
     limiter: Limiter
     sessions: SessionStore | None
-    vault: Vault | None
+    vault: TokenVault | None
     forgotten: Callable[[], None]
 
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> ErasureReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> ErasureReceipt:
         """Return the receipt of the erasure. Raises WriteBlocked (`lower_trust`)."""
         require_person(call.actor)
         given: dict[str, Any] = {"actor": call.actor, "feeds": self.pipeline.publisher.feeds}
@@ -81,7 +81,7 @@ class ExpireHandler(AdministrationHandler):
     pipeline: MemoryWritePipeline
     limiter: Limiter
 
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> ExpiryReport:
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> ExpiryReport:
         """Return the numbers of marked, purged and restored memories."""
         request, defaults = call.request, ExpiryRules(hard_kinds=call.rules.limits.hard_kinds)
         rules = ExpiryRules(
@@ -101,9 +101,9 @@ class RotateKeysHandler(AdministrationHandler):
     """Handles `RotateDataKeys`."""
 
     limiter: Limiter
-    vault: Vault | None
+    vault: TokenVault | None
 
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Rotation:
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> Rotation:
         """Return the number of subjects that have another key. Raises NotSupported (`rotate`) without a key file."""
         if self.vault is None:
             raise NotSupported("rotate", hint="nothing is sealed without a key file")
@@ -118,10 +118,10 @@ class RevealHandler(AdministrationHandler):
     """Handles `Reveal`, which changes nothing but the audit log."""
 
     limiter: Limiter
-    vault: Vault | None
+    vault: TokenVault | None
     redaction: RedactionRules
 
-    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Revealed:
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> RevealResult:
         """Return the values. Raises MemoryNotFound, RevealDenied, NotSupported, KeyFailed."""
         store, request, actor = self.limiter.store, call.request, call.actor
         scopes = reach(call)

@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 
 from mnemic.errors import InvalidInput, StoreCorrupt
-from mnemic_operations.backup_folder import Manifest, Restored, check_data, digest, manifest_in, new_folder
+from mnemic_operations.backup_folder import Manifest, RestoreResult, check_data, digest, manifest_in, new_folder
 from mnemic_operations.sqlite.inspection import inspect
 from mnemic_sqlite.database_file import connect
 from mnemic_sqlite.failures import typed_failures
@@ -87,7 +87,7 @@ def checked(folder: Path) -> Manifest:
     return manifest
 
 
-def restore(folder: Path, target: Path, prepare: Callable[[str, Manifest], None]) -> Restored:
+def restore(folder: Path, target: Path, prepare: Callable[[str, Manifest], None]) -> RestoreResult:
     """Put the verified copy at `target`, where no file may exist; `prepare` changes it before it can be opened. A
     leftover log of an earlier file of that name is moved aside first.
 
@@ -109,4 +109,4 @@ def restore(folder: Path, target: Path, prepare: Callable[[str, Manifest], None]
             put(part, target)
     except OSError as error:
         raise InvalidInput("restore:unwritable", hint=error.strerror) from None
-    return Restored(manifest, tuple(aside))
+    return RestoreResult(manifest, tuple(aside))

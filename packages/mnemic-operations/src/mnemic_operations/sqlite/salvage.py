@@ -24,7 +24,7 @@ from mnemic_sqlite.database_file import BusyHandler, prepare
 from mnemic_sqlite.failures import immediate, typed_failures
 from mnemic_sqlite.graph import relate
 from mnemic_sqlite.maintenance import broken_audit
-from mnemic_sqlite.rows import Rows, Terms, columns_of, mark_facets, tokens
+from mnemic_sqlite.rows import HashedTerms, Rows, columns_of, mark_facets, tokens
 from mnemic_stores.atomic_files import part_of, put
 from mnemic_stores.codec import blob_check, body_check, load, text_check, vector_check, words_check
 from mnemic_stores.damage import in_columns
@@ -54,7 +54,7 @@ _VERSION = "INSERT OR IGNORE INTO memory_version VALUES (?, ?, ?, ?, ?)"
 
 
 @dataclass(slots=True)
-class Salvaged:
+class SalvageResult:
     """Report of a salvage. `damaged` names memories that were found but differ from what was written; `unchecked`
     counts those without a checksum that were taken; `salt`: the search data was intact; `broken_audit` counts tenants
     whose audit lacks a line or has a changed one.
@@ -85,7 +85,7 @@ class _Found:
     salt: bytes | None = None
 
 
-def salvage(path: Path, target: Path, *, keyring: Keyring | None = None) -> Salvaged:
+def salvage(path: Path, target: Path, *, keyring: Keyring | None = None) -> SalvageResult:
     """Create the new file `target` from the readable rows of the one at `path`, which is not modified.
 
     Raises InvalidInput (`salvage:exists`, `salvage:unwritable`) and StoreUnavailable (also if nothing is found).
@@ -168,7 +168,7 @@ class _Making:
         self._found = found
         self._part = part
         self._sealer = Sealer(keyring)
-        self._decoded = Salvaged()
+        self._decoded = SalvageResult()
         self._scopes: dict[int, Scope] = {}
         self._taken: dict[tuple[str, str], int] = {}
         self._changes: dict[int, int] = {}
@@ -177,11 +177,11 @@ class _Making:
         claims = Counter(row_id for row_id, _ in named)
         self._disputed = {row_id for row_id, times in claims.items() if times > 1}
 
-    def made(self) -> Salvaged:
+    def made(self) -> SalvageResult:
         with closing(prepare(self._part, durability="durable", busy=BusyHandler())) as connection:
             with immediate(connection):
                 connection.execute("PRAGMA defer_foreign_keys = ON")
-                rows = Rows(Terms(self._salt(connection)), self._sealer)
+                rows = Rows(HashedTerms(self._salt(connection)), self._sealer)
                 self._put_scopes(connection)
                 for record in sorted(self._found.memories, key=_newest_first):
                     self._put_memory(connection, rows, record)

@@ -17,7 +17,7 @@ from pydantic import StringConstraints
 
 from mnemic_server.access import (
     AnyService,
-    Service,
+    ServiceContext,
     is_secure,
     is_service_admin,
     principal_of,
@@ -26,14 +26,14 @@ from mnemic_server.access import (
     require_same_origin,
 )
 from mnemic_server.credentials import Principal, shown_key
-from mnemic_server.parsed_body_route import Parsed
-from mnemic_server.problems import Refused
+from mnemic_server.parsed_body_route import ParsedBodyRoute
+from mnemic_server.problems import ServiceRefusal
 from mnemic_server.request_bodies import Strict
 from mnemic_server.service_reason_codes import NOT_FOUND, UNAUTHENTICATED
 from mnemic_server.sessions import COOKIE, LASTS, SECURE_COOKIE, session_cookie
 from mnemic_server.static_files import StaticFile
 
-router = APIRouter(include_in_schema=False, route_class=Parsed)
+router = APIRouter(include_in_schema=False, route_class=ParsedBodyRoute)
 
 _ROOT = files("mnemic_server") / "console"
 POLICY = (
@@ -69,7 +69,7 @@ async def who(request: Request, service: AnyService, *, probe: bool = False) -> 
     """
     try:
         principal = await principal_of(request, service)
-    except Refused as refused:
+    except ServiceRefusal as refused:
         if probe and refused.status == HTTPStatus.UNAUTHORIZED:
             return Response(status_code=HTTPStatus.NO_CONTENT)
         raise
@@ -88,7 +88,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     principal = None if shown is None else await service.keys.principal(*shown)
     if shown is None or principal is None:
         await service.watch.wrong(request)
-        raise Refused(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED)
+        raise ServiceRefusal(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED)
     require_rate(principal, request, service)
     await require_open(principal, service)
     service.watch.right(request, given.api_key.strip(), principal)
@@ -125,7 +125,7 @@ async def sign_out(request: Request, service: AnyService) -> Response:
     return gone
 
 
-def address_of(request: Request, service: Service) -> str:
+def address_of(request: Request, service: ServiceContext) -> str:
     """Return the address under which browsers reach the service, without a slash at its end."""
     return (service.url or str(request.base_url)).rstrip("/")
 
@@ -136,7 +136,7 @@ async def file(request: Request, path: str = "") -> Response:
     """Return a file of the console. The files contain no user data and need no credential."""
     found = _files().get(path or "index.html")
     if found is None:
-        raise Refused(HTTPStatus.NOT_FOUND, NOT_FOUND)
+        raise ServiceRefusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
     return found.answer(request.headers, _HEADERS)
 
 
@@ -151,7 +151,7 @@ def _files() -> dict[str, StaticFile]:
     return kept
 
 
-def _seen(principal: Principal, service: Service, csrf_token: str | None, *, signed_in: bool) -> dict[str, Any]:
+def _seen(principal: Principal, service: ServiceContext, csrf_token: str | None, *, signed_in: bool) -> dict[str, Any]:
     return {
         "tenant": principal.tenant,
         "user": principal.user,

@@ -18,10 +18,10 @@ from mnemic_server.evidence_filter import shown
 from mnemic_server.kind_request_bodies import CompactionRequest, RetrieveRequest, SessionMessage, TextOfUser
 from mnemic_server.kind_response_bodies import CompactionResponse, MessageResponse, MessagesResponse, RetrievedResponse
 from mnemic_server.operations_response_bodies import TextResponse
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.response_bodies import answering
 
-router = APIRouter(prefix="/v1", tags=["kinds"], route_class=Parsed)
+router = APIRouter(prefix="/v1", tags=["kinds"], route_class=ParsedBodyRoute)
 
 
 def _view(service: TheService, actor: Actor) -> ShortTermMemory[Awaited]:

@@ -24,7 +24,7 @@ from mnemic_server.kind_request_bodies import (
     relations_list,
 )
 from mnemic_server.kind_response_bodies import EndedResponse, ExtractedResponse
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import IdempotencyKey, Moment
 from mnemic_server.response_bodies import (
     EntitiesResponse,
@@ -36,7 +36,7 @@ from mnemic_server.response_bodies import (
     answering,
 )
 
-router = APIRouter(prefix="/v1/entities", tags=["kinds"], route_class=Parsed)
+router = APIRouter(prefix="/v1/entities", tags=["kinds"], route_class=ParsedBodyRoute)
 
 NamedThing = Annotated[str, Query(min_length=1, max_length=80)]
 At = Annotated[Moment | None, Query(description="The moment of which the relations are; now.")]

@@ -13,7 +13,7 @@ from mnemic.runtime.sync_facade import awaited
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.kind_request_bodies import Feedback, NewEpisode, Task, episode_dict, lesson_dict, neighbour_dict
 from mnemic_server.kind_response_bodies import LessonsResponse
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import MemoryId
 from mnemic_server.response_bodies import (
     EpisodePageResponse,
@@ -23,7 +23,7 @@ from mnemic_server.response_bodies import (
     answering,
 )
 
-router = APIRouter(prefix="/v1/episodes", tags=["kinds"], route_class=Parsed)
+router = APIRouter(prefix="/v1/episodes", tags=["kinds"], route_class=ParsedBodyRoute)
 
 
 @router.post("", status_code=HTTPStatus.CREATED, **answering(ReceiptResponse, 200, 201))

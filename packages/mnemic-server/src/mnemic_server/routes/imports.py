@@ -11,11 +11,11 @@ from mnemic.entrypoints.wire import receipt_dict
 from mnemic.types import Candidate, Origin
 from mnemic_maintenance.bulk_import import ImportProgress, import_progress, take_part
 from mnemic_server.access import Reading, TheService, Writing
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import ImportPart
 from mnemic_server.response_bodies import ImportResponse, answering
 
-router = APIRouter(prefix="/v1/imports", tags=["imports"], route_class=Parsed)
+router = APIRouter(prefix="/v1/imports", tags=["imports"], route_class=ParsedBodyRoute)
 
 ImportId = Annotated[str, Path(min_length=1, max_length=64)]
 

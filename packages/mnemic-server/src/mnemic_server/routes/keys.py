@@ -19,20 +19,20 @@ from mnemic_server.access import (
     Administering,
     Issuing,
     Reading,
-    Service,
+    ServiceContext,
     TheService,
     is_service_admin,
     manages,
 )
 from mnemic_server.credentials import ApiKey, KeyFilter, Principal, Role
 from mnemic_server.operations_response_bodies import KeyResponse, KeysResponse, NewSecretResponse, TokenResponse
-from mnemic_server.parsed_body_route import Parsed
-from mnemic_server.problems import Refused
+from mnemic_server.parsed_body_route import ParsedBodyRoute
+from mnemic_server.problems import ServiceRefusal
 from mnemic_server.request_bodies import KeyRequest, TokenRequest
 from mnemic_server.response_bodies import answering
 from mnemic_server.service_reason_codes import APPLICATION_REQUIRED
 
-router = APIRouter(prefix="/v1", tags=["keys"], route_class=Parsed)
+router = APIRouter(prefix="/v1", tags=["keys"], route_class=ParsedBodyRoute)
 
 MOST_OWN = 1000
 KeyId = Annotated[str, Path(min_length=1, max_length=64)]
@@ -111,7 +111,7 @@ async def issue(
     itself has to be shown for it: a browser's session has it not.
     """
     if principal.user is not None or shown is None:
-        raise Refused(HTTPStatus.FORBIDDEN, APPLICATION_REQUIRED)
+        raise ServiceRefusal(HTTPStatus.FORBIDDEN, APPLICATION_REQUIRED)
     token = await service.tokens.issue(
         shown.credentials.strip(),
         user=wanted.user,
@@ -122,14 +122,14 @@ async def issue(
     return {"token": token, "expires_in": wanted.ttl_seconds}
 
 
-def _reach(principal: Principal, service: Service) -> KeyFilter:
+def _reach(principal: Principal, service: ServiceContext) -> KeyFilter:
     def may(key: Principal) -> bool:
         return manages(principal, service, tenant=key.tenant, roles=key.roles) is None
 
     return may
 
 
-async def _page(service: Service, keys: Sequence[ApiKey], limit: int) -> dict[str, Any]:
+async def _page(service: ServiceContext, keys: Sequence[ApiKey], limit: int) -> dict[str, Any]:
     used = await service.keys.last_used()
     shown = [{**_key(key), "last_used_at": _iso(used.get(key.key_id))} for key in keys[:limit]]
     return {"keys": shown, "next": keys[limit - 1].key_id if len(keys) > limit else None}

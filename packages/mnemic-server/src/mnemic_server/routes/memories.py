@@ -8,14 +8,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request, Response
 
 from mnemic import requests
-from mnemic.dispatch import Written
+from mnemic.dispatch import BatchReceipts
 from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.types import Memory, Origin
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown, hits_shown, report_shown, result_shown, shown
-from mnemic_server.parsed_body_route import Parsed
-from mnemic_server.problems import Refused
+from mnemic_server.parsed_body_route import ParsedBodyRoute
+from mnemic_server.problems import ServiceRefusal
 from mnemic_server.request_bodies import (
     Captured,
     CapturedMessages,
@@ -52,7 +52,7 @@ from mnemic_server.response_bodies import (
     answering,
 )
 
-router = APIRouter(prefix="/v1", tags=["memories"], route_class=Parsed)
+router = APIRouter(prefix="/v1", tags=["memories"], route_class=ParsedBodyRoute)
 
 IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=40)]
 At = Annotated[Moment | None, Query(description="A time; without a zone it is UTC.")]
@@ -79,7 +79,7 @@ async def add_many(wanted: NewMemories, actor: Writing, service: TheService, req
         raise InvalidInput("idempotency_keys", hint="one for each memory, or null")
     added = requests.AddMany(candidates=tuple(candidates), idempotency_keys=None if keys is None else tuple(keys))
     within = getattr(request.state, DEADLINE, None)
-    written: Written = await service.engine.handle(added, actor=actor, deadline=within)
+    written: BatchReceipts = await service.engine.handle(added, actor=actor, deadline=within)
     return {"receipts": [receipt_dict(receipt) for receipt in written.receipts]}
 
 
@@ -230,7 +230,7 @@ async def correct(
     except VersionConflict as conflict:
         if expected is None:
             raise
-        raise Refused(HTTPStatus.PRECONDITION_FAILED, conflict.reason) from None
+        raise ServiceRefusal(HTTPStatus.PRECONDITION_FAILED, conflict.reason) from None
     return receipt_dict(receipt)
 
 
@@ -269,5 +269,5 @@ def version_of(tag: str | None) -> int | None:
         return None
     digits = tag.strip().strip('"')
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 9:
-        raise Refused(HTTPStatus.PRECONDITION_FAILED, VersionConflict.code)
+        raise ServiceRefusal(HTTPStatus.PRECONDITION_FAILED, VersionConflict.code)
     return int(digits)

@@ -15,10 +15,10 @@ from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown
 from mnemic_server.kind_request_bodies import NewTrait
 from mnemic_server.operations_response_bodies import PersonaResponse, TextResponse
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.response_bodies import HistoryResponse, ReceiptResponse, answering
 
-router = APIRouter(prefix="/v1/persona", tags=["kinds"], route_class=Parsed)
+router = APIRouter(prefix="/v1/persona", tags=["kinds"], route_class=ParsedBodyRoute)
 
 
 def _view(service: TheService, actor: Actor) -> PersonaMemory[Awaited]:

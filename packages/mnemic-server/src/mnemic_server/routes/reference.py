@@ -9,12 +9,12 @@ from importlib.resources import files
 
 from fastapi import APIRouter, Request, Response
 
-from mnemic_server.parsed_body_route import Parsed
-from mnemic_server.problems import Refused
+from mnemic_server.parsed_body_route import ParsedBodyRoute
+from mnemic_server.problems import ServiceRefusal
 from mnemic_server.service_reason_codes import NOT_FOUND
 from mnemic_server.static_files import StaticFile
 
-router = APIRouter(include_in_schema=False, route_class=Parsed)
+router = APIRouter(include_in_schema=False, route_class=ParsedBodyRoute)
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -35,7 +35,7 @@ async def page(request: Request, name: str = "index.html") -> Response:
     """Return the page, or a file of it. It contains no user data and needs no credential."""
     found = (await asyncio.to_thread(_files)).get(name)
     if found is None:
-        raise Refused(HTTPStatus.NOT_FOUND, NOT_FOUND)
+        raise ServiceRefusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
     return found.answer(request.headers, _HEADERS)
 
 

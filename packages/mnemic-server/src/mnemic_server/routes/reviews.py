@@ -10,7 +10,7 @@ from fastapi import APIRouter, Body, Query
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.retrieve.export import plain
 from mnemic.types import AuditEvent, to_json
-from mnemic_maintenance.review import Waiting
+from mnemic_maintenance.review import PendingReview
 from mnemic_server.access import Deciding, Operating, Reviewing, TheService
 from mnemic_server.kind_request_bodies import ConsolidationRequest, ExpiryRequest
 from mnemic_server.operations_response_bodies import (
@@ -22,11 +22,11 @@ from mnemic_server.operations_response_bodies import (
     MaintenanceResponse,
     ReviewPageResponse,
 )
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import Approval, MemoryId
 from mnemic_server.response_bodies import ReceiptResponse, answering
 
-router = APIRouter(prefix="/v1", tags=["stewards"], route_class=Parsed)
+router = APIRouter(prefix="/v1", tags=["stewards"], route_class=ParsedBodyRoute)
 
 MAX_DAYS = 36_500
 _OWN = 100_000
@@ -152,7 +152,7 @@ async def doctor(
     return health
 
 
-def _waiting(one: Waiting) -> dict[str, Any]:
+def _waiting(one: PendingReview) -> dict[str, Any]:
     return {
         "memory": memory_dict(one.memory),
         "against": [memory_dict(memory) for memory in one.against],

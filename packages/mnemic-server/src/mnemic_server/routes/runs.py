@@ -14,9 +14,9 @@ from mnemic.errors import MemoryNotFound, MnemicError
 from mnemic.types import Actor
 from mnemic.types.trace import UseAudit, Watch
 from mnemic.write.turn_log import turns_of
-from mnemic_server.access import Reading, Service, TheService, Writing
+from mnemic_server.access import Reading, ServiceContext, TheService, Writing
 from mnemic_server.evidence_filter import all_shown, report_shown
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import IdempotencyKey, Turn
 from mnemic_server.response_bodies import ReportResponse, RunMemoriesResponse, RunPageResponse, answering
 from mnemic_server.run_history import run_dict, run_of, runs
@@ -24,7 +24,7 @@ from mnemic_server.streams import DESCRIBED, EventStream, written
 
 _log = logging.getLogger(__name__)
 
-router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=Parsed)
+router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=ParsedBodyRoute)
 
 
 @router.post("", **answering(ReportResponse))
@@ -100,7 +100,7 @@ async def one(
 
 
 async def _ran(
-    service: Service, actor: Actor, turn: Turn, idempotency_key: str | None, watch: Watch | None = None
+    service: ServiceContext, actor: Actor, turn: Turn, idempotency_key: str | None, watch: Watch | None = None
 ) -> dict[str, Any]:
     report = await service.engine.run(
         actor=actor, **turn.asked(actor.session), idempotency_key=idempotency_key, watch=watch

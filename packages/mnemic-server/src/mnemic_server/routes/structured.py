@@ -15,13 +15,13 @@ from mnemic.types import Actor, Origin
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.kind_request_bodies import DataRequest, NewData, StructuredText, TextToExtract
 from mnemic_server.kind_response_bodies import DataResponse, ShapesResponse
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.response_bodies import MemoriesResponse, ReceiptsResponse, answering
 from mnemic_structured.schema import Problem, Schema
 from mnemic_structured.shape import Shape
 from mnemic_structured.structured_memory import StructuredMemory
 
-router = APIRouter(prefix="/v1/structured", tags=["kinds"], route_class=Parsed)
+router = APIRouter(prefix="/v1/structured", tags=["kinds"], route_class=ParsedBodyRoute)
 
 ShapeName = Annotated[str, Path(min_length=1, max_length=64)]
 

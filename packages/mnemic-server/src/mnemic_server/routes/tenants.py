@@ -17,12 +17,12 @@ from mnemic.policy.limits import Quota
 from mnemic_maintenance.tenants import tenant_data
 from mnemic_server.access import AnyService, ServiceAdmin
 from mnemic_server.operations_response_bodies import TenantPageResponse, TenantResponse
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import QuotaRequest, QuotasRequest, TenantRequest
 from mnemic_server.response_bodies import answering
 from mnemic_server.routes.operations import quotas_used
 
-router = APIRouter(prefix="/v1/tenants", tags=["tenants"], route_class=Parsed)
+router = APIRouter(prefix="/v1/tenants", tags=["tenants"], route_class=ParsedBodyRoute)
 
 TenantName = Annotated[str, Path(min_length=1, max_length=128)]
 

@@ -16,14 +16,14 @@ from mnemic_cli.file_import import Intake, Summary
 from mnemic_cli.import_rehearsal import rehearse_beside
 from mnemic_importers.conversations import AUTO, Item, formats, read_bytes
 from mnemic_importers.conversations.speakers import speakers_in, with_user
-from mnemic_server.access import Reading, Service, TheService, Writing
+from mnemic_server.access import Reading, ServiceContext, TheService, Writing
 from mnemic_server.console_response_bodies import FormatsResponse, UploadResponse
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import Name, Strict
 from mnemic_server.response_bodies import answering
 
 _TOLD = ("recorded", "refreshed", "captured", "blocked", "left_out", "skipped", "stopped")
-router = APIRouter(prefix="/v1/uploads", tags=["imports"], route_class=Parsed)
+router = APIRouter(prefix="/v1/uploads", tags=["imports"], route_class=ParsedBodyRoute)
 
 MAX_PIECE = 1_500_000
 """Characters of one piece. Whole exports are sent piece by piece: some conversations, or some lines, at a time."""
@@ -76,12 +76,12 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
     }
 
 
-async def _taken(piece: UploadPiece, items: list[Item], actor: Actor, service: Service) -> Summary:
+async def _taken(piece: UploadPiece, items: list[Item], actor: Actor, service: ServiceContext) -> Summary:
     intake = Intake(engine=service.engine, actor=actor, extract=piece.extract)
     return await intake.take(iter(items), lambda _: None)
 
 
-async def _rehearsed(piece: UploadPiece, items: list[Item], actor: Actor, service: Service) -> Summary:
+async def _rehearsed(piece: UploadPiece, items: list[Item], actor: Actor, service: ServiceContext) -> Summary:
     """Return what taking the piece in would find, but for what is known already."""
     found = await rehearse_beside(service.engine, items, actor, extract=piece.extract)
     return Summary(

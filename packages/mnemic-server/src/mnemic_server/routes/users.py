@@ -17,15 +17,15 @@ from mnemic.types.trace import UseAudit
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.consent import subject_token
 from mnemic.write.turn_log import turns_of
-from mnemic_server.access import Operating, Service, TheService
+from mnemic_server.access import Operating, ServiceContext, TheService
 from mnemic_server.credentials import Principal
 from mnemic_server.operations_response_bodies import UsersResponse
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import Name, Strict
 from mnemic_server.response_bodies import OpenedRunsResponse, PageResponse, answering
 from mnemic_server.run_history import run_dict, runs
 
-router = APIRouter(prefix="/v1", tags=["operations"], route_class=Parsed)
+router = APIRouter(prefix="/v1", tags=["operations"], route_class=ParsedBodyRoute)
 
 READ_AT_ONCE = 500
 """Memories that one page of users is found in."""
@@ -109,7 +109,7 @@ async def open_runs(wanted: RunsOpening, principal: Operating, service: TheServi
     }
 
 
-async def _recorded(service: Service, principal: Principal, wanted: Opening | RunsOpening, action: str) -> None:
+async def _recorded(service: ServiceContext, principal: Principal, wanted: Opening | RunsOpening, action: str) -> None:
     """Write down who reads about whom and why. Raises StoreFailed: then nothing is shown."""
     engine = service.engine
     fields = {"subject": await subject_token(engine.store, principal.tenant, wanted.user), "reason": wanted.reason}

@@ -11,11 +11,11 @@ from mnemic_server.access import Correcting, Reading, Revealing, TheService
 from mnemic_server.credentials import Role
 from mnemic_server.evidence_filter import all_shown, shown
 from mnemic_server.operations_response_bodies import RevealedResponse, UsesResponse
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import MemoryId, Rollback
 from mnemic_server.response_bodies import LineageResponse, ReceiptResponse, UndoResponse, answering
 
-router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"], route_class=Parsed)
+router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"], route_class=ParsedBodyRoute)
 
 
 @router.get("/lineage", **answering(LineageResponse))

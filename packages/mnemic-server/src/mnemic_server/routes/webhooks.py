@@ -12,12 +12,12 @@ from pydantic import Field, StringConstraints
 from mnemic_server.access import Operating, TheService, require_role
 from mnemic_server.console_response_bodies import NewWebhookResponse, WebhookResponse, WebhooksResponse
 from mnemic_server.credentials import Role
-from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import Strict
 from mnemic_server.response_bodies import answering
 from mnemic_server.webhooks import WebhookState, webhook_data
 
-router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"], route_class=Parsed)
+router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"], route_class=ParsedBodyRoute)
 
 WebhookId = Annotated[str, Path(min_length=1, max_length=64)]
 Action = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]{0,63}$")]

@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict
 from mnemic.ports.row_store import Row, RowChange, RowReads
-from mnemic.types import KeptRequest
+from mnemic.types import StoredAnswer
 from mnemic_stores.codec import (
     checked_marks,
     checked_request,
@@ -95,10 +95,10 @@ async def remove_requests(rows: RowChange, tenant: str, memory_ids: Collection[s
     return len(named)
 
 
-async def requests(rows: RowReads, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:
+async def requests(rows: RowReads, tenant: str, after: str | None, limit: int) -> list[StoredAnswer]:
     """Implement the port's `requests`."""
     found = await rows.scan(REQUEST, (tenant,), after=after, limit=max(0, limit))
-    return [KeptRequest(idempotency_key=key, receipt=receipt, at=moment_of(at)) for _, key, _, receipt, at, _ in found]
+    return [StoredAnswer(idempotency_key=key, receipt=receipt, at=moment_of(at)) for _, key, _, receipt, at, _ in found]
 
 
 def texts_of(value: Any) -> set[str]:

@@ -10,9 +10,9 @@ from mnemic.errors import StoreCorrupt
 from mnemic.ports.row_store import Row, RowReads
 from mnemic.types import Kind, Memory, Scope, Status, Vector
 from mnemic.types.scope import scope_named
-from mnemic_stores.codec import DAMAGED, Noted, blob_check, body_check, damaged, to_micros, vector_check
+from mnemic_stores.codec import DAMAGED, LoggedDamage, blob_check, body_check, damaged, to_micros, vector_check
 from mnemic_stores.damage import earlier
-from mnemic_stores.in_memory_reads import StoredMemories, Terms
+from mnemic_stores.in_memory_reads import StoredMemories, TermCounts
 from mnemic_stores.layered.tables import (
     EARLIER,
     MEMORY,
@@ -70,14 +70,14 @@ async def earlier_of(rows: RowReads, prefix: Row) -> list[EarlierRow]:
     return [EarlierRow(*row) for row in await rows.scan(EARLIER, prefix)]
 
 
-class Rows:
+class RowCodec:
     """Conversion of memories to rows and back. Bodies and vectors are sealed where the store seals, and each row is
     compared with its checksums.
     """
 
     def __init__(self, sealer: Sealer) -> None:
         self.sealer = sealer
-        self._noted = Noted()
+        self._noted = LoggedDamage()
 
     def row(self, memory: Memory, turn: int | None) -> MemoryRow:
         """Return the row of `MEMORY`."""
@@ -132,12 +132,12 @@ class Rows:
         return earlier(self.sealer, row.body.encode(), row.checksum, row.version, current)
 
 
-class Scopes:
+class ScopeCache:
     """LRU cache of the memories of scopes, each as of one number of changes, bounded by the number of memories. With
     a keyring nothing is kept: what cannot be opened any more must not be read from a copy.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: RowCodec) -> None:
         self.rows = rows
         self._kept: OrderedDict[Scope, tuple[int, StoredMemories]] = OrderedDict()
         self._count = 0
@@ -163,7 +163,7 @@ class Scopes:
         for row in await stored_in(rows, place_of(scope)):
             place = (scope.tenant, row.memory_id)
             memory = state.memories[place] = self.rows.named(row)
-            state.terms[place] = Terms.of(memory)
+            state.terms[place] = TermCounts.of(memory)
             if memory.content is DAMAGED:
                 state.damaged.add(place)
             if row.turn is not None:

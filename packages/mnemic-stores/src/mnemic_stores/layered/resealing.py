@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mnemic.ports import Anew
+from mnemic.ports import Reseal
 from mnemic.ports.row_store import RowChange
 from mnemic.types.scope import scope_named
 from mnemic_stores.codec import body_check, vector_check
@@ -31,7 +31,7 @@ async def seal(rows: RowChange, sealer: Sealer, tenant: str) -> int:
     return await _written(rows, tenant, sealed)
 
 
-async def reseal(rows: RowChange, tenant: str, anew: Anew) -> int:
+async def reseal(rows: RowChange, tenant: str, anew: Reseal) -> int:
     """Return the port's `reseal`."""
     for row in await stored_in(rows, (tenant,)):
         if _is_sealed(row.body):

@@ -8,7 +8,7 @@ from mnemic.errors import InvalidInput, SpaceMismatch, StoreUnavailable
 from mnemic.ports.row_store import RowChange, RowReads
 from mnemic.types import Memory, Vector, VectorSpace
 from mnemic_stores.codec import DAMAGED, checked_vector, vector_check
-from mnemic_stores.layered.memories import Rows, next_key, next_vector, places_of, rows_at, without_next_vector
+from mnemic_stores.layered.memories import RowCodec, next_key, next_vector, places_of, rows_at, without_next_vector
 from mnemic_stores.layered.tables import MEMORY, NEXT_VECTOR, PLACE, SCOPE, SPACE, PlaceRow
 from mnemic_stores.layered.transaction import present
 from mnemic_stores.sealing import Sealer
@@ -36,7 +36,7 @@ async def begin(rows: RowChange, space: VectorSpace) -> None:
         await rows.put(SPACE, [("next", space.model, space.dimension)])
 
 
-async def unfilled(rows: RowReads, memories: Rows, limit: int) -> list[Memory]:
+async def unfilled(rows: RowReads, memories: RowCodec, limit: int) -> list[Memory]:
     """Implement the port's `unfilled`."""
     return [memories.named(row) for row in await without_next_vector(rows, limit)]
 

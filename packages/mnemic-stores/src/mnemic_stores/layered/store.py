@@ -9,17 +9,17 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable
-from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
+from mnemic.ports import Capabilities, Keyring, Reseal, Snapshot, Transaction
 from mnemic.ports.row_store import RowChange, RowReads, RowStore
 from mnemic.types import (
     AuditEvent,
     Deadline,
-    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
     Scope,
     Scored,
+    StoredAnswer,
     Usage,
     Vector,
     VectorSpace,
@@ -29,7 +29,7 @@ from mnemic_language.text.bm25 import Bm25
 from mnemic_stores.codec import adopted
 from mnemic_stores.in_memory_reads import InMemorySnapshot, StoredMemories
 from mnemic_stores.layered import audit_and_outbox, auxiliary_records, resealing, spaces, tenant_scans
-from mnemic_stores.layered.memories import Rows, Scopes
+from mnemic_stores.layered.memories import RowCodec, ScopeCache
 from mnemic_stores.layered.tables import TENANT
 from mnemic_stores.layered.transaction import LayeredTransaction, present, usage
 from mnemic_stores.sealing import Sealer
@@ -44,7 +44,7 @@ T = TypeVar("T")
 class LayeredSnapshot(InMemorySnapshot):
     """The port's `Snapshot` of rows as of one moment."""
 
-    def __init__(self, rows: RowReads, scopes: Scopes, space: VectorSpace, bm25: Bm25) -> None:
+    def __init__(self, rows: RowReads, scopes: ScopeCache, space: VectorSpace, bm25: Bm25) -> None:
         super().__init__(StoredMemories(), space=space, bm25=bm25)
         self._rows = rows
         self._scopes = scopes
@@ -80,7 +80,7 @@ class LayeredStore(SingleReads):
         self._rows = rows
         self._bm25 = bm25 or Bm25()
         self._sealer = Sealer(keyring, seals=seals)
-        self._scopes = Scopes(Rows(self._sealer))
+        self._scopes = ScopeCache(RowCodec(self._sealer))
         self._space: VectorSpace | None = None
 
     @property
@@ -176,7 +176,7 @@ class LayeredStore(SingleReads):
     ) -> dict[str, str]:
         return await self._ready.read(lambda rows: auxiliary_records.marks(rows, tenant, prefix, after, limit))
 
-    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[StoredAnswer]:
         return await self._ready.read(lambda rows: auxiliary_records.requests(rows, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
@@ -194,7 +194,7 @@ class LayeredStore(SingleReads):
             await self.tidy(whole=True)
         return sealed
 
-    async def reseal(self, tenant: str, anew: Anew) -> int:
+    async def reseal(self, tenant: str, anew: Reseal) -> int:
         return await self._ready.transact(lambda rows: resealing.reseal(rows, tenant, anew))
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:

@@ -11,14 +11,14 @@ from mnemic.ports.row_store import RowReads
 from mnemic.types import Memory, Status
 from mnemic_stores.codec import DAMAGED, body_check, checked_marks, checked_request, checked_secret, load, vector_check
 from mnemic_stores.layered.auxiliary_records import texts_of
-from mnemic_stores.layered.memories import Rows, earlier_of, memories_of, place_of, places_of, stored_in
+from mnemic_stores.layered.memories import RowCodec, earlier_of, memories_of, place_of, places_of, stored_in
 from mnemic_stores.layered.tables import MARK, OUTBOX, REQUEST, TENANT, EarlierRow, MemoryRow, OutboxRow
 from mnemic_stores.single_reads import Scan
 
 _PAGE = 500
 
 
-async def scan(rows: RowReads, memories: Rows, wanted: Scan) -> list[Memory]:
+async def scan(rows: RowReads, memories: RowCodec, wanted: Scan) -> list[Memory]:
     """Return the memories that the port's `scan` asks for."""
     found: list[Memory] = []
     after = wanted.after
@@ -46,7 +46,7 @@ async def _page(rows: RowReads, wanted: Scan, after: str | None) -> list[MemoryR
     return await stored_in(rows, place_of(wanted.scope), after=after, limit=_PAGE)
 
 
-async def _wrote(rows: RowReads, memories: Rows, author: str, memory: Memory) -> bool:
+async def _wrote(rows: RowReads, memories: RowCodec, author: str, memory: Memory) -> bool:
     """Check whether `author` wrote any version."""
     earlier = await earlier_of(rows, (memory.scope.tenant, memory.memory_id)) if memory.version > 1 else []
     return author in {memory.author, *(memories.earlier(row, memory).author for row in earlier)}
@@ -74,8 +74,8 @@ async def traces(
     }
 
 
-async def damaged_rows(rows: RowReads, memories: Rows, tenant: str) -> list[Damage]:
-    """Return the offer `Examined`."""
+async def damaged_rows(rows: RowReads, memories: RowCodec, tenant: str) -> list[Damage]:
+    """Return the damaged rows of `tenant` (`mnemic.ports.DamageScan`)."""
     found = [
         Damage("memory", row.memory_id)
         for row in await stored_in(rows, (tenant,))

@@ -15,9 +15,9 @@ from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, U
 from mnemic.types.identity import first_id
 from mnemic_stores.audit_format import encode_event
 from mnemic_stores.codec import DAMAGED, checked_vector, damaged, is_message, moment_of
-from mnemic_stores.in_memory_reads import StoredMemories, Terms, by_cosine
+from mnemic_stores.in_memory_reads import StoredMemories, TermCounts, by_cosine
 from mnemic_stores.layered import audit_and_outbox, auxiliary_records
-from mnemic_stores.layered.memories import Scopes, earlier_of, home_of, key_of, place_of, places_of, stored
+from mnemic_stores.layered.memories import ScopeCache, earlier_of, home_of, key_of, place_of, places_of, stored
 from mnemic_stores.layered.tables import EARLIER, MEMORY, NEXT_VECTOR, PLACE, SCOPE, SPACE, USAGE, EarlierRow, MemoryRow
 
 
@@ -31,7 +31,7 @@ class _Over:
 class LayeredTransaction(Transaction):
     """Changes to rows. Each scope that is touched is read as it was before; what changes, changes in a copy too."""
 
-    def __init__(self, rows: RowChange, scopes: Scopes) -> None:
+    def __init__(self, rows: RowChange, scopes: ScopeCache) -> None:
         self._rows = rows
         self._scopes = scopes
         self._begun: dict[Scope, tuple[int, StoredMemories]] = {}
@@ -177,7 +177,7 @@ class LayeredTransaction(Transaction):
         await self._count(row, 1)
         # As it is read again: what JSON does not tell apart is the same from here on.
         copy = self._scopes.rows.memory(row)
-        state.memories[place], state.terms[place] = copy, Terms.of(copy)
+        state.memories[place], state.terms[place] = copy, TermCounts.of(copy)
         state.damaged.discard(place)
         if turn is not None:
             state.turns[place] = turn

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from mnemic.types import AuditEvent, KeptRequest, Kind, Scope, Usage
+from mnemic.types import AuditEvent, Kind, Scope, StoredAnswer, Usage
 from mnemic.types.identity import first_id
 from mnemic_stores.audit_format import decode_event
 from mnemic_stores.codec import moment_of, to_micros
@@ -39,10 +39,10 @@ async def waiting(ask: Ask, tenant: str) -> int:
     return int(count)
 
 
-async def requests(ask: Ask, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:
+async def requests(ask: Ask, tenant: str, after: str | None, limit: int) -> list[StoredAnswer]:
     """Return the port's `requests`."""
     rows = await ask("requests", tenant, after, max(0, limit))
-    return [KeptRequest(idempotency_key=key, receipt=receipt, at=moment_of(at)) for key, receipt, at in rows]
+    return [StoredAnswer(idempotency_key=key, receipt=receipt, at=moment_of(at)) for key, receipt, at in rows]
 
 
 async def traces(ask: Ask, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from mnemic.graph.entity_names import ME_NODE, name_key
-from mnemic.graph.search import GraphSurroundings
+from mnemic.graph.search import GraphNeighbourhood
 from mnemic.ports import RecordStore
 from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.fusion_weights import Weights
@@ -70,7 +70,7 @@ async def ask(
     searcher = Searcher(
         store,
         EMBEDDER,
-        GraphSurroundings(graph, OptionalBackend(SystemClock(), timedelta(minutes=2))),
+        GraphNeighbourhood(graph, OptionalBackend(SystemClock(), timedelta(minutes=2))),
         weights or Weights(),
     )
     return await searcher.search(query, where, top_k=top_k)

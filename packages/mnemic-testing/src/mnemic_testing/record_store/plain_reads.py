@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.ports import Changed, ChangeFeed, RecordStore, Snapshot
+from mnemic.ports import ChangeFeed, RecordStore, ScopeChanges, Snapshot
 from mnemic.types import Kind, Level, Memory, Status, Where
 from mnemic.types.facets import MOST_FACETS, value_facet
 from mnemic.types.identity import new_id
@@ -268,7 +268,7 @@ class ReadingContract(Setting):
         known: dict[str, Any] = {}
         seen, kept = 0, [memory(f"boat {number}", data={"at": number}) for number in range(4)]
 
-        async def follow(moment: Snapshot) -> Changed | None:
+        async def follow(moment: Snapshot) -> ScopeChanges | None:
             return await moment.changed(scope(), seen) if isinstance(moment, ChangeFeed) else None
 
         async def changed_ids() -> set[str]:

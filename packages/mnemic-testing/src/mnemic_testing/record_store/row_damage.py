@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import StoreCorrupt
 from mnemic.ports import RecordStore
-from mnemic.ports.optional_capabilities import Damage, Examined
+from mnemic.ports.optional_capabilities import Damage, DamageScan
 from mnemic.types import Memory, Status
 from mnemic_testing.record_store.fixtures import EMBEDDER, START, Setting, everything, ids, memory, remember, scope
 
@@ -63,7 +63,7 @@ class DamagingContract(Setting):
         kept = await self._spoiled(store, tmp_path, "body")
         if not kept:
             return
-        assert isinstance(store, Examined)
+        assert isinstance(store, DamageScan)
         hurt = kept[0]
         assert {row.name for row in await store.damaged("acme")} == {hurt.memory_id}
         assert await store.damaged("rival") == []
@@ -83,7 +83,7 @@ class DamagingContract(Setting):
         await store.transact(lambda transaction: transaction.replace(now))
         if not self.spoil(tmp_path, said.memory_id, "version"):
             return
-        assert isinstance(store, Examined)
+        assert isinstance(store, DamageScan)
         before, present = await store.versions(said.memory_id, scopes=[scope()])
         assert (before.version, present) == (1, now)
         assert "tea" not in before.content
@@ -96,7 +96,7 @@ class DamagingContract(Setting):
         kept = await self._spoiled(store, tmp_path, "column")
         if not kept:
             return
-        assert isinstance(store, Examined)
+        assert isinstance(store, DamageScan)
         assert {row.name for row in await store.damaged("acme")} == {kept[0].memory_id}
         assert await store.get_many(ids(kept), scopes=[scope()]) == {one.memory_id: one for one in kept}
 
@@ -107,7 +107,7 @@ class DamagingContract(Setting):
         kept = await self._spoiled(store, tmp_path, part)
         if not kept:
             return
-        assert isinstance(store, Examined)
+        assert isinstance(store, DamageScan)
         hurt = kept[0]
         (named,) = await store.damaged("acme")
         assert named.name.startswith(hurt.memory_id)
@@ -125,7 +125,7 @@ class DamagingContract(Setting):
         await store.transact(lambda transaction: transaction.put_mark("acme", "consent:ada", "given"))
         if not self.spoil(tmp_path, "consent:ada", "mark"):
             return
-        assert isinstance(store, Examined)
+        assert isinstance(store, DamageScan)
         with pytest.raises(StoreCorrupt, match="mark"):
             await store.marks("acme", "consent:")
         with pytest.raises(StoreCorrupt, match="mark"):

@@ -16,7 +16,7 @@ import pytest
 
 from mnemic.errors import InvalidInput, NotSupported, StoreBusy, VersionConflict
 from mnemic.ports import RecordStore, Transaction
-from mnemic.ports.optional_capabilities import GivenIdentifiers
+from mnemic.ports.optional_capabilities import SuppliedIdentifiers
 from mnemic.types import AuditEvent, Deadline, Kind, Level, Memory, Origin, Source, Status, Trust
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store.fixtures import (
@@ -185,7 +185,7 @@ class WritingContract(Setting):
         await remember(store, first)
 
         async def given(transaction: Transaction, to: Memory) -> None:
-            if isinstance(transaction, GivenIdentifiers):
+            if isinstance(transaction, SuppliedIdentifiers):
                 await transaction.claim(to)
             await transaction.insert(to)
 

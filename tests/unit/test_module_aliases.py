@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from mnemic.errors import MissingExtra
-from mnemic.module_aliases import MOVED, RENAMED, alias
+from mnemic.module_aliases import alias, old_names
 
+MOVED, RENAMED = old_names()["modules"], old_names()["classes"]
 TRIED = """
 import warnings
 with warnings.catch_warnings(record=True) as noticed:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic_server.access import CallRateLimit
+from mnemic_server.access import RateLimit
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_stores.in_process import InProcessStore
@@ -81,7 +81,7 @@ async def test_a_credential_is_looked_up_once_however_large_the_body(
 
 def test_a_call_may_count_as_several() -> None:
     clock = ManualClock()
-    rate = CallRateLimit(clock, per_second=1.0, burst=3)
+    rate = RateLimit(clock, per_second=1.0, burst=3)
     assert rate.wait_for("ana", calls=9.0) == 0.0
     assert rate.wait_for("ana") == 7.0
     assert rate.wait_for("ben") == 0.0

@@ -14,7 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from mnemic_server.concurrency_shares import ConcurrencyLimit
 from mnemic_server.credentials import Principal, Role
-from mnemic_server.problems import ServiceRefusal, unauthenticated
+from mnemic_server.problems import Refusal, unauthenticated
 from mnemic_server.request_limits import LimitMiddleware, RequestLimits
 
 BOUNDS = RequestLimits(at_once=4, models_at_once=2)
@@ -83,7 +83,7 @@ class PlaceFirst(LimitMiddleware):
         try:
             with self._requests.place("anybody", str(len(self._requests._in_use))):
                 await self._answer(scope, bytes(await self._body(scope, receive)), receive, send)
-        except ServiceRefusal as flaw:
+        except Refusal as flaw:
             await send({"type": "http.response.start", "status": flaw.status, "headers": []})
 
 
@@ -184,7 +184,7 @@ async def test_whoever_hangs_up_in_the_middle_is_not_believed() -> None:
 def test_a_place_is_given_back() -> None:
     shares = ConcurrencyLimit(most=2)
     for _ in range(5):
-        with shares.place("acme", "ana"), shares.place("acme", "ben"), pytest.raises(ServiceRefusal):
+        with shares.place("acme", "ana"), shares.place("acme", "ben"), pytest.raises(Refusal):
             shares.place("rival", "eve").__enter__()
     assert not shares._in_use
     with ExitStack() as places:

@@ -19,7 +19,7 @@ from mnemic_maintenance.tenants import SERVICE_TENANT
 from mnemic_server import erasures
 from mnemic_server.credentials import Principal, Role
 from mnemic_server.erasures import Erasures
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from tests.unit.server.conftest import Running
@@ -264,7 +264,7 @@ async def test_one_credential_cannot_take_every_place(monkeypatch: pytest.Monkey
     async with store_opened(store):
         service = jobs(store, clock)
         begun = [await service.begin(ANA, f"user {n}", block=False, run=scan) for n in range(3)]
-        with pytest.raises(ServiceRefusal) as refused:
+        with pytest.raises(Refusal) as refused:
             await service.begin(ANA, "user 3", block=False, run=scan)
         assert refused.value.reason == "too_many_erasures"
         rival = Principal(tenant="rival", user=None, roles=frozenset({Role.OPERATOR}), key_id="k2")

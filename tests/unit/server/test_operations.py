@@ -17,7 +17,7 @@ from mnemic.types import Actor, AuditEvent, Deadline, Vector
 from mnemic.write.batch import BATCH
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.request_limits import RequestLimits
 from mnemic_server.streams import Streams, changes
 from mnemic_stores.in_process import InProcessStore
@@ -310,9 +310,9 @@ async def test_a_stream_ends_when_its_credential_does(running: Running) -> None:
 def test_one_caller_has_a_bounded_number_of_streams() -> None:
     streams = Streams(most=3, per_caller=2)
     with streams.place("a", "a"), streams.place("a", "a"):
-        with pytest.raises(ServiceRefusal, match="too_many_streams"), streams.place("a", "a"):
+        with pytest.raises(Refusal, match="too_many_streams"), streams.place("a", "a"):
             pass
-        with streams.place("b", "b"), pytest.raises(ServiceRefusal), streams.place("c", "c"):
+        with streams.place("b", "b"), pytest.raises(Refusal), streams.place("c", "c"):
             pass
     with streams.place("a", "a"):
         pass
@@ -323,7 +323,7 @@ def test_one_tenant_does_not_take_every_stream() -> None:
     with ExitStack() as listening:
         for number in range(7):
             listening.enter_context(streams.place(f"caller {number}", "rival"))
-        with pytest.raises(ServiceRefusal, match="too_many_streams"), streams.place("another", "rival"):
+        with pytest.raises(Refusal, match="too_many_streams"), streams.place("another", "rival"):
             pass
         with streams.place("ana", "acme"):
             pass

@@ -24,7 +24,7 @@ from mnemic_server.credentials import ApiKeys, Principal, Role
 from mnemic_server.erasures import Erasures
 from mnemic_server.login_throttle import RefusedLogins
 from mnemic_server.loopback import is_loopback
-from mnemic_server.problems import ServiceRefusal, unauthenticated, user_required
+from mnemic_server.problems import Refusal, unauthenticated, user_required
 from mnemic_server.prometheus_metrics import Meter
 from mnemic_server.request_limits import BODY_BYTES, REFUSED
 from mnemic_server.session_names import SessionName, in_session
@@ -42,7 +42,7 @@ _bearer = HTTPBearer(auto_error=False, description="An API key, a token of this 
 
 
 @dataclass(slots=True)
-class CallRateLimit:
+class RateLimit:
     """Token bucket for each caller: `per_second` calls, up to `burst` at once. Tracks at most `callers` of them.
 
     A call may cost several tokens. It is admitted as soon as one is left; the debt delays the calls after it.
@@ -87,7 +87,7 @@ class ServiceContext:
     keys: ApiKeys
     tokens: Tokens
     sessions: Sessions
-    rate: CallRateLimit
+    rate: RateLimit
     meter: Meter
     watch: RefusedLogins
     erasures: Erasures
@@ -95,7 +95,7 @@ class ServiceContext:
     settings: Sequence[Mapping[str, Any]] = ()
     open_to: Principal | None = None
     sign_on: SignOn | None = None
-    tenant_rate: CallRateLimit | None = None
+    tenant_rate: RateLimit | None = None
     """Calls of all credentials of a tenant together; None: only each credential has a rate."""
     streams: Streams = field(default_factory=Streams)
     profiles: Callable[[str], Profile | None] = lambda _: None
@@ -123,7 +123,7 @@ async def principal_of(request: Request, service: AnyService, _: Annotated[Any, 
 async def admitted(request: HTTPConnection, service: ServiceContext) -> Principal:
     """Return the same for a request that is no route's."""
     state = request.scope.get("state", {})
-    refusal: ServiceRefusal | None = state.get(REFUSED)
+    refusal: Refusal | None = state.get(REFUSED)
     if refusal is not None:
         raise refusal
     principal = state.pop(_KNOWN, None) or await credential_of(request, service)
@@ -137,7 +137,7 @@ async def admitted(request: HTTPConnection, service: ServiceContext) -> Principa
 async def require_open(principal: Principal, service: ServiceContext) -> None:
     """Refuse with 403 a caller whose tenant is suspended."""
     if (await service.tenancy.of(principal.tenant)).suspended:
-        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.TENANT_SUSPENDED)
+        raise Refusal(HTTPStatus.FORBIDDEN, service_reason_codes.TENANT_SUSPENDED)
 
 
 async def governed(service: AnyService, principal: Annotated[Principal, Depends(principal_of)]) -> ServiceContext:
@@ -164,10 +164,10 @@ def _take(principal: Principal, request: HTTPConnection, service: ServiceContext
         wait = _of_tenant(service.tenant_rate, principal, calls)
     if wait:
         after = {"Retry-After": str(int(wait) + 1)}
-        raise ServiceRefusal(HTTPStatus.TOO_MANY_REQUESTS, service_reason_codes.RATE_LIMITED, headers=after)
+        raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, service_reason_codes.RATE_LIMITED, headers=after)
 
 
-def _of_tenant(rate: CallRateLimit, principal: Principal, calls: float) -> float:
+def _of_tenant(rate: RateLimit, principal: Principal, calls: float) -> float:
     """Charge calls to the tenant's rate, of which one credential never gets more than remains (`concurrency_shares`): a
     credential that is faster than its tenant's rate leaves half of the burst to the others. Returns the seconds to
     wait, or 0.
@@ -231,7 +231,7 @@ async def _browsing(service: ServiceContext, request: HTTPConnection) -> Princip
         return service.open_to
     given = request.headers.get(CSRF_HEADER, "").encode()
     if request.scope["method"] not in _SAFE and not hmac.compare_digest(given, session.csrf_token.encode()):
-        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.CSRF_TOKEN)
+        raise Refusal(HTTPStatus.FORBIDDEN, service_reason_codes.CSRF_TOKEN)
     return session.principal
 
 
@@ -241,9 +241,9 @@ def require_same_origin(request: HTTPConnection, service: ServiceContext, *, loo
     """
     refuse_foreign_origin(request, service)
     if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.CROSS_SITE)
+        raise Refusal(HTTPStatus.FORBIDDEN, service_reason_codes.CROSS_SITE)
     if loopback and not is_loopback(request.url.hostname or ""):
-        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.FOREIGN_HOST)
+        raise Refusal(HTTPStatus.FORBIDDEN, service_reason_codes.FOREIGN_HOST)
 
 
 def refuse_foreign_origin(request: HTTPConnection, service: ServiceContext) -> None:
@@ -255,7 +255,7 @@ def refuse_foreign_origin(request: HTTPConnection, service: ServiceContext) -> N
         return
     scheme, _, place = origin.partition("://")
     if place != request.headers.get("host") or (scheme != "https" and is_secure(request, service)):
-        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.CROSS_SITE)
+        raise Refusal(HTTPStatus.FORBIDDEN, service_reason_codes.CROSS_SITE)
 
 
 def is_secure(request: HTTPConnection, service: ServiceContext) -> bool:
@@ -269,8 +269,8 @@ def require_role(principal: Principal, *roles: Role) -> None:
         raise _lacking(*roles)
 
 
-def _lacking(*roles: Role) -> ServiceRefusal:
-    return ServiceRefusal(HTTPStatus.FORBIDDEN, f"{service_reason_codes.ROLE_REQUIRED}:{'|'.join(sorted(roles))}")
+def _lacking(*roles: Role) -> Refusal:
+    return Refusal(HTTPStatus.FORBIDDEN, f"{service_reason_codes.ROLE_REQUIRED}:{'|'.join(sorted(roles))}")
 
 
 def is_service_admin(principal: Principal, service: ServiceContext) -> bool:
@@ -281,12 +281,10 @@ def is_service_admin(principal: Principal, service: ServiceContext) -> bool:
 def require_service_admin(principal: Principal, service: ServiceContext) -> None:
     """Refuse with 403 a caller who may not act across tenants."""
     if not is_service_admin(principal, service):
-        raise ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.HOME_TENANT_REQUIRED)
+        raise Refusal(HTTPStatus.FORBIDDEN, service_reason_codes.HOME_TENANT_REQUIRED)
 
 
-def manages(
-    principal: Principal, service: ServiceContext, *, tenant: str, roles: Collection[str]
-) -> ServiceRefusal | None:
+def manages(principal: Principal, service: ServiceContext, *, tenant: str, roles: Collection[str]) -> Refusal | None:
     """Return the reason why the caller may not manage keys of `tenant` with `roles`; None if it may. The one rule for
     creating, reading, rotating and revoking a key: a caller who gets a key's secret can do everything the key can.
     """
@@ -296,7 +294,7 @@ def manages(
     if (foreign or Role.ADMIN in roles) and Role.ADMIN not in principal.roles:
         return _lacking(Role.ADMIN)
     if foreign and not is_service_admin(principal, service):
-        return ServiceRefusal(HTTPStatus.FORBIDDEN, service_reason_codes.HOME_TENANT_REQUIRED)
+        return Refusal(HTTPStatus.FORBIDDEN, service_reason_codes.HOME_TENANT_REQUIRED)
     return None
 
 
@@ -314,7 +312,7 @@ def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:
     ) -> Principal:
         try:
             require_role(principal, *roles)
-        except ServiceRefusal as refusal:
+        except Refusal as refusal:
             await service.watch.refused(request, principal, refusal.reason)
             raise
         return principal

@@ -17,7 +17,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.kinds.profile import Profile
 from mnemic_maintenance.tenancy import Tenancy
 from mnemic_server import problems
-from mnemic_server.access import CallRateLimit, ServiceContext, admit
+from mnemic_server.access import RateLimit, ServiceContext, admit
 from mnemic_server.credentials import ApiKeys, Principal
 from mnemic_server.erasures import Erasures
 from mnemic_server.known_parameters import require_known_parameters
@@ -155,8 +155,8 @@ def _guards(engine: MemoryEngine, per_second: float, tenant_per_second: float, b
     clock = engine.clock
     return {
         "watch": RefusedLogins(store=engine.store, clock=clock),
-        "rate": CallRateLimit(clock, per_second=per_second, burst=burst),
-        "tenant_rate": CallRateLimit(clock, per_second=tenant_per_second, burst=max(1, int(2 * tenant_per_second))),
+        "rate": RateLimit(clock, per_second=per_second, burst=burst),
+        "tenant_rate": RateLimit(clock, per_second=tenant_per_second, burst=max(1, int(2 * tenant_per_second))),
     }
 
 

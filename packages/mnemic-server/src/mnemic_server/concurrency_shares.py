@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.service_reason_codes import TOO_MANY_REQUESTS
 
 TENANT = 3.0
@@ -41,7 +41,7 @@ class ConcurrencyLimit:
             self._in_use[holder] > share * free for holder, share in zip(holders, (TENANT, CALLER), strict=True)
         ):
             wait = {"Retry-After": str(self.wait_seconds)}
-            raise ServiceRefusal(HTTPStatus.TOO_MANY_REQUESTS, self.reason, headers=wait)
+            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, self.reason, headers=wait)
         self._taken += 1
         self._in_use.update(holders)
         try:

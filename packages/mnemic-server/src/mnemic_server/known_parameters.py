@@ -10,7 +10,7 @@ from fastapi.dependencies.models import Dependant
 
 from mnemic.errors import InvalidInput
 from mnemic.policy.similar_names import did_you_mean
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.request_limits import REFUSED
 
 _SHOWN = 64
@@ -26,7 +26,7 @@ async def require_known_parameters(request: Request) -> None:
     unknown = next((name for name in request.query_params if name not in known), None)
     if unknown is not None:
         detail = f"no query parameter {unknown[:_SHOWN]!r} here; {did_you_mean(unknown, known)}"
-        raise ServiceRefusal(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("query:unknown").reason, detail=detail)
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("query:unknown").reason, detail=detail)
 
 
 def _parameters(dependant: Dependant) -> Iterator[str]:

@@ -21,7 +21,7 @@ from mnemic.unit_of_work import Mutation, apply
 from mnemic_maintenance.tenants import SERVICE_TENANT
 from mnemic_server.connections import place_of
 from mnemic_server.credentials import Principal
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.service_reason_codes import TOO_MANY_FAILURES
 
 K = TypeVar("K")
@@ -56,7 +56,7 @@ class RefusedLogins:
         if level >= 1.0 or now - self._known.get(_name(shown), -KNOWN_SECONDS) < KNOWN_SECONDS:
             return
         wait = {"Retry-After": str(int((1.0 - level) / PER_SECOND) + 1)}
-        raise ServiceRefusal(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_FAILURES, headers=wait)
+        raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_FAILURES, headers=wait)
 
     def right(self, request: HTTPConnection, shown: str, principal: Principal) -> None:
         """Count a credential that opened something."""

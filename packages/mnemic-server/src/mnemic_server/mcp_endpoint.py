@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic_agents.mcp import ClientPermissions, answer, memory_server
 from mnemic_server.access import ServiceContext, admitted, refuse_foreign_origin, require_role, require_user
 from mnemic_server.credentials import Principal, Role
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.service_reason_codes import METHOD_NOT_ALLOWED
 
 SERVERS_KEPT = 256
@@ -37,7 +37,7 @@ class ToolServer:
         credential is presented.
         """
         if scope["method"] != "POST":
-            raise ServiceRefusal(HTTPStatus.METHOD_NOT_ALLOWED, METHOD_NOT_ALLOWED, headers={"Allow": "POST"})
+            raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, METHOD_NOT_ALLOWED, headers={"Allow": "POST"})
         if HTTPConnection(scope).headers.get("origin") not in self._service.origins:
             refuse_foreign_origin(HTTPConnection(scope), self._service)
         principal = await admitted(HTTPConnection(scope), self._service)

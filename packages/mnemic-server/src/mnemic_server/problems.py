@@ -56,7 +56,7 @@ class Problem(BaseModel):
     detail: str | None = None
 
 
-class ServiceRefusal(Exception):
+class Refusal(Exception):
     """Refusal by the service itself, before the engine is asked."""
 
     def __init__(
@@ -69,16 +69,16 @@ class ServiceRefusal(Exception):
         self.headers = headers or {}
 
 
-def unauthenticated() -> ServiceRefusal:
+def unauthenticated() -> Refusal:
     """Return the one answer to every flaw of a credential."""
     headers = {"WWW-Authenticate": "Bearer"}
-    return ServiceRefusal(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED, detail=_NO_CREDENTIAL, headers=headers)
+    return Refusal(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED, detail=_NO_CREDENTIAL, headers=headers)
 
 
-def user_required() -> ServiceRefusal:
+def user_required() -> Refusal:
     """Return the answer to an application's key where a person is needed."""
     detail = "this key stands for an application: issue a token for a user with POST /v1/tokens"
-    return ServiceRefusal(HTTPStatus.FORBIDDEN, USER_REQUIRED, detail=detail)
+    return Refusal(HTTPStatus.FORBIDDEN, USER_REQUIRED, detail=detail)
 
 
 def problem(
@@ -103,7 +103,7 @@ async def _engine_failure(_: Request, failure: Exception) -> JSONResponse:
 
 
 async def _refused(_: Request, failure: Exception) -> JSONResponse:
-    assert isinstance(failure, ServiceRefusal)
+    assert isinstance(failure, Refusal)
     return problem(failure.status, failure.reason, failure.detail, failure.headers)
 
 
@@ -137,7 +137,7 @@ async def _bug(_: Request, failure: Exception) -> JSONResponse:
 def install(app: FastAPI) -> None:
     """Every error of `app` as a problem."""
     app.add_exception_handler(MnemicError, _engine_failure)
-    app.add_exception_handler(ServiceRefusal, _refused)
+    app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _bug)

@@ -25,7 +25,7 @@ from mnemic.policy import strict_json
 from mnemic.types import Deadline
 from mnemic_server.concurrency_shares import ConcurrencyLimit
 from mnemic_server.credentials import Principal
-from mnemic_server.problems import ServiceRefusal, problem
+from mnemic_server.problems import Refusal, problem
 from mnemic_server.service_reason_codes import NOT_FOUND, REQUEST_TIMEOUT
 
 OPEN_ENDED = frozenset(
@@ -119,7 +119,7 @@ class LimitMiddleware:
                 state = scope["state"]
                 if body and scope["method"] not in ("GET", "HEAD"):
                     state[BODY_VALUE] = await self._value(body)
-            except ServiceRefusal as flaw:
+            except Refusal as flaw:
                 # What was not read would be taken for the next request.
                 headers = flaw.headers if _BODY_READ in scope.get("state", {}) else {**flaw.headers, **_CLOSE}
                 await problem(flaw.status, flaw.reason, flaw.detail, headers)(scope, receive, send)
@@ -136,7 +136,7 @@ class LimitMiddleware:
             return
         try:
             principal = await self._admit(HTTPConnection(scope), size)
-        except ServiceRefusal as flaw:
+        except Refusal as flaw:
             # The route refuses it, so that metrics count it under its route.
             scope["state"][REFUSED] = flaw
             return
@@ -169,9 +169,9 @@ class LimitMiddleware:
         """
         if b"%2f" in scope.get("raw_path", b"").lower():
             # No route has one. A proxy may have judged the address by its slashes, which it reads otherwise.
-            raise ServiceRefusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
+            raise Refusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
         if len(scope["query_string"]) > self._bounds.query_bytes:
-            raise ServiceRefusal(HTTPStatus.REQUEST_URI_TOO_LONG, InvalidInput("query:too_large").reason)
+            raise Refusal(HTTPStatus.REQUEST_URI_TOO_LONG, InvalidInput("query:too_large").reason)
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         size = int(declared) if declared.isdigit() else 0
         body = bytearray()
@@ -181,7 +181,7 @@ class LimitMiddleware:
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise ServiceRefusal(HTTPStatus.REQUEST_TIMEOUT, REQUEST_TIMEOUT)
+                    raise Refusal(HTTPStatus.REQUEST_TIMEOUT, REQUEST_TIMEOUT)
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
                 known = await self._require_taken(scope, len(body), large, known=known)
@@ -202,7 +202,7 @@ class LimitMiddleware:
         whether the sender had to be known.
         """
         if size > self._bounds.max_bytes:
-            raise ServiceRefusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, InvalidInput("body:too_large").reason)
+            raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, InvalidInput("body:too_large").reason)
         # Only a larger body requires the credential before it is read: authentication reads the store.
         if known or size <= self._bounds.stranger_bytes:
             return known
@@ -229,9 +229,9 @@ def _strict(body: bytes | bytearray) -> object:
     try:
         return strict_json.loads(body.decode("utf-8"), max_bytes=len(body), max_values=MAX_VALUES)
     except UnicodeDecodeError as error:
-        raise ServiceRefusal(HTTPStatus.BAD_REQUEST, InvalidInput("body:encoding").reason) from error
+        raise Refusal(HTTPStatus.BAD_REQUEST, InvalidInput("body:encoding").reason) from error
     except strict_json.NotStrictJson as error:
-        raise ServiceRefusal(HTTPStatus.BAD_REQUEST, InvalidInput("json").reason) from error
+        raise Refusal(HTTPStatus.BAD_REQUEST, InvalidInput("json").reason) from error
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -20,7 +20,7 @@ from starlette.responses import StreamingResponse
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent
 from mnemic_server.concurrency_shares import ConcurrencyLimit
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.service_reason_codes import TOO_MANY_STREAMS
 
 MEDIA_TYPE = "text/event-stream"
@@ -78,7 +78,7 @@ class Streams:
             most=self.most, reason=TOO_MANY_STREAMS, wait_seconds=5
         )
         if self._open[caller] >= self.per_caller:
-            raise ServiceRefusal(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_STREAMS, headers={"Retry-After": "5"})
+            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_STREAMS, headers={"Retry-After": "5"})
         with shares.place(tenant, caller):
             self._open[caller] += 1
             try:

@@ -27,7 +27,7 @@ from mnemic_server.access import (
 )
 from mnemic_server.credentials import Principal, shown_key
 from mnemic_server.parsed_body_route import ParsedBodyRoute
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.request_bodies import Strict
 from mnemic_server.service_reason_codes import NOT_FOUND, UNAUTHENTICATED
 from mnemic_server.sessions import COOKIE, LASTS, SECURE_COOKIE, session_cookie
@@ -69,7 +69,7 @@ async def who(request: Request, service: AnyService, *, probe: bool = False) -> 
     """
     try:
         principal = await principal_of(request, service)
-    except ServiceRefusal as refused:
+    except Refusal as refused:
         if probe and refused.status == HTTPStatus.UNAUTHORIZED:
             return Response(status_code=HTTPStatus.NO_CONTENT)
         raise
@@ -88,7 +88,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     principal = None if shown is None else await service.keys.principal(*shown)
     if shown is None or principal is None:
         await service.watch.wrong(request)
-        raise ServiceRefusal(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED)
+        raise Refusal(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED)
     require_rate(principal, request, service)
     await require_open(principal, service)
     service.watch.right(request, given.api_key.strip(), principal)
@@ -136,7 +136,7 @@ async def file(request: Request, path: str = "") -> Response:
     """Return a file of the console. The files contain no user data and need no credential."""
     found = _files().get(path or "index.html")
     if found is None:
-        raise ServiceRefusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
+        raise Refusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
     return found.answer(request.headers, _HEADERS)
 
 

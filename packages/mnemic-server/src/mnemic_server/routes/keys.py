@@ -27,7 +27,7 @@ from mnemic_server.access import (
 from mnemic_server.credentials import ApiKey, KeyFilter, Principal, Role
 from mnemic_server.operations_response_bodies import KeyResponse, KeysResponse, NewSecretResponse, TokenResponse
 from mnemic_server.parsed_body_route import ParsedBodyRoute
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.request_bodies import KeyRequest, TokenRequest
 from mnemic_server.response_bodies import answering
 from mnemic_server.service_reason_codes import APPLICATION_REQUIRED
@@ -111,7 +111,7 @@ async def issue(
     itself has to be shown for it: a browser's session has it not.
     """
     if principal.user is not None or shown is None:
-        raise ServiceRefusal(HTTPStatus.FORBIDDEN, APPLICATION_REQUIRED)
+        raise Refusal(HTTPStatus.FORBIDDEN, APPLICATION_REQUIRED)
     token = await service.tokens.issue(
         shown.credentials.strip(),
         user=wanted.user,

@@ -15,7 +15,7 @@ from mnemic.types import Memory, Origin
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown, hits_shown, report_shown, result_shown, shown
 from mnemic_server.parsed_body_route import ParsedBodyRoute
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.request_bodies import (
     Captured,
     CapturedMessages,
@@ -230,7 +230,7 @@ async def correct(
     except VersionConflict as conflict:
         if expected is None:
             raise
-        raise ServiceRefusal(HTTPStatus.PRECONDITION_FAILED, conflict.reason) from None
+        raise Refusal(HTTPStatus.PRECONDITION_FAILED, conflict.reason) from None
     return receipt_dict(receipt)
 
 
@@ -269,5 +269,5 @@ def version_of(tag: str | None) -> int | None:
         return None
     digits = tag.strip().strip('"')
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 9:
-        raise ServiceRefusal(HTTPStatus.PRECONDITION_FAILED, VersionConflict.code)
+        raise Refusal(HTTPStatus.PRECONDITION_FAILED, VersionConflict.code)
     return int(digits)

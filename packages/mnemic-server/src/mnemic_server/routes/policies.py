@@ -21,7 +21,7 @@ from mnemic_server.operations_response_bodies import (
 )
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.policy_dry_run import tried
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.request_bodies import PolicyBack, PolicyRequest
 from mnemic_server.response_bodies import answering
 from mnemic_server.routes.memories import IfMatch, version_of
@@ -108,7 +108,7 @@ async def _in_force(putting: Awaitable[PolicyVersion], response: Response) -> di
     try:
         made = await putting
     except VersionConflict as conflict:
-        raise ServiceRefusal(HTTPStatus.PRECONDITION_FAILED, conflict.code) from None
+        raise Refusal(HTTPStatus.PRECONDITION_FAILED, conflict.code) from None
     response.headers["ETag"] = f'"{made.version}"'
     return _as_json(made)
 

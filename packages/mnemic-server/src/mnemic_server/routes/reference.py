@@ -10,7 +10,7 @@ from importlib.resources import files
 from fastapi import APIRouter, Request, Response
 
 from mnemic_server.parsed_body_route import ParsedBodyRoute
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.service_reason_codes import NOT_FOUND
 from mnemic_server.static_files import StaticFile
 
@@ -35,7 +35,7 @@ async def page(request: Request, name: str = "index.html") -> Response:
     """Return the page, or a file of it. It contains no user data and needs no credential."""
     found = (await asyncio.to_thread(_files)).get(name)
     if found is None:
-        raise ServiceRefusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
+        raise Refusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
     return found.answer(request.headers, _HEADERS)
 
 

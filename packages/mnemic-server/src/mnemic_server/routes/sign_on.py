@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from mnemic.errors import MnemicError
 from mnemic_server.access import AnyService, ServiceContext, require_open, require_rate
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.routes.console import address_of, set_session
 from mnemic_server.service_reason_codes import NOT_FOUND
 from mnemic_server.sign_on import COOKIE, LASTS, PATH, SECURE_COOKIE, SignOnFailed
@@ -28,7 +28,7 @@ async def provider(service: AnyService) -> dict[str, Any]:
 async def begin(request: Request, service: AnyService) -> Response:
     """Send the browser to the provider."""
     if service.sign_on is None:
-        raise ServiceRefusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
+        raise Refusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
     redirect_uri = _redirect_uri(request, service)
     secure = redirect_uri.startswith("https:")
     try:
@@ -53,7 +53,7 @@ async def begin(request: Request, service: AnyService) -> Response:
 async def callback(request: Request, service: AnyService) -> Response:
     """Receive the browser that the provider sends back: a session starts, or the sign-in page shows the reason."""
     if service.sign_on is None:
-        raise ServiceRefusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
+        raise Refusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
     redirect_uri = _redirect_uri(request, service)
     secure = redirect_uri.startswith("https:")
     try:
@@ -63,7 +63,7 @@ async def callback(request: Request, service: AnyService) -> Response:
         await require_open(principal, service)
         cookie, _ = await service.sessions.begin_for(principal, id_token)
         await service.watch.signed(request, principal, "signed_in")
-    except (SignOnFailed, ServiceRefusal, MnemicError) as failure:
+    except (SignOnFailed, Refusal, MnemicError) as failure:
         return _refused(failure.reason, secure=secure)
     home = RedirectResponse("/console", HTTPStatus.SEE_OTHER)
     _end(home, secure=secure)

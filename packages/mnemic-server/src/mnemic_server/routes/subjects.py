@@ -37,7 +37,7 @@ from mnemic_server.operations_response_bodies import (
     VerificationResponse,
 )
 from mnemic_server.parsed_body_route import ParsedBodyRoute
-from mnemic_server.problems import ServiceRefusal
+from mnemic_server.problems import Refusal
 from mnemic_server.request_bodies import Erasure, MemoryRequested
 from mnemic_server.response_bodies import answering
 
@@ -109,7 +109,7 @@ async def export_subject(
     """
     wanted = subject or principal.user
     if wanted is None:
-        raise ServiceRefusal(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("subject").reason)
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("subject").reason)
     if wanted != principal.user:
         require_role(principal, Role.OPERATOR)
     chunks = service.engine.export_subject(wanted, actor=principal.actor, form=form, values=values)
@@ -148,7 +148,7 @@ async def erase(wanted: Erasure, principal: Erasing, service: TheService, respon
     """
     subject = wanted.subject or principal.user
     if subject is None:
-        raise ServiceRefusal(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("subject").reason)
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("subject").reason)
     if subject != principal.user:
         require_role(principal, Role.OPERATOR)
     run = partial(service.engine.erase, subject, actor=principal.actor, block=wanted.block)
@@ -206,6 +206,6 @@ async def verify(receipt: dict[str, JsonValue], principal: Erasing, service: The
         service.engine.store, principal.tenant, principal.user
     )
     if read.tenant != principal.tenant or not (own or Role.OPERATOR in principal.roles):
-        raise ServiceRefusal(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("erasure_receipt").reason)
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("erasure_receipt").reason)
     traces = await service.engine.verify_erasure(read)
     return {"traces": traces, "complete": not any(traces.values())}

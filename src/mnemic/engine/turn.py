@@ -51,8 +51,8 @@ from mnemic.types import (
     JsonValue,
     MemoryRequest,
     Message,
-    Recalled,
     RecallRequest,
+    RecallResult,
     SearchResult,
     Skipped,
 )
@@ -202,7 +202,7 @@ def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
     return {"key": key, **({"scope": level} if reason.startswith("scope") else {}), "reason": reason}
 
 
-async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, Recalled]:
+async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, RecallResult]:
     """Return the intent proposed for `goal`, once it has passed policy, and the memories found under the grant."""
     gateway = parts.gateway
     asked = await as_shown(parts.gateway, request.actor, parts.planner, goal)

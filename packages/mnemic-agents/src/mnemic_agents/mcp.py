@@ -86,7 +86,7 @@ async def _before_carrying_out(
     return await desk.question(context, memory_ids, dry_run or asked.kind == "show", asked.things)
 
 
-class ClientPermissions(StrEnum):
+class Permission(StrEnum):
     """Permissions of a client: find and read, remember, correct and delete, erase everything about the user."""
 
     READ = "read"
@@ -100,7 +100,7 @@ def memory_server(
     actor: Actor,
     config: InjectionConfig | None = None,
     *,
-    may: Collection[ClientPermissions] = frozenset(ClientPermissions),
+    may: Collection[Permission] = frozenset(Permission),
     host_confirms: bool = False,
     in_force: Callable[[], Awaitable[MemoryEngine]] | None = None,
 ) -> MCPServer[Any]:
@@ -118,26 +118,22 @@ def memory_server(
     request.
     """
     server = _Server("mnemic", instructions=INSTRUCTIONS, version=version("mnemic"))
-    desk = _Desk(
-        engine,
-        TurnMemory(engine, actor, config, by="mcp"),
-        erases=ClientPermissions.ERASE in may,
-        host_confirms=host_confirms,
-    )
-    tools: tuple[tuple[ClientPermissions, Offered, ToolAnnotations, str], ...] = (
-        (ClientPermissions.READ, desk.search_memory, _READS, "Search memory"),
-        (ClientPermissions.READ, desk.list_memories, _READS, "List memories"),
-        (ClientPermissions.WRITE, desk.capture, _ADDS, "Capture what the user said"),
-        (ClientPermissions.WRITE, desk.add_memory, _ADDS, "Add a memory"),
-        (ClientPermissions.CORRECT, desk.update_memory, _DESTROYS, "Correct a memory"),
-        (ClientPermissions.CORRECT, desk.forget_memory, _DESTROYS, "Delete a memory"),
-        (ClientPermissions.CORRECT, desk.carry_out, _DESTROYS, "Carry out what the user asked of memory"),
+    turns = TurnMemory(engine, actor, config, by="mcp")
+    desk = _Desk(engine, turns, erases=Permission.ERASE in may, host_confirms=host_confirms)
+    tools: tuple[tuple[Permission, Offered, ToolAnnotations, str], ...] = (
+        (Permission.READ, desk.search_memory, _READS, "Search memory"),
+        (Permission.READ, desk.list_memories, _READS, "List memories"),
+        (Permission.WRITE, desk.capture, _ADDS, "Capture what the user said"),
+        (Permission.WRITE, desk.add_memory, _ADDS, "Add a memory"),
+        (Permission.CORRECT, desk.update_memory, _DESTROYS, "Correct a memory"),
+        (Permission.CORRECT, desk.forget_memory, _DESTROYS, "Delete a memory"),
+        (Permission.CORRECT, desk.carry_out, _DESTROYS, "Carry out what the user asked of memory"),
     )
     server.desk = now = _in_force(desk, in_force, config)
     for needed, tool, hints, title in tools:
         if needed in may:
             server.add_tool(_tool(tool, now), title=title, annotations=hints)
-    if ClientPermissions.READ not in may:
+    if Permission.READ not in may:
         return server
     server.resource("memory://newest", mime_type="application/json")(_late(desk.newest, now))
     server.resource("memory://memories/{memory_id}", mime_type="application/json")(_late(desk.versions, now))

@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
-from mnemic_agents.mcp import ClientPermissions, answer, memory_server
+from mnemic_agents.mcp import Permission, answer, memory_server
 from mnemic_server.access import ServiceContext, admitted, refuse_foreign_origin, require_role, require_user
 from mnemic_server.credentials import Principal, Role
 from mnemic_server.problems import Refusal
@@ -58,12 +58,12 @@ class ToolServer:
         return server
 
 
-def _allowed(roles: frozenset[Role]) -> frozenset[ClientPermissions]:
-    may = {ClientPermissions.READ}
+def _allowed(roles: frozenset[Role]) -> frozenset[Permission]:
+    may = {Permission.READ}
     if Role.WRITER in roles:
-        may |= {ClientPermissions.WRITE, ClientPermissions.CORRECT}
+        may |= {Permission.WRITE, Permission.CORRECT}
     if Role.SUBJECT in roles:
-        may |= {ClientPermissions.CORRECT, ClientPermissions.ERASE}
+        may |= {Permission.CORRECT, Permission.ERASE}
     if Role.OPERATOR in roles:
-        may |= {ClientPermissions.ERASE}
+        may |= {Permission.ERASE}
     return frozenset(may)

@@ -12,14 +12,18 @@ from typing import Any
 import pytest
 
 from mnemic import requests
-from mnemic.compat.mem0 import AsyncMemory, ValidationError
+from mnemic.compat.mem0 import AsyncMemory, LLMError, ValidationError
 from mnemic.dispatch import Call as Call_
 from mnemic.dispatch import Proceed
 from mnemic.engine import MemoryEngine
-from mnemic.errors import StoreBusy
+from mnemic.errors import ModelUnavailable, StoreBusy
+from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.model import ModelExtractor
+from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.scripted_model import Reply, ScriptedModelServer
 
 ALICE = {"user_id": "alice"}
 
@@ -77,11 +81,13 @@ async def test_every_way_to_read_shows_the_same_times(memory: AsyncMemory) -> No
 
 async def test_a_deleted_memory_leaves_a_row_with_its_times(memory: AsyncMemory) -> None:
     memory_id = await kept(memory, "I like tea.")
+    made = (await shown(memory, memory_id))["created_at"]
     memory.engine.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
     await memory.delete(memory_id)
     (row,) = await memory.history(memory_id)
     assert (row["event"], row["memory_id"], bool(row["is_deleted"])) == ("DELETE", memory_id, True)
     assert datetime.fromisoformat(row["updated_at"]).utcoffset() == timedelta(0)
+    assert (row["created_at"], row["updated_at"]) == (made, memory.engine.clock.now().isoformat())
 
 
 @pytest.mark.parametrize(
@@ -106,13 +112,14 @@ async def test_an_update_keeps_metadata_and_never_the_identity(
 async def test_the_speaker_stays_with_an_update(memory: AsyncMemory) -> None:
     said = [{"role": "user", "content": "I like tea.", "name": "Ana"}]
     (row,) = (await memory.add(said, user_id="alice", infer=False))["results"]
-    await memory.update(row["id"], text="I like cocoa.")
+    await memory.update(row["id"], text="I like cocoa.", metadata={"actor_id": "Bob"})
     one = await shown(memory, row["id"])
     assert (one["actor_id"], one["role"]) == ("Ana", "user")
 
 
-async def test_metadata_cannot_set_the_identity(memory: AsyncMemory) -> None:
+async def test_metadata_cannot_set_the_identity(memory: AsyncMemory, caplog: pytest.LogCaptureFixture) -> None:
     memory_id = await kept(memory, "I like tea.", metadata={"user_id": "eve", "run_id": "eve", "topic": "drinks"})
+    assert "ignoring metadata['run_id']" in caplog.text
     one = await shown(memory, memory_id)
     assert (one["user_id"], one.get("run_id"), one["metadata"]) == ("alice", None, {"topic": "drinks"})
 
@@ -133,6 +140,38 @@ async def test_the_callers_values_are_not_changed(memory: AsyncMemory, call: Cal
     before = copy.deepcopy(data)
     await call(memory, memory_id, data)
     assert data == before
+
+
+async def test_a_time_of_creation_in_metadata_is_shown_as_one(memory: AsyncMemory) -> None:
+    told = "2023-05-06T09:19:20+00:00"
+    memory_id = await kept(memory, "I like tea.", metadata={"created_at": told, "topic": "drinks"})
+    one = await shown(memory, memory_id)
+    assert (one["created_at"], one["updated_at"], one["metadata"]) == (told, told, {"topic": "drinks"})
+    await memory.update(memory_id, text="I like cocoa.", metadata={"created_at": "2001-01-01T00:00:00+00:00"})
+    after = await shown(memory, memory_id)
+    assert (after["created_at"], after["updated_at"] > told) == (told, True)
+    odd = await shown(memory, await kept(memory, "I like milk.", metadata={"created_at": "yesterday"}))
+    assert odd["metadata"] == {"created_at": "yesterday"}
+
+
+@pytest.mark.parametrize("reply", ["invalid json", "", Reply(code=503, error="down"), Reply(code=400, error="no")])
+async def test_an_answer_that_cannot_be_read_is_logged_and_an_outage_is_raised(
+    reply: str | Reply, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = [{"role": "user", "content": "I keep bees in the garden."}]
+    with ScriptedModelServer(lambda _: reply if isinstance(reply, Reply) else Reply(content=reply)) as server:
+        completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
+        parts: dict[str, Any] = {"store": InProcessStore(), "embedder": WordEmbedder(), "clock": ManualClock()}
+        extractor = FallbackExtractor(ModelExtractor(completer))
+        async with AsyncMemory(engine=MemoryEngine(extractor=extractor, completer=completer, **parts)) as memory:
+            if isinstance(reply, str):
+                assert await memory.add(said, user_id="alice") == {"results": []}
+                assert "Error parsing extraction response: llm_" in caplog.text
+            else:
+                with pytest.raises(LLMError, match="llm_unavailable") as raised:
+                    await memory.add(said, user_id="alice")
+                assert isinstance(raised.value.__cause__, ModelUnavailable)
+        await completer.close()
 
 
 async def test_shared_metadata_serves_several_calls(memory: AsyncMemory) -> None:

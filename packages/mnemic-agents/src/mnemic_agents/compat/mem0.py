@@ -11,14 +11,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import UTC, date
+from datetime import date
 from types import TracebackType
 from typing import Any, Self
 
 from mnemic.bootstrap import build_engine
 from mnemic.engine import MemoryEngine
 from mnemic.engine.message_forms import remember
-from mnemic.errors import MemoryNotFound, MnemicError
+from mnemic.errors import MemoryNotFound, MnemicError, ModelFailed
 from mnemic.runtime.portal import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, DualModeApi, M, awaited, blocking, verb
 from mnemic.types import Actor, Hit, Message, Outcome, Status
@@ -28,12 +28,14 @@ from mnemic_agents.compat.mem0_procedures import PROCEDURAL, summary
 from mnemic_agents.compat.mem0_settings import MemoryConfig, settings_of
 from mnemic_agents.compat.mem0_values import (
     Ids,
+    LLMError,
     ValidationError,
     Wanted,
     change,
     checked_call,
-    deletion,
+    deletions,
     expiration,
+    is_unreadable,
     item,
     listed,
     message_of,
@@ -48,7 +50,7 @@ from mnemic_agents.compat.mem0_values import (
     written_in,
 )
 
-__all__ = ["AsyncMemory", "Memory", "MemoryConfig", "ValidationError"]
+__all__ = ["AsyncMemory", "LLMError", "Memory", "MemoryConfig", "ValidationError"]
 
 _LOG = logging.getLogger(__name__)
 _UNSET: Any = object()
@@ -122,7 +124,13 @@ class _Verbs(DualModeApi[M]):
     ) -> list[dict[str, Any]]:
         engine, actor = await self._open(), ids.actor(self._tenant)
         results = []
-        for receipt in await remember(engine, messages, actor=actor, metadata=data, wishes=wishes):
+        try:
+            receipts = await remember(engine, messages, actor=actor, metadata=data, wishes=wishes)
+        except ModelFailed as failure:
+            if is_unreadable(failure):
+                return []
+            raise LLMError(failure.reason) from failure
+        for receipt in receipts:
             if receipt.outcome in _EVENTS and receipt.memory_id is not None and not receipt.replayed:
                 memory = await engine.get(receipt.memory_id, actor=actor)
                 results.append({"id": memory.memory_id, "memory": text_of(memory), "event": _EVENTS[receipt.outcome]})
@@ -162,7 +170,9 @@ class _Verbs(DualModeApi[M]):
         if text is None and metadata is None and expiration_date is _UNSET:
             raise refused("update", "At least one of text, metadata, or expiration_date must be provided.")
         known, actor = await self._found(memory_id)
-        about = {**known.data, **own_metadata(metadata)}
+        new = own_metadata(metadata)
+        new.pop("created_at", None)  # of a memory that is there it never changes
+        about = {**known.data, **new}
         if expiration_date is not _UNSET:
             about["expiration_date"] = expiration(expiration_date)
         about = {name: value for name, value in about.items() if name != "expiration_date" or value is not None}
@@ -289,19 +299,10 @@ class _Verbs(DualModeApi[M]):
         try:
             known, _ = await self._found(memory_id)
         except ValidationError:
-            return [row async for row in self._deleted(memory_id)]
+            return [row async for row in deletions(self.engine.store, self._tenant, memory_id)]
         versions = await self.engine.store.versions(memory_id, scopes=[known.scope])
         before: list[Kept | None] = [None, *versions]
         return [change(memory, earlier) for memory, earlier in zip(versions, before, strict=False)]
-
-    async def _deleted(self, memory_id: str) -> AsyncIterator[dict[str, Any]]:
-        """Yield the deletion of a memory, as the audit knows it."""
-        after = 0
-        while lines := await self.engine.store.audit(self._tenant, after=after, limit=_PAGE):
-            for line in lines:
-                if line.memory_id == memory_id and line.action in _DELETIONS:
-                    yield deletion(memory_id, line.version or 0, line.at.astimezone(UTC))
-            after = lines[-1].sequence
 
     # -- whose it is --------------------------------------------------------------------------------------------------
 
@@ -342,9 +343,6 @@ class _Verbs(DualModeApi[M]):
 
     def _actor(self, memory: Kept) -> Actor:
         return Actor(tenant=self._tenant, user=memory.scope.owner, agent=memory.agent)
-
-
-_DELETIONS = frozenset({"forgotten", "deleted", "purged", "erased"})
 
 
 class Memory(_Verbs[Blocking], PortalOwner):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.errors import InvalidInput
+from mnemic.errors import InvalidInput, ModelEmpty, ModelFailed, ModelInvalidJson, ModelInvalidSchema
 from mnemic.inject.messages import text_of as said_in
+from mnemic.ports import RecordStore
 from mnemic.retrieve.export import plain
 from mnemic.types import Actor, Hit, Memory, Message, Origin
 from mnemic.types.conditions import meets
@@ -23,12 +24,26 @@ _ATTRIBUTED: Mapping[Origin, str] = MappingProxyType({Origin.USER_STATED: "user"
 """Speakers of memories, in mem0's words."""
 _IDENTITY = frozenset({*IDS, "actor_id"})
 _PICTURES = frozenset({"image_url", "image", "input_image"})
+_DELETIONS = frozenset({"forgotten", "deleted", "purged", "erased"})
+_PAGE = 500
 _OPERATORS = frozenset({"eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "contains", "icontains"})
 _LISTS = {"AND": "$and", "OR": "$or", "NOT": "$or"}
 
 
 class ValidationError(InvalidInput):
     """A call that mem0 would refuse, too. `str()` begins with the reason."""
+
+
+class LLMError(ModelFailed):
+    """The language model failed: it could not be reached, or refused the call. `__cause__` says how."""
+
+
+def is_unreadable(failure: ModelFailed) -> bool:
+    """Return True, and log it, if the model answered something that cannot be read: mem0 remembers nothing then."""
+    if isinstance(failure, ModelEmpty | ModelInvalidJson | ModelInvalidSchema):
+        _LOG.error("Error parsing extraction response: %s", failure.reason)
+        return True
+    return False
 
 
 def refused(name: str, hint: str) -> ValidationError:
@@ -199,6 +214,8 @@ def own_metadata(metadata: object) -> dict[str, Any]:
         return {}
     if not isinstance(metadata, Mapping):
         raise refused("metadata", "metadata must be a dict")
+    for name in sorted(_IDENTITY & metadata.keys()):
+        _LOG.warning("ignoring metadata['%s']: identity fields cannot be set through metadata", name)
     return {name: value for name, value in metadata.items() if name not in _IDENTITY}
 
 
@@ -268,18 +285,33 @@ def text_of(memory: Memory) -> str:
     return memory.content if memory.key is None else f"{memory.key.replace('_', ' ')}: {memory.content}"
 
 
+def times(memory: Memory) -> dict[str, str]:
+    """Return when a memory was made and last changed. A time of creation in its metadata counts."""
+    given, changed = memory.data.get("created_at"), memory.updated_at.isoformat()
+    try:
+        datetime.fromisoformat(str(given))
+    except ValueError:
+        return {"created_at": memory.created_at.isoformat(), "updated_at": changed}
+    return {"created_at": str(given), "updated_at": changed if memory.version > 1 else str(given)}
+
+
 def item(memory: Memory, **more: Any) -> dict[str, Any]:
     """Return a memory as mem0 shows it."""
-    payload_of, text = payload(memory), text_of(memory)
-    rest = {name: value for name, value in payload_of.items() if name not in (*_PROMOTED, "user_id", "mem0")}
+    payload_of, text, at = payload(memory), text_of(memory), times(memory)
+    hidden = {
+        *_PROMOTED,
+        "user_id",
+        "mem0",
+        *(["created_at"] if payload_of.get("created_at") == at["created_at"] else []),
+    }
+    rest = {name: value for name, value in payload_of.items() if name not in hidden}
     found: dict[str, Any] = {
         "id": memory.memory_id,
         "memory": text,
         "hash": hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest(),
         "metadata": plain(rest) or None,
         "score": None,
-        "created_at": memory.created_at.isoformat(),
-        "updated_at": memory.updated_at.isoformat(),
+        **at,
     }
     if "mem0" not in payload_of:  # an imported memory is shown as mem0 showed it
         found["attributed_to"] = _ATTRIBUTED.get(memory.source.origin)
@@ -303,23 +335,34 @@ def change(memory: Memory, before: Memory | None) -> dict[str, Any]:
         "old_memory": None if before is None else text_of(before),
         "new_memory": text_of(memory),
         "event": "ADD" if before is None else "UPDATE",
-        "created_at": memory.created_at.isoformat(),
-        "updated_at": memory.updated_at.isoformat(),
+        **times(memory),
         "is_deleted": False,
         "actor_id": memory.data.get("actor_id"),
         "role": memory.data.get("role"),
     }
 
 
-def deletion(memory_id: str, version: int, at: datetime) -> dict[str, Any]:
-    """Return the row of a history for a deleted memory, whose content is gone."""
+async def deletions(store: RecordStore, tenant: str, memory_id: str) -> AsyncIterator[dict[str, Any]]:
+    """Yield the row of a deleted memory, as the audit knows it."""
+    after, made = 0, None
+    while lines := await store.audit(tenant, after=after, limit=_PAGE):
+        for line in (one for one in lines if one.memory_id == memory_id):
+            if line.action == "created":
+                made = line.at.astimezone(UTC)
+            elif line.action in _DELETIONS:
+                yield _deletion(memory_id, line.version or 0, made, line.at.astimezone(UTC))
+        after = lines[-1].sequence
+
+
+def _deletion(memory_id: str, version: int, made: datetime | None, at: datetime) -> dict[str, Any]:
+    """Return the row of a history for a deleted memory, whose content is gone. `made` is None for an imported one."""
     return {
         "id": f"{memory_id}:{version}",
         "memory_id": memory_id,
         "old_memory": None,
         "new_memory": None,
         "event": "DELETE",
-        "created_at": at.isoformat(),
+        "created_at": made.isoformat() if made else None,
         "updated_at": at.isoformat(),
         "is_deleted": True,
         "actor_id": None,

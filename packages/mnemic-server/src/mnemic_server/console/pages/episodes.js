@@ -17,7 +17,7 @@ export function show() {
     shown = date;
     return several(fresh && el("h2", { class: "date" }, date), card(episode));
   };
-  const nothing = empty("No episodes yet", "When an agent records what it tried and how it ended, you will see it here. Messages are under Memories, as what happened.");
+  const nothing = empty("No episodes yet", "When an agent records what it tried and how it ended, you will see it here. Recorded messages are under My memory.");
   const line = el("div", {});
   const known = [];
   const load = async (cursor) => {

@@ -6,7 +6,7 @@ import { el, several } from "../elements.js";
 import { onChange } from "../live.js";
 import { empty, head, panel, provenance, table } from "../parts.js";
 import { linkTo, mayOpen, placeNamed } from "../page-list.js";
-import { kindName, listWords, number, percent, size, spaced } from "../words.js";
+import { keptFor, kindName, listWords, number, percent, size, spaced } from "../words.js";
 
 /** @param {any} context */
 export async function show({ who, signal }) {
@@ -34,7 +34,7 @@ async function filled(who, signal) {
     days && panel("Activity", activityCharts(days)),
     el("div", { class: "halves" },
       state && panel("What is held", held(state.held)),
-      !state && mine && panel("What is held", table("Memories by kind", ["Kind", "Memories", "Kept for"], mine.kinds.filter((one) => one.held !== null).map((one) => [kindName(one.kind), number(one.held), one.retention_days ? `${Math.round(one.retention_days)} days` : "until forgotten"]))),
+      !state && mine && panel("What is held", table("Memories by kind", ["Kind", "Memories", "Kept for"], mine.kinds.filter((one) => one.held !== null).map((one) => [kindName(one.kind), number(one.held), keptFor(one)]))),
       newest && !(state && newest.memories.length === 0) && panel("Newest memories", latest(newest.memories, may("remember")))),
     state && panel("How fast it answers", latencies(state.process.latency)),
   );

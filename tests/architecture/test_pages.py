@@ -59,6 +59,7 @@ def test_each_row_of_the_comparison_that_is_met_names_a_test_that_is_there() -> 
     met = {row for row, ours in re.findall(r"^\| ([^|]+) \| (Y|p|\d+) \|", compared, re.MULTILINE)}
     named = dict(re.findall(r"^\| ([^|]+) \| (.*`.*) \|$", shown, re.MULTILINE))
     assert met == named.keys()
-    paths = [path for tests in named.values() for path in re.findall(r"`((?:tests|packages)/[^`]+)`", tests)]
+    paths = [path for tests in named.values() for path in re.findall(r"`((?:tests|packages|clients)/[^`]+)`", tests)]
     assert len(paths) >= len(met)
     assert [path for path in paths if not (ROOT / path).exists()] == []
+    assert re.findall(r"`test_\w+\.py`", shown) == []  # each with its folder

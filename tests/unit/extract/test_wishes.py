@@ -100,7 +100,7 @@ def test_an_unsure_part_that_the_next_one_leans_on_is_kept_with_it() -> None:
     text = "My neighbour of the upper floor who sails a lot in May, and he prefers boats made of steel to all others"
     cut = text.index(", and")
     pieces = [
-        Piece(0, cut, text[:cut], opinion=_opinion(0.5, "fact")),
+        Piece(0, cut, text[:cut], opinion=_opinion(0.55, "fact")),
         Piece(cut + 6, len(text), text[cut + 6 :], opinion=_opinion(0.9, "fact")),
     ]
     whole = Piece(0, len(text), text, opinion=_opinion(0, "fact"))

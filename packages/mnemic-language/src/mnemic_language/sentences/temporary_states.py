@@ -61,9 +61,9 @@ _FEELS = pattern(
 )
 """A feeling or an occupation, with the day on which it is over."""
 _FEELS_TOO = pattern(
-    r"(?=.*\b(?:heute|heut abend|gerade|aujourd'hui|ce (?:matin|soir)|hoy|esta (?:mañana|noche)|oggi|stamattina"
+    r"^(?=.*\b(?:heute|heut abend|gerade|aujourd'hui|ce (?:matin|soir)|hoy|esta (?:mañana|noche)|oggi|stamattina"
     r"|stasera|hoje|esta (?:manhã|noite)|vandaag|vanavond|nu even)\b)"
-    r"^\W{0,3}(?:(?:heute|aujourd'hui|hoy|oggi|hoje|vandaag),? )?(?:(?:ich|je|yo|io|eu|ik) )?"
+    r"\W{0,3}(?:(?:heute|aujourd'hui|hoy|oggi|hoje|vandaag),? )?(?:(?:ich|je|yo|io|eu|ik) )?"
     r"(?:bin|suis|estoy|sono|estou|ben)\b (?:(?:ich|ik|heute|vandaag|gerade|nu|so|zo|sehr|total|ziemlich|erg|echt"
     r"|si|tellement|vraiment|très|muy|tan|così|molto|davvero|tão|muito|mesmo) ){0,3}"
     r"(?:müde|kaputt|krank|hungrig|gestresst|gelangweilt|fatiguée?|crevée?|malade|stressée?|cansad[oa]|agotad[oa]"

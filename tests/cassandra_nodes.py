@@ -276,7 +276,9 @@ class Node:
         log = self.folder / "system.log"
         told = log.read_text(errors="replace") if log.exists() else (self.folder / "out").read_text(errors="replace")
         state = None if self.process is None else self.process.poll()
-        return f"node {self.number} {'does not answer' if state is None else f'ended with {state}'}: {told[-3000:]}"
+        said = "does not answer" if state is None else f"ended with {state}"
+        errors = [line for line in told.splitlines() if line.startswith(("ERROR", "FATAL")) or "Exception: " in line]
+        return "\n".join([f"node {self.number} {said}:", *errors[-10:], told[-1500:]])
 
 
 class Cluster:

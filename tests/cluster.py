@@ -58,6 +58,7 @@ ROWS = (
     "processor",
     "clock",
     "repair",
+    "hints",
     "datacenters",
 )
 
@@ -439,7 +440,12 @@ SIZES = {
     "processor": 400,
     "clock": 3,
 }
-OPERATIONS = {"clock": operations.clock, "repair": operations.repair, "datacenters": operations.datacenters}
+OPERATIONS = {
+    "clock": operations.clock,
+    "repair": operations.repair,
+    "hints": operations.hints,
+    "datacenters": operations.datacenters,
+}
 """Rows on clusters of their own."""
 
 

@@ -1,15 +1,17 @@
-"""Clocks that are wrong, repair and datacenters, on clusters of their own: rows of `python -m tests.cluster`."""
+"""Clocks that are wrong, repair, hints and datacenters, on clusters of their own: rows of `python -m tests.cluster`."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
+from uuid import uuid4
 
 from cassandra import ConsistencyLevel, DriverException
-from cassandra.cluster import EXEC_PROFILE_DEFAULT, ExecutionProfile
+from cassandra.cluster import EXEC_PROFILE_DEFAULT, ExecutionProfile, NoHostAvailable
 from cassandra.cluster import Cluster as Driver
 from cassandra.policies import WhiteListRoundRobinPolicy
 
@@ -21,9 +23,11 @@ from mnemic_eval.vectors import HashedEmbedder
 from tests.cassandra_nodes import Cluster, Node
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
-ANA = Actor(tenant="acme", user="ana")
+ANA, BEN = (Actor(tenant="acme", user=name) for name in ("ana", "ben"))
 HOUR = 3600
-_MEMORIES = "SELECT key FROM rows WHERE tenant = 'acme' AND level = 'user' AND owner = 'ana' AND name = 'memory'"
+_MEMORIES = "SELECT key FROM rows WHERE tenant = 'acme' AND level = 'user' AND owner = %s AND name = 'memory'"
+SECRET = "Zq7Xw93LkVt5"
+_WAIT_SECONDS = 300
 
 
 def engine_on(location: str) -> MemoryEngine:
@@ -111,20 +115,23 @@ def clock(tell: Any, rounds: int) -> None:
         require((found["differing"], found["broken"], found["notes_left"]), (0, False, 0))
 
 
-def ids_on(node: Node, port: int) -> set[bytes]:
-    """Return the keys of the memories that one node has for itself, once it has noticed that it is alone."""
+def ids_on(cluster: Cluster, node: Node, keyspace: str, owner: str = "ana") -> set[bytes]:
+    """Return the keys of the memories of a user that one node has for itself, once it answers and has noticed that it
+    is alone.
+    """
     alone = ExecutionProfile(
         load_balancing_policy=WhiteListRoundRobinPolicy([node.address]), consistency_level=ConsistencyLevel.ONE
     )
-    until = time.monotonic() + 120
-    with Driver([node.address], port=port, execution_profiles={EXEC_PROFILE_DEFAULT: alone}) as driver:
-        session = driver.connect("repair")
-        while True:
-            try:
-                return {row.key for row in session.execute(_MEMORIES)}
-            except DriverException:
-                if time.monotonic() > until:
-                    raise
+    until = time.monotonic() + _WAIT_SECONDS
+    while True:
+        try:
+            with Driver(
+                [node.address], port=cluster.native, execution_profiles={EXEC_PROFILE_DEFAULT: alone}
+            ) as driver:
+                return {row.key for row in driver.connect(keyspace).execute(_MEMORIES, (owner,))}
+        except (DriverException, NoHostAvailable):
+            if time.monotonic() > until:
+                raise
 
 
 def repair(tell: Any, _: int) -> None:
@@ -140,21 +147,112 @@ def repair(tell: Any, _: int) -> None:
         third.start()
         for node in cluster.nodes[:2]:
             node.kill()
-        before = len(ids_on(third, cluster.native))
+        before = len(ids_on(cluster, third, "repair"))
         for node in cluster.nodes[:2]:
             node.start()
         third.nodetool("repair", "-full", "repair")
         for node in cluster.nodes[:2]:
             node.kill()
-        after = len(ids_on(third, cluster.native))
+        after = len(ids_on(cluster, third, "repair"))
     tell("repair", memories_left=left, on_the_node_before=before, on_the_node_after=after)
     require((left, before, after), (3, 6, 3))
 
 
-async def _write(location: str, count: int) -> None:
+def hints(tell: Any, _: int) -> None:
+    """Write and erase while a node is away; look into the hints of the others, and at what that node has for itself
+    before and after they were handed on.
+
+    Their tables do not show hints that wait: `pending_hints` has no file that is still written to, which is every one
+    as long as the node is away.
+    """
+    with running(Cluster(3)) as cluster:
+        location = cluster.url("hints", copies=3)
+        away, *living = cluster.nodes  # the first is the seed: it starts also where it finds nobody
+        asyncio.run(_write(location, 6))
+        asyncio.run(_write(location, 3, BEN))
+        away.kill()
+        for node in living:
+            until("the others see it away", partial(_sees, node, "DN ", 1))
+        asyncio.run(_write(location, 2))
+        asyncio.run(_tell_secret(location, BEN))
+        traces = asyncio.run(_erased(location, BEN))
+        until("hints are written", lambda: any(_with_secret(node, "hints") for node in living))
+        _end(living)
+        waiting = sum(_with_secret(node, "hints") for node in living)
+        away.start()
+        before = _held_alone(cluster, away)
+        for node in living:
+            node.start()
+        until("hints are handed on", lambda: not any(map(_has_hints, living)))
+        _end(living)
+        after = _held_alone(cluster, away)
+        arrived = _with_secret(away, "commitlog")
+        for node in living:
+            node.start()
+        others = asyncio.run(_held(location))
+    tell("hints", waiting=waiting, traces=traces, before=before, after=after, arrived=arrived, everywhere=others)
+    require((waiting > 0, traces["unvacuumed"] > 0), (True, True))
+    require((before, after, others), ({"ana": 6, "ben": 3}, {"ana": 8, "ben": 0}, {"ana": 8, "ben": 0}))
+
+
+def _with_secret(node: Node, folder: str) -> int:
+    """Return the number of a node's files in which what Ben said can be read."""
+    return sum(SECRET.encode() in file.read_bytes() for file in (node.folder / folder).glob("*") if file.is_file())
+
+
+def _has_hints(node: Node) -> bool:
+    return any((node.folder / "hints").glob("*.hints"))
+
+
+def _end(nodes: Sequence[Node]) -> None:
+    """Stop nodes as an operator does."""
+    for node in nodes:
+        node.nodetool("drain")
+        node.kill()
+
+
+def _sees(node: Node, state: str, count: int) -> bool:
+    """Check whether so many nodes are in a state, by what one of them knows."""
+    return node.nodetool("status").count(state) == count
+
+
+def until(what: str, good: Callable[[], bool]) -> None:
+    """Return once this is true. Raises AssertionError where it takes too long."""
+    end = time.monotonic() + _WAIT_SECONDS
+    while not good():
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {_WAIT_SECONDS} s: {what}")
+        time.sleep(0.2)
+
+
+def _held_alone(cluster: Cluster, node: Node) -> dict[str, int]:
+    """Return how many memories of each user a node has for itself, the others being away."""
+    return {owner: len(ids_on(cluster, node, "hints", owner)) for owner in ("ana", "ben")}
+
+
+async def _tell_secret(location: str, actor: Actor) -> None:
+    async with engine_on(location) as engine:
+        await engine.add(Candidate(content=f"The door opens with {SECRET}", kind=Kind.EPISODIC), actor=actor)
+
+
+async def _erased(location: str, actor: Actor) -> dict[str, int]:
+    """Erase a user; return what is left of him by the receipt."""
+    async with engine_on(location) as engine:
+        receipt = await engine.erase(actor.user, actor=actor)
+        return {name: count for name, count in receipt.traces.items() if count}
+
+
+async def _held(location: str) -> dict[str, int]:
+    """Return how many memories of each user there are."""
+    async with engine_on(location) as engine:
+        found = await engine.store.scan("acme", statuses=list(Status), limit=1000)
+        return {owner: sum(memory.scope.owner == owner for memory in found) for owner in ("ana", "ben")}
+
+
+async def _write(location: str, count: int, actor: Actor = ANA) -> None:
     async with engine_on(location) as engine:
         for number in range(count):
-            await engine.add(Candidate(content=f"Fact {number}", kind=Kind.EPISODIC), actor=ANA)
+            await engine.add(Candidate(content=f"Fact {uuid4()} {number}", kind=Kind.EPISODIC), actor=actor)
 
 
 async def _forget(location: str, count: int) -> int:

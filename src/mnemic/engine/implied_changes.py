@@ -24,6 +24,7 @@ from mnemic_language.compare.agreement import agree, is_faint
 from mnemic_language.compare.amended import amended_value
 from mnemic_language.compare.certain_changes import amending, amends, recovers
 from mnemic_language.compare.change import frame_of, framed, judge
+from mnemic_language.compare.denials import is_bare_denial
 from mnemic_language.compare.evidence import KEPT_FROM, evidence
 from mnemic_language.compare.features import takes_back
 from mnemic_language.compare.implicit_endings import tells_change
@@ -167,10 +168,24 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
             new = framed(text)
             if len(text) > LONGEST or is_company(text):
                 continue
-            hints = new.turns or new.bears_child or recovers(new) or tells_change(new) or leaves_work(new)
+            hints = (
+                is_bare_denial(new)
+                or new.turns
+                or new.bears_child
+                or recovers(new)
+                or tells_change(new)
+                or leaves_work(new)
+            )
             if hints and (len(text.split()) >= SHORTEST_WORDS or len(new.stems) >= SHORTEST_STEMS):
                 doubtful.append((text, (start, end)))
     return doubtful[:MOST]
+
+
+def _hints(new: Frame) -> bool:
+    """Return True if a sentence may change something that was said, whatever it was."""
+    if new.turns or new.bears_child or is_bare_denial(new):
+        return True
+    return recovers(new) or tells_change(new) or leaves_work(new)
 
 
 def _whole_corrections(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from mnemic.policy.rules import Policy
-from mnemic_language.compare.certain_changes import is_limited, named_products
+from mnemic_language.compare.certain_changes import is_limited
 from mnemic_language.compare.change import framed
+from mnemic_language.compare.products import named_products
 from mnemic_language.sentences.exclusion_rules import NEGATED, WISH
 from mnemic_language.sentences.tables import Rule, english, spanish, tidy
 from mnemic_language.text.analyse import terms
@@ -45,6 +46,7 @@ _FORBIDDEN = re.compile(
 """Before a fact it says that this is not so, or not wanted: "Don't ever call me darling"."""
 _NO_VALUE = re.compile(r"(?:not|never|no longer|anything but|isn't|aren't)\b", re.IGNORECASE)
 _NAMELESS = re.compile(r"^(?:ones?|those|the ones?|called|named|when|that|because) ?", re.IGNORECASE)
+_NAMES = re.compile(r"(?<=[a-z,] )[A-ZÀ-Þ][\w'-]+")
 _LONG_AGO = re.compile(
     r"(?i)\b(?:when (?:i|we) (?:was|were)|as an? (?:child|kid|baby|toddler|teenager|student)|back in (?:19|20)\d\d"
     r"|cuando (?:era|tenía|éramos)|de (?:niñ[oa]|pequeñ[oa]))\b"
@@ -106,9 +108,12 @@ def _by_rules(
 
 
 def says_more(statement: str, values: list[str], *, least: int = 2) -> bool:
-    """Return True if a statement says more than the values that were read of it: `least` words."""
+    """Return True if a statement says more than the values that were read of it: `least` words, or a name ("I work at
+    Aldi and live in Bonn").
+    """
     names = set(terms(" ".join(values))) | _LIGHT
-    return len({term for term in terms(statement) if term not in names and len(term) > 1}) >= least
+    besides = {term for term in terms(statement) if term not in names and len(term) > 1}
+    return len(besides) >= least or not besides.isdisjoint(terms(" ".join(_NAMES.findall(statement))))
 
 
 def _favourite(text: str) -> Iterator[tuple[Rule, str, str]]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.ports import Reads
-from mnemic.reason_codes import ALREADY_SUPERSEDED, CONTRADICTION, NEAR_DUPLICATE
+from mnemic.reason_codes import ALREADY_SUPERSEDED, CONTRADICTION, NEAR_DUPLICATE, WHICH_OF_SEVERAL
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.conflict import by_key, contradicted, history, pending
 from mnemic.write.draft import Decision, Draft, StepTimer
 from mnemic.write.lookup import Found, live, nearest, peers_of
 from mnemic.write.merge import SimilarMemory, merge, refresh
 from mnemic.write.split_statement import with_rests
-from mnemic.write.supersede import Changed, also, changed, named, overtaken, own, superseding
+from mnemic.write.supersede import Changed, also, changed, named, overtaken, own, superseding, which_of_several
 
 MAX_LINEAGE = 64
 """Maximum number of originals that one memory may represent. A statement beyond that is stored separately, so that
@@ -73,6 +73,9 @@ def _compared(
     seen = {one.memory.memory_id for one in around}
     by_peers = [one for one in near if one.memory.memory_id not in seen]
     found = changed(draft, [*around, *by_peers], {memory.memory_id: how for memory, how in opposed})
+    # A model or a judge that has named what is over has read all of it.
+    if found and not named and (several := which_of_several(draft, found, [*around, *by_peers])):
+        return pending(draft, several, memory_id, WHICH_OF_SEVERAL), WHICH_OF_SEVERAL
     known = {memory.memory_id for memory, _ in named}
     found = [*named, *(one for one in found if one[0].memory_id not in known)]
     if found:

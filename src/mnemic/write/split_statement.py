@@ -13,7 +13,8 @@ from mnemic.types import REST_OF, Candidate, Kind, Memory, Outcome, Source, Stat
 from mnemic.types.identity import new_id
 from mnemic.write.draft import Decision, Draft, VectorsMissing
 from mnemic.write.fingerprint import fingerprint_of
-from mnemic_language.compare.change import framed, judge
+from mnemic_language.compare.change import frame_of, framed, judge
+from mnemic_language.compare.denials import denies_item, has_denied
 from mnemic_language.compare.labelled_lists import labelled, rest_of_list
 from mnemic_language.compare.parts import rest
 from mnemic_language.compare.statement_frame import Frame
@@ -55,7 +56,8 @@ def _rest_of(draft: Draft, memory: Memory) -> Memory | None:
     if note is not None:
         text = rest_of_list(*note, new)
     else:
-        text = rest(memory.content, new, lambda part: _probability(part, new), ended=ended, named=named)
+        denied = denies_item(frame_of(memory), new)
+        text = rest(memory.content, new, lambda part: _probability(part, new, denied), ended=ended, named=named)
     if not text or text == memory.content or is_broken_off(text):
         return None
     same = Candidate(content=text, source=memory.source)
@@ -80,7 +82,9 @@ def _rest_of(draft: Draft, memory: Memory) -> Memory | None:
     )
 
 
-def _probability(part: Frame, new: Frame) -> float:
+def _probability(part: Frame, new: Frame, denied: bool) -> float:
+    if denied:
+        return float(has_denied(part, new))
     change = judge(part, new, NEAR_ENOUGH)
     return 0.0 if change is None else change.probability
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from math import sqrt
 
-from mnemic.reason_codes import KEY_NEEDS_REVIEW, WHICH_OF_SEVERAL
+from mnemic.reason_codes import KEY_NEEDS_REVIEW
 from mnemic.types import Candidate, Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
@@ -27,7 +27,7 @@ from mnemic_language.compare.evidence import is_evident
 from mnemic_language.compare.features import apart
 from mnemic_language.compare.parts import frames_of_parts
 from mnemic_language.compare.statement_frame import Frame
-from mnemic_language.sentences.several_things import may_end_each
+from mnemic_language.compare.which_of_several import ended_one_of
 
 IN_PART_COSINE = 0.3
 """The cosine from which the parts of a statement are judged one by one."""
@@ -225,6 +225,20 @@ def _bears(one: SimilarMemory, new: Frame, beside: Frame | None) -> bool:
     return beside is not None and not apart(known, new) and (beside.plain == known.plain or bears(known, beside, 0.0))
 
 
+def which_of_several(draft: Draft, found: Changed, near: Sequence[Near]) -> list[Memory]:
+    """Return the memories of which the draft ends one without saying which ("The cat died", of two cats); empty where
+    it ends what it says.
+    """
+    if not all(change.how == "ended" for _, change in found):
+        return []
+    candidate = draft.candidate
+    known = [one.memory for one in near if _same_person(one.memory, draft) and not _of_one_statement(one.memory, draft)]
+    new = framed(candidate.content, candidate.key, candidate.source.quote)
+    meant = [known[place] for place in ended_one_of(new, [frame_of(memory).text for memory in known])]
+    ids = {memory.memory_id for memory in meant}
+    return meant if all(memory.memory_id in ids for memory, _ in found) else []
+
+
 def own(memory: Memory, draft: Draft) -> bool:
     """Return True if the same person made both statements, at their own level, and no key separates them."""
     return draft.scope.level == Level.USER and _same_person(memory, draft)
@@ -270,10 +284,6 @@ def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
         return pending(draft, against, memory_id, "lower_trust")
     if any(memory.key is not None and draft.policy.rule(memory.key).on_change == "review" for memory in against):
         return pending(draft, against, memory_id, KEY_NEEDS_REVIEW)
-    # A model or a judge that has named what is over has read all of it.
-    likely = [memory.content for memory, change in found if change.how == "ended" and change.probability < 1]
-    if len(likely) == len(found) > 1 and may_end_each(draft.candidate.content, likely):
-        return pending(draft, against, memory_id, WHICH_OF_SEVERAL)
     ids = tuple(memory.memory_id for memory in against)
     ended = tuple(_ended(memory, draft) for memory in against)
     new = draft.memory(memory_id, supersedes=ids, conflicts_with=ids, **_amended(draft, against))

@@ -28,13 +28,13 @@ def manager(tmp_path: Path) -> Iterator[MemoryManager]:
 @pytest.mark.parametrize(
     ("asked", "older", "newer"),
     [
-        ("Am I vegetarian?", "I am vegetarian", "I eat meat"),
+        ("Where does my sister live?", "My sister lives in Rome", "My sister lives in Oslo"),
         ("What is my dog called?", REX, MAX),
         ("Where do I live?", "I live in Rome", "I live in Oslo"),
-        ("Bin ich Vegetarier?", "Ich bin Vegetarier", "Ich esse Fleisch"),
-        ("Suis-je végétarien ?", "Je suis végétarien", "Je mange de la viande"),
+        ("Wie heißt mein Hund?", "Mein Hund heißt Rex", "Mein Hund heißt Max"),
+        ("Comment s'appelle mon chien ?", "Mon chien s'appelle Rex", "Mon chien s'appelle Max"),
         ("¿Cómo se llama mi perro?", "Mi perro se llama Rex", "Mi perro se llama Max"),
-        ("Sono vegetariano?", "Sono vegetariano", "Mangio carne"),
+        ("Come si chiama il mio cane?", "Il mio cane si chiama Rex", "Il mio cane si chiama Max"),
     ],
 )
 def test_the_newer_comes_first_and_both_say_so(manager: MemoryManager, asked: str, older: str, newer: str) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from mnemic_language.compare.certain_changes import PREPOSITIONS, amending
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.denials import denied_item, denies_item, puts_right, value_put_right
+from mnemic_language.compare.parts import rest
+from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import SLOTS, plain, word_classes
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -23,7 +25,7 @@ def amended(text: str, new: Frame) -> str | None:
     """
     value = amending(new)
     if value is None or not new.said:
-        return None
+        return _put_right(text, new)
     said = new.said[-1].rstrip(" .!,").split()[-len(value.split()) :]
     for sort in ("numbers", *SLOTS):
         mine, theirs = _of_sort(text, sort), _of_sort(" ".join(said), sort)
@@ -33,6 +35,20 @@ def amended(text: str, new: Frame) -> str | None:
             return text[: mine[0].start()] + theirs[0][0] + text[mine[0].end() :]
     spoken = " ".join(said)
     return _place_replaced(text, spoken) or _kind_replaced(text, spoken) or _name_replaced(text, spoken)
+
+
+def _put_right(text: str, new: Frame) -> str | None:
+    """Return `text` with the value that `new` puts right, or without the item that it denies; None if it does neither,
+    or nothing would be left.
+    """
+    old, pair = Frame(text), value_put_right(new)
+    if pair is not None and puts_right(old, new):
+        words = [word for word in _WORD.finditer(text) if stem(plain(word[0])) == stem(pair[0])]
+        return text[: words[0].start()] + pair[1] + text[words[0].end() :] if len(words) == 1 else None
+    item = denied_item(new)
+    if not item or not denies_item(old, new):
+        return None
+    return rest(text, new, lambda part: float(not item.isdisjoint(part.stems))) or None
 
 
 def amended_value(value: str, quote: str | None, new: Frame) -> str | None:

@@ -9,13 +9,17 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from mnemic_language.compare.denials import denies, denies_of_another, puts_right
+from mnemic_language.compare.disagreements import in_another_state, tells_state
 from mnemic_language.compare.ended_courses import drops_course, ends_course
 from mnemic_language.compare.expressions import AMENDS, IS, TO_ORDINAL
 from mnemic_language.compare.implicit_endings import ends_in_other_words, recounts_by_order, tells_change
 from mnemic_language.compare.left_work import leaves_work, left
 from mnemic_language.compare.medicines import another_dose, may_be_medicine
+from mnemic_language.compare.other_things import at_another_time_of_day, of_another_of_its_kind, of_the_past_alone
+from mnemic_language.compare.products import another_product, ends_product, has_now, kinds_parted_with
 from mnemic_language.compare.statement_frame import Frame, stem
-from mnemic_language.compare.vocabulary import MEMBERS, SLOTS, products, word_classes
+from mnemic_language.compare.vocabulary import SLOTS, word_classes
 
 MOST_AMENDING = 4
 """Words of the value that a correction gives which says nothing else."""
@@ -26,17 +30,8 @@ _DOES = frozenset(
     )
 )
 """Verbs that two statements may share without being about one thing."""
-_RESTRICTS = frozenset({"much", "often", "alone", "every", "only", "without", "before", "after"})
-"""Words after which a denial is of a part: "I don't drink much"."""
-
-
 _NO_VALUE = re.compile(r"(?:it|that|this|to|what|how|why|everything|well|every word|das|es|ca|eso|questo|isso|het)\b")
 """Behind "I meant", no value: "I meant to call", "I meant it"."""
-_REPLACED = re.compile(
-    r"\b(?:from|instead of|not|rather than|von|statt|nicht|au lieu de|en vez de|en lugar de|invece di|em vez de|van"
-    r"|in plaats van) (?:the )?[\w.#+-]+"
-)
-"""Names what has been replaced."""
 PREPOSITIONS = frozenset(
     "under behind beside inside on in at above below near unter hinter neben auf in sous sur derriere dans en bajo"
     " sobre detras sotto sopra dietro su sob atras em onder achter naast op".split()
@@ -103,16 +98,6 @@ _HAD_BABY = re.compile(
 )
 
 
-def denies(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that nothing of `old` is so: "I work for Aldi", "I don't work for Aldi"."""
-    said = new.undisputed.stems
-    if old.negated or not new.negated or not old.stems or old.stems != said or old.subject != new.subject:
-        return False
-    if old.event or new.cues & {"past", "passing"} or not _RESTRICTS.isdisjoint(new.tokens):
-        return False
-    return all(old.slots(name) == new.slots(name) for name in MEMBERS)
-
-
 def aged(old: Frame, new: Frame) -> bool:
     """Return True if `new` gives a higher age of the same person than `old`."""
     if "age" not in old.attributes & new.attributes or old.subject != new.subject or not old.subject:
@@ -121,21 +106,6 @@ def aged(old: Frame, new: Frame) -> bool:
         return False
     mine, theirs = (tuple(number for number in one.numbers if number.isdigit()) for one in (old, new))
     return len(mine) == len(theirs) == 1 and int(theirs[0]) > int(mine[0])
-
-
-def another_product(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that a product has taken the place of another of its sort, which `old` names:
-    "I bank with Barclays", "I switched to Monzo".
-    """
-    if not new.cues & {"change", "again"} or new.cues & {"add", "passing", "past"} or old.negated != new.negated:
-        return False
-    if old.event and "change" not in old.cues:
-        return False
-    if old.subject.startswith("other:") != new.subject.startswith("other:"):
-        return False
-    mine, theirs = named_products(old), named_products(new, _REPLACED)
-    others = [name for name, one in mine.items() if len(one) == 1 and not theirs.get(name, one) <= one]
-    return len(others) == 1  # of two sorts one is the purpose: "PyCharm for Python", "IntelliJ for Java"
 
 
 def relocated(old: Frame, new: Frame) -> bool:
@@ -200,24 +170,13 @@ def delivered(old: Frame, new: Frame) -> bool:
     return birth is not None and bool(birth) and (old.subject == new.subject or not new.relations - old.relations)
 
 
-def named_products(frame: Frame, apart_from: re.Pattern[str] | None = None) -> dict[str, frozenset[int]]:
-    """Return the products that a statement names, by their sort, but those that `apart_from` finds."""
-    words, numbered, capitals = products()
-    said = apart_from.sub(" ", frame.plain) if apart_from is not None else frame.plain
-    found: dict[str, frozenset[int]] = {}
-    for sort in words.likely(said):
-        names = words.expressions[sort].findall(said)
-        real = [one for one in names if one not in capitals or stem(one.split()[0]) in frame.names]
-        if real:
-            found[sort] = frozenset(numbered[sort][one] for one in real)
-    return found
-
-
 def of_another_object(old: Frame, new: Frame) -> bool:
-    """Return True if `new` ends for one object what `old` says of another: "I'm allergic to cats", "I'm not allergic to
-    dogs any more"; or moves another.
+    """Return True if `new` ends for one object or denies of it what `old` says of another: "I'm allergic to cats",
+    "I'm not allergic to dogs"; or moves another.
     """
-    if moves_another(old, new) or of_another_person(old, new):
+    if moves_another(old, new) or of_another_person(old, new) or denies_of_another(old, new):
+        return True
+    if of_another_of_its_kind(old, new) or of_the_past_alone(old, new) or at_another_time_of_day(old, new):
         return True
     if "end" not in new.cues or not new.negated or new.cues & {"change", "correct"} or old.attributes & new.attributes:
         return False
@@ -342,7 +301,7 @@ def may_change_certainly(new: Frame) -> bool:
         return True
     if any(words.search(new.plain) for words in _MAY_CHANGE) or amending(new) is not None:
         return True
-    return tells_change(new) or leaves_work(new) or drops_course(new) or may_be_medicine(new)
+    return tells_change(new) or leaves_work(new) or drops_course(new) or may_be_medicine(new) or tells_state(new)
 
 
 _MAY_CHANGE = (_MOVES, _HAD_BABY, _ARRIVES, _IS_WELL)
@@ -350,12 +309,15 @@ CERTAIN_CHANGES = (
     amends,
     aged,
     denies,
+    puts_right,
     resumes,
     relocated,
     healed,
     reassigned,
     delivered,
     another_product,
+    in_another_state,
+    ends_product,
     ends_in_other_words,
     left,
     ends_course,
@@ -375,12 +337,15 @@ def rules_for(new: Frame) -> tuple[Callable[[Frame, Frame], bool], ...]:
         amends: amending(new) is not None,
         aged: "age" in new.attributes,
         denies: new.negated,
+        puts_right: new.negated,
         resumes: "again" in new.cues,
         relocated: unsaid and "residence" in new.attributes and bool(new.names),
         healed: not new.negated and recovers(new),
         reassigned: unsaid and bool(new.theme),
         delivered: not new.negated and (new.bears_child or _HAD_BABY.search(new.plain) is not None),
-        another_product: unsaid and not new.cues.isdisjoint({"change", "again"}),
+        another_product: unsaid and (not new.cues.isdisjoint({"change", "again"}) or has_now(new)),
+        in_another_state: tells_state(new),
+        ends_product: unsaid and bool(kinds_parted_with(new)),
         ends_in_other_words: tells_change(new),
         left: leaves_work(new),
         ends_course: drops_course(new),

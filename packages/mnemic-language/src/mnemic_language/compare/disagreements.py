@@ -1,6 +1,7 @@
 """Statements that cannot both hold: two values of an attribute that has one at a time, or two exclusive states.
 
-Nothing is closed by this, as there may be a second dog or a second home: the two are only marked.
+Of two states the later one closes the earlier one. Two names or places close nothing, as there may be a second dog or a
+second home: they are only marked.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from mnemic_language.compare.expressions import NOT, TOKEN
 from mnemic_language.compare.relatives import SEVERAL, of_another_relative
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import MEMBERS, person_words, plain, states, word_classes
 from mnemic_language.text.pattern import Pattern
 
@@ -19,6 +20,14 @@ LONGEST_SENTENCE, LONGEST_VALUE = 12, 3
 """Words of a sentence that gives one value, and of the value."""
 _UNLIKE = frozenset({"past", "passing", "add", "end", "weak_end"})
 """References to earlier statements by which both may hold."""
+_OF_NOW = frozenset(
+    map(
+        stem,
+        "now again days jetzt wieder inzwischen maintenant nouveau ahora nuevo adesso nuovo agora novo nu weer"
+        " diet been bin being since".split(),
+    )
+)
+"""Stems of words that may stand beside a state."""
 _LIMITING = frozenset(
     "only sometimes occasionally rarely mostly nur manchmal selten meist seulement parfois rarement solo solamente"
     " veces raramente volte so apenas vezes alleen soms zelden".split()
@@ -82,6 +91,28 @@ def disagree(old: Frame, new: Frame) -> bool:
     if of_another_relative(old, new):
         return False
     return any(one.excludes(other) for one in mine for other in theirs)
+
+
+def in_another_state(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says that the person of whom `old` tells a state is in one that excludes it: "I'm
+    vegetarian", "I eat meat"; two names or places may be of two things, and are only marked.
+    """
+    return tells_state(new) and tells_state(old) and any(a.excludes(b) for a in _states(old) for b in _states(new))
+
+
+@lru_cache(maxsize=16384)
+def tells_state(frame: Frame) -> bool:
+    """Return True if a statement tells a state of which a person is in one at a time, of now, and nothing else: no
+    day, occasion or person besides.
+    """
+    if not frame.said or frame.event or frame.conditions or not frame.cues.isdisjoint(_UNLIKE) or not _states(frame):
+        return False
+    left = frame.plain
+    for members in states().values():
+        for words in members:
+            left = words.sub(" ", left)
+    besides = Frame(left).unnumbered - frame.relations - _OF_NOW
+    return not besides and not any(frame.slots(name) for name in MEMBERS)
 
 
 @lru_cache(maxsize=16384)

@@ -189,6 +189,8 @@ ORDINALS = {
 TOO_MUCH = re.compile(r"\btoo (?!and\b|but\b|so\b|now\b|because\b)(?=[a-z])")
 """Before a word it says how much ("too busy"), and adds nothing."""
 DUTCH = re.compile(r"\b(?:ik|wij|mijn|onze|het|een|niet|geen|zijn|wordt|hebben)\b")
+NIECE = re.compile(r"(?i)\b(mijn|onze|jouw|haar|zijn|een|de) nicht\b")
+"""The Dutch niece; the word alone is the German "not"."""
 PRESENT = re.compile(
     r"\b(?:am|is|are|i'm|we're|he's|she's|it's|i've|have|has|live|lives|work|works|use|uses|like|love|prefer|always"
     r"|every|never|usually|drive|take|takes|eat"

@@ -82,6 +82,11 @@ _PASSED = Pattern(
     r"|er niet meer|heengegaan|begraven|verloren"
     r"|regenboogbrug)\b"
 )
+_BOTH = Pattern(
+    r"\b(?:both|all (?:of|two|three|the)|beide|alle (?:beide|zwei|drei|meine|unsere)|les deux|tou(?:te)?s les|amb[oa]s"
+    r"|l[oa]s dos|tutti e due|tutte e due|entramb[ie]|as duas|os dois|allebei|alle (?:twee|drie))\b"
+)
+"""Says that two or more of a kind are meant, and no other's."""
 _AILS = Pattern(
     r"allerg|allergi|alergi|intoler|asthm|asma\b|astma|hay ?fever|heuschnupfen|rhume des foins|hooikoorts|eczema|ekzem"
     r"|eczem|migra|emicrani|enxaquec|insomni|insonni|schlaflos|slapeloos|\brsi\b|tendin|sciati|ischias|reflux|anaemi"
@@ -185,9 +190,10 @@ def _dead(old: Frame, new: Frame) -> bool:
     """Return True if an animal of the speaker's has died."""
     if _PASSED.search(new.plain) is None or _ANIMAL.search(old.plain) is None:
         return False
-    return bool(old.called_stems & (new.called_stems | new.stems)) or bool(
-        set(_ANIMAL.findall(old.plain)) & set(_ANIMAL.findall(new.plain)) and new.own
-    )
+    if old.called_stems & (new.called_stems | new.stems):
+        return True
+    same = set(map(stem, _ANIMAL.findall(old.plain))) & set(map(stem, _ANIMAL.findall(new.plain)))
+    return bool(same) and (new.own or _BOTH.search(new.plain) is not None)
 
 
 def _overcome(old: Frame, new: Frame) -> bool:

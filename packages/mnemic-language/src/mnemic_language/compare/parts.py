@@ -16,6 +16,7 @@ from mnemic_language.compare.adverbials import FREQUENCIES, begins_timed, says_o
 from mnemic_language.compare.exclusive_values import another_of_a_sort
 from mnemic_language.compare.expressions import DUTCH, PRESENT
 from mnemic_language.compare.features import denied
+from mnemic_language.compare.predicates import PREPOSITION, predicate_of
 from mnemic_language.compare.same_sort import may_be_about, touched_by_sort
 from mnemic_language.compare.statement_frame import Frame, about_a_name, relation_stems, stem
 from mnemic_language.compare.vocabulary import person_words, plain, word_classes
@@ -74,10 +75,6 @@ _ORDERS = re.compile(
     r"|désormais|por favor|siempre|nunca|per favore|sempre|mai|altijd|nooit|alsjeblieft|voortaan)\b(?! \w+(?:ed|ing)\b)"
 )
 """Openings of a standing request, whose parts depend on each other and are never separated."""
-_PREPOSITION = re.compile(
-    r"(?i)(?:in|at|on|to|for|from|by|near|into|of|an|am|auf|bei|beim|für|zu|zum|zur|nach|von|aus|um|à|au|aux|chez|dans|en|de|du"
-    r"|pour|sur|a|al|para|por|del|da|dal|di|nel|nella|per|su|em|no|na|ao|op|naar|van|voor|bij|te)\s+"
-)
 _LISTED = re.compile(r"(?i)[^,.;:!?\n]{1,40}(?:,[^,.;:!?\n]{1,40}){0,6},?\s(?:and|or|und|oder|et|ou|y|o|e|en|of)\s")
 LONG_ROW, SHORT_PART = 4, 6  # parts between commas from which a sentence is a list, and words of the longest
 _ACTS = re.compile(rf"(?i)(?<![^\W\d_])[^\W\d_]+\s(?:{_ARTICLE}|{_MINE})\s")
@@ -126,6 +123,7 @@ class _Read:
     verb: bool
     preposition: str = ""  # after the verb, if only a name or a thing follows it: "I work at Siemens"
     beside: str = ""  # the word for "with" before a second companion
+    predicate: str = ""  # behind "am", before a preposition: "allergic"
 
     @cached_property
     def frame(self) -> Frame:
@@ -150,15 +148,17 @@ class _Read:
         if self.verbal:
             return f"{self.who} {piece.text}"
         when, what = time_first(piece.text)
-        if when and not _PREPOSITION.match(what) and (_is_verb(plain(what).split(" ")[0]) or _ACTS.match(what)):
+        if when and not PREPOSITION.match(what) and (_is_verb(plain(what).split(" ")[0]) or _ACTS.match(what)):
             return f"{self.who} {what} {when}"
-        return f"{self.lead} {self.preposition if self.bare and not when else ''}{piece.text}"
+        listed = self.predicate and (self.bare or PREPOSITION.match(piece.text)) and not when
+        lead = f"{self.lead} {self.predicate}" if listed else self.lead
+        return f"{lead} {self.preposition if self.bare and not when else ''}{piece.text}"
 
     @property
     def bare(self) -> bool:
         """True if the part is only a name or a thing that continues the list before it."""
         text = self.piece.text
-        opens = _OPENING.match(text) or _PREPOSITION.match(text) or PRESENT.match(plain(text)) or _DENIES.match(text)
+        opens = _OPENING.match(text) or PREPOSITION.match(text) or PRESENT.match(plain(text)) or _DENIES.match(text)
         return not (opens or self.piece.whole or self.verbal)
 
     @property
@@ -222,8 +222,9 @@ def _read(text: str) -> tuple[_Read, ...]:
         beside = "" if before is None else before.beside
         if before is not None and before.piece.how == "with":
             beside = before.piece.text.split(" ", 1)[0]
-        preposition = _behind_verb(head, lead)[0] if verb else ""
-        found.append(_Read(piece, lead, who, verb, preposition, beside))
+        predicate = predicate_of(head, lead) if verb else ""
+        preposition = _behind_verb(head, f"{lead} {predicate}" if predicate else lead)[0] if verb else ""
+        found.append(_Read(piece, lead, who, verb, preposition, beside, predicate))
     return tuple(found)
 
 
@@ -254,7 +255,7 @@ def _within(head: str, after: str, kind: str) -> bool:
 def _behind_verb(head: str, lead: str) -> tuple[str, bool]:
     """Return the preposition after the verb of a sentence, and whether only one name or thing follows it."""
     behind = head[len(lead) :].strip()
-    found = _PREPOSITION.match(behind)
+    found = PREPOSITION.match(behind)
     return ("", False) if found is None else (found[0], len(behind[found.end() :].split()) <= SHORT_ITEM)
 
 

@@ -23,7 +23,7 @@ SEVERAL = frozenset(
     "brother sister son daughter kid child aunt uncle cousin niece nephew grandson granddaughter godson goddaughter"
     " bruder schwester sohn tochter kind tante onkel cousine vetter nichte neffe enkel enkelin frere soeur fils fille"
     " enfant oncle niece neveu hermano hermana hijo hija tia tio prima primo sobrina sobrino fratello sorella figlio"
-    " figlia zia zio cugina cugino nipote irmao irma filho filha sobrinha sobrinho broer zus zoon dochter oom nicht"
+    " figlia zia zio cugina cugino nipote irmao irma filho filha sobrinha sobrinho broer zus zoon dochter oom nichtje"
     " neef".split()
 )
 """Relations of which a person may have several, so that another name is another person's."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mnemic_language.compare.expressions import (
     ASKS,
     CLAUSE,
     GERMAN_PAST,
     JEST,
+    NIECE,
     ORDERS,
     STANDING_WISH,
     UNREAL_MOOD,
 )
 from mnemic_language.compare.vocabulary import cue_words_for, plain
 
+LONGEST_JEST = 5
+"""Words of a sentence that does nothing but take back the one before it."""
 SHORTEST_REAL = 3
 """Words before a wish ("I drink wine again, a Rioja would be nice") that state something."""
 
@@ -21,6 +26,17 @@ def stated_until(text: str) -> int:
     """Return the number of characters of `text` that state something, before it begins to ask."""
     said = stated(text.rstrip())
     return len(said) if text.startswith(said) else 0
+
+
+def said_in(sentences: Iterable[str]) -> tuple[str, ...]:
+    """Return what sentences state. One that is but a jest ("Just kidding!") takes back the one before it."""
+    found: list[str] = []
+    for sentence in sentences:
+        if len(sentence.split()) <= LONGEST_JEST and JEST.search(plain(sentence)):
+            found = found[:-1]
+        elif (part := stated(sentence)) and (said := real(part)):
+            found.append(NIECE.sub(r"\1 nichtje", said))
+    return tuple(found)
 
 
 def stated(sentence: str) -> str:

@@ -46,7 +46,7 @@ from mnemic_language.compare.expressions import (
     WEEKDAY_ALONE,
     YOU,
 )
-from mnemic_language.compare.stated import real, stated
+from mnemic_language.compare.stated import said_in
 from mnemic_language.compare.vocabulary import (
     MEMBERS,
     attribute_words,
@@ -110,8 +110,7 @@ class Frame:
     def said(self) -> tuple[str, ...]:
         """Its sentences that state something: no question, nothing quoted, nothing unreal."""
         body = ASIDE.sub("", CALLED.sub(" ", QUOTED.sub(" ", self.text[:LONGEST])))
-        parts = [stated(part.strip()) for part in SENTENCE.split(body) if part and part.strip()]
-        return tuple(said for part in parts if part and (said := real(part)))
+        return said_in(part.strip() for part in SENTENCE.split(body) if part and part.strip())
 
     @cached_property
     def plain(self) -> str:

@@ -169,6 +169,7 @@ def products() -> tuple[Lexicon, Mapping[str, Mapping[str, int]], frozenset[str]
     """
     data = _data("products")
     capitals = frozenset(data.pop("capitals"))
+    del data["kinds"]
     sorts = {
         name: {plain(spelling): number for number, spellings in enumerate(listed) for spelling in spellings.split("|")}
         for name, listed in data.items()
@@ -181,6 +182,13 @@ def product_names() -> frozenset[str]:
     """Return the names of products that are no other words and no places."""
     _, sorts, capitals = products()
     return frozenset(name for names in sorts.values() for name in names) - capitals
+
+
+@lru_cache(maxsize=1)
+def product_kinds() -> Mapping[str, Sequence[str]]:
+    """Return, for each word for a kind of product ("car"), the sorts that it may mean."""
+    kinds: Mapping[str, Sequence[str]] = _data("products")["kinds"]
+    return kinds
 
 
 @lru_cache(maxsize=1)

@@ -6,6 +6,8 @@ present. The classifier, most of whose sentences are English, is less sure of th
 
 from __future__ import annotations
 
+from mnemic_language.compare.products import named_products
+from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.sentences.tables import pattern
 
 PLAIN_FROM = 0.3
@@ -50,6 +52,8 @@ _PLAIN = pattern(
     r"|j'ai mal (?:à|au|aux) [^,.!?]{3,30}|je vais (?:au|à la|à l') ?(?:boulot|école|fac|gym|salle"
     r"|piscine)\b[^,.!?]{0,30}"
     r"|(?:los|le|il|la|às|na|op) \w+ (?:voy|vado|vou|ga ik) [^,.!?]{3,40}"
+    r"|(?:i|we) (?:mostly |mainly |always |usually |only )?use (?!(?:it|that|this|them|these|those|some|one|any|the"
+    r"|your|to|my|both|all)\b)[\w.+#-]+(?: (?:for|as|at|with|on|in) [\w' -]{2,30})?"
     r"|i(?:'m| am) the (?:\w+ )?(?:treasurer|chair\w*|secretary|captain|president|coach|organi[sz]er|host|editor"
     r"|landlord|owner"
     r"|caretaker|director|head|lead|leader) of [^,.!?]{3,60}|i keep (?:all )?my [^,.!?]{3,40} (?:in|on"
@@ -71,6 +75,13 @@ _PLAIN = pattern(
     r" (?-i:[^\W\d_a-z])[\w'’-]{1,20}"
     r")[.!]?$"
 )
+_USES = pattern(
+    r"^\W{0,3}(?:(?:i|we|i'm|we're|i am|we are|ich|wir|je|on|nous|yo|io|eu|ik|we|wij) |j')?"
+    r"(?:(?:mostly|mainly|always|usually|only|immer|toujours|siempre|sempre|altijd) )?"
+    r"(?:use|using|drive|code in|write in|benutze|benutzen|nutze|nutzen|verwende\w*|fahre|utilise|utilisons|utilisent"
+    r"|uso|usamos|utilizo|utilizamos|usiamo|utilizzo|gebruik|gebruiken)\b [^,.!?]{2,50}[.!]?$"
+)
+"""Matches what its speaker uses, as a whole sentence."""
 _OF_THE_MOMENT = pattern(
     r"\b(?:heute|gerade|jetzt|gestern|morgen|aujourd'hui|hier|demain|hoy|ayer|mañana|ahora|oggi|ieri|domani|adesso"
     r"|hoje|ontem|amanhã|agora|vandaag|gisteren|frage|fragen|questions?|preguntas?|domand\w|perguntas?|pergunta|vraag"
@@ -78,6 +89,13 @@ _OF_THE_MOMENT = pattern(
     r"|kaffee getrunken|gegessen|gekauft|gesehen|gelesen|gemacht)\b"
 )
 """Matches words of the day, or of the talk."""
+
+
+def uses_product(text: str) -> bool:
+    """Return True if a clause plainly states that its speaker uses a known product: "I use Vim"."""
+    if _USES.search(text) is None or _OF_THE_MOMENT.search(text) is not None:
+        return False
+    return bool(named_products(Frame(text)))
 
 
 def is_plain_state(text: str) -> bool:

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from mnemic_language.compare.statement_frame import Frame, stem
+from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import person_words, plain
 
 _OF = "'s"
-SEVERAL = 2
-"""Things from which it is open which of them is meant."""
-_ALL = re.compile(
-    r"\b(?:both|all|every\w*|each|cars|pets|cats|dogs|beide[sn]?|alle[sn]?|autos|les deux|tou(?:te)?s|amb[oa]s|tod[oa]s"
-    r"|l[oa]s dos|entramb[ie]|tutt[ie]|as duas|os dois|allebei)\b"
-)
-"""Says that all of them are meant."""
 _OF_A_KIND = re.compile(
     r"\b(?:an?|another|eine?n?|einem|une?|una?|uno|um|uma|een) (?:[a-zà-ÿ-]+ ){0,2}?(?P<name>[A-ZÀ-Þ][\w-]+(?:"
     r" [A-ZÀ-Þ\d][\w-]*)?)"
@@ -36,17 +29,6 @@ def things_in(statements: Iterable[str]) -> list[str]:
             owner = f" ({plain(whose).removesuffix(_OF)})" if whose and frame.relations else ""
             found.setdefault(f"{name}{owner}".strip(), None)
     return list(found)
-
-
-def may_end_each(new: str, statements: Sequence[str]) -> bool:
-    """Return True if a statement that ends one thing ("I sold the car") may mean each of several that the earlier
-    statements name ("My car is a Golf", "My second car is a Volvo"), and says not which.
-    """
-    things, said = things_in(statements), Frame(new)
-    if len(things) < SEVERAL or _ALL.search(said.plain) is not None or said.totals or said.numbers:
-        return False
-    named = {stem(plain(word)) for thing in things for word in thing.split()}
-    return said.stems.isdisjoint(named) and said.called_stems.isdisjoint(named)
 
 
 def _is_of_another(word: str) -> bool:

@@ -234,7 +234,7 @@ IDENTITY = (
     ),
     Rule(
         pattern=pattern(r"\b(?:I|I've been|We) (?:currently |now )?(?:work|working) (?:for|at|"
-                        r"with) (?P<v>[A-Z][\w&.'-]{0,24}(?: (?:[A-Z&][\w&.'-]{0,24}|of|and)){0,4})|"
+                        r"with) (?P<v>[A-Z][\w&.'-]{0,24}(?: (?:[A-Z&][\w&.'-]{0,24}|(?:of|and)(?= [A-Z&]))){0,4})|"
                         r"\b[Mm]y (?:employer|company) is (?P<w>[A-Z][\w&.' -]{1,40})|\b(?:I'm|I am) (?!\w+ing\b|not\b|"
                         r"[\w -]{0,40}\b(?:(?:good|great|bad|terrible|excellent|decent|hopeless|rubbish|brilliant"
                         r"|better|worse|best|"

@@ -1,0 +1,109 @@
+"""Products of which people use one at a time: another takes the place of one, and the word for its kind may end it."""
+
+from __future__ import annotations
+
+import re
+
+from mnemic_language.compare.statement_frame import Frame, stem
+from mnemic_language.compare.vocabulary import product_kinds, products
+from mnemic_language.text.pattern import Pattern
+
+_THE = (
+    r"(?:the|my|our|this|der|die|das|den|dem|mein\w{0,2}|unser\w{0,2}|le|la|mon|ma|notre|el|mi|nuestr[oa]|il|lo|mi[oa]"
+    r"|nostr[oa]|o|a|meu|minha|noss[oa]|de|het|mijn|onze|ons)"
+)
+KIND = re.compile(
+    rf"\b(?:{_THE} |l'|both |one of (?:my|our|the) |ein\w{{0,2}} (?:meiner|unserer|der) |une? de (?:mes|nos) "
+    r"|un[ao] de (?:mis|nuestr[oa]s) |uno? dei (?:miei|nostri) |una delle (?:mie|nostre) "
+    r"|uma? d[oa]s (?:meus|minhas|noss[oa]s) |een van (?:mijn|onze) )(?P<noun>[a-z-]{3,20})\b"
+)
+"""Matches a thing by the word for its kind, in plain letters: "the cat", "my car", "one of our dogs"."""
+HAS = re.compile(
+    r"\b(?:have|has|got|own|keep|drive|ride|use|bought|adopted|subscribe|hab|habe|haben|fahre|fahren|besitze\w*|nutze"
+    r"|benutze|gekauft"
+    r"|adoptiert|ai|avons|a|roule|conduis|utilise|possede|achete|adopte|tengo|tenemos|conduzco|uso|compre|adopte|ho"
+    r"|abbiamo|guido|comprato"
+    r"|adottato|tenho|temos|dirijo|conduzo|comprei|adotei|heb|hebben|rijd|rijden|gebruik|gekocht|geadopteerd|called"
+    r"|named|heisst|appelle|llama|chiama|chama|heet|is|ist|est|es|e)\b|'ve|'s\b"
+)
+"""Says that somebody has a thing, or what it is or is called."""
+_PARTS = re.compile(
+    r"\b(?:sold|scrapped|stolen|totall?ed|written off|got rid of|gave away|given away|cancell?ed|unsubscribed|verkauft"
+    r"|verschrottet|gestohlen|gekundigt|abbestellt|vendue?|vole|resilie|annule|vendi\w*|vendid[oa]|robad[oa]|robaron"
+    r"|cancele|cancelad[oa]|vendut[oa]|rubat[oa]|disdett[oa]|roubad[oa]|roubaram|cancelei|verkocht|gestolen|opgezegd)\b"
+)
+"""Says that the speaker parted with a thing."""
+_REPLACED = re.compile(
+    r"\b(?:from|instead of|not|rather than|von|statt|nicht|au lieu de|en vez de|en lugar de|invece di|em vez de|van"
+    r"|in plaats van) (?:the )?[\w.#+-]+"
+)
+"""Names what has been replaced."""
+_NOW = re.compile(
+    r"\b(?:now|these days|jetzt|nun|inzwischen|mittlerweile|maintenant|desormais|ahora|adesso|ora|agora|nu"
+    r"|tegenwoordig)\b"
+)
+_ONE_AT_A_TIME = frozenset({"editors", "browsers", "cars", "phones", "mail", "notes", "systems"})
+"""Sorts of which "now" alone says that one has taken the place of another: of others people have two."""
+LONGEST_NOW = 8
+"""Words of a statement in which "now" says so."""
+
+
+def another_product(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says that a product has taken the place of another of its sort, which `old` names:
+    "I bank with Barclays", "I switched to Monzo".
+    """
+    if new.cues & {"add", "passing", "past"} or old.negated != new.negated:
+        return False
+    if not new.cues & {"change", "again"} and not has_now(new):
+        return False
+    if old.event and "change" not in old.cues:
+        return False
+    if old.subject.startswith("other:") != new.subject.startswith("other:"):
+        return False
+    mine, theirs = named_products(old), named_products(new, _REPLACED)
+    others = [name for name, one in mine.items() if len(one) == 1 and not theirs.get(name, one) <= one]
+    if not new.cues & {"change", "again"} and not _ONE_AT_A_TIME.issuperset(others):
+        return False
+    return len(others) == 1  # of two sorts one is the purpose: "PyCharm for Python", "IntelliJ for Java"
+
+
+def has_now(new: Frame) -> bool:
+    """Return True if a short statement says what its speaker has or uses now: "I use Emacs now"."""
+    return len(new.tokens) <= LONGEST_NOW and _NOW.search(new.plain) is not None and HAS.search(new.plain) is not None
+
+
+def ends_product(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says that the speaker parted with a thing, by the word for its kind, and `old` that they
+    have a product of that kind: "I have a Golf", "I sold the car".
+    """
+    if old.negated or old.relations or new.relations or not new.cues.isdisjoint({"past", "passing", "add"}):
+        return False
+    return not kinds_parted_with(new).isdisjoint(named_products(old)) and HAS.search(old.plain) is not None
+
+
+def kinds_parted_with(new: Frame) -> frozenset[str]:
+    """Return the sorts of products of which `new` says, by the word for the kind, that the speaker has one no more."""
+    if _PARTS.search(new.plain) is None:
+        return frozenset()
+    kinds = product_kinds()
+    return frozenset(sort for noun in KIND.findall(new.plain) for sort in kinds.get(noun, ()))
+
+
+def named_products(frame: Frame, apart_from: re.Pattern[str] | None = None) -> dict[str, frozenset[int]]:
+    """Return the products that a statement names, by their sort, but those that `apart_from` finds."""
+    words, numbered, capitals = products()
+    said = apart_from.sub(" ", frame.plain) if apart_from is not None else frame.plain
+    found: dict[str, frozenset[int]] = {}
+    for sort in words.likely(said):
+        names = _last_of_each_name(words.expressions[sort], said)
+        real = [one for one in names if one not in capitals or stem(one.split()[0]) in frame.names]
+        if real:
+            found[sort] = frozenset(numbered[sort][one] for one in real)
+    return found
+
+
+def _last_of_each_name(words: Pattern, said: str) -> list[str]:
+    """Return what the words find, of two side by side the second: of a make and a model the model."""
+    found = list(words.finditer(said))
+    follows = {one.start() for one in found}
+    return [one[0] for one in found if one.end() + 1 not in follows]

@@ -41,7 +41,7 @@ _NAMED = re.compile(
 class _Told(NamedTuple):
     """Things of one kind that a statement tells of: how many at least, their names, whether it says "another"."""
 
-    count: int
+    number: int
     names: frozenset[str]
     more: bool
 
@@ -76,7 +76,7 @@ def _told(text: str, noun: str) -> _Told | None:
     called = [_CALLED.match(text, found.end()) or _NAMED.search(text, 0, found.start()) for found in mentioned]
     names = {stem(plain(one["name"])) for one in called if one is not None}
     return _Told(
-        count=max(len(products), introduced, *(min(count, SEVERAL) for count in counts), 1),
+        number=max(len(products), introduced, *(min(count, SEVERAL) for count in counts), 1),
         names=frozenset(names | products),
         more=re.search(_MORE.replace("KIND", noun), frame.plain) is not None,
     )
@@ -87,7 +87,7 @@ def _are_several(told: Iterable[_Told]) -> bool:
     "another" beside one.
     """
     known = list(told)
-    if any(one.count >= SEVERAL for one in known):
+    if any(one.number >= SEVERAL for one in known):
         return True
     if len(known) < SEVERAL:
         return False

@@ -39,6 +39,7 @@ from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.clauses import Clause, clauses
 from mnemic_language.sentences.disputes import only_disputes, without_dispute
 from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
+from mnemic_language.sentences.likings import without_marks_around
 from mnemic_language.sentences.main_clause import in_main_order
 from mnemic_language.sentences.pasted_text import data_spans, fiction_from, merged
 from mnemic_language.sentences.social_remarks import is_company
@@ -370,6 +371,7 @@ def _readable(text: str) -> str:
     Injected memories, pasted text and longer quotations are blanked out; a marker takes the place of each.
     """
     shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text)
+    text = without_marks_around(text)
     shown += [match.span() for match in _QUOTATION.finditer(text) if _is_speech(match[0])]
     for start, end in merged(shown):
         text = text[:start] + _MARKER + "".join("\n" if c == "\n" else " " for c in text[start + 1 : end]) + text[end:]

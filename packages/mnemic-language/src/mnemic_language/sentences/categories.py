@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mnemic_language.sentences.classify.classifier import KEPT, Opinion
 from mnemic_language.sentences.habits import HABIT
+from mnemic_language.sentences.likings import LIKING
 from mnemic_language.sentences.preference_wordings import LASTS, PREFERS, WHEN_ASKED
 from mnemic_language.sentences.standing_orders import is_standing_order
 from mnemic_language.text.pattern import Pattern
@@ -41,7 +42,7 @@ def category_of(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:
     best = max(opinions, key=lambda one: one.keep, default=None)
     if best is not None and best.kept_as == "safety":
         return "constraint"
-    if any(map(PREFERS.match, texts)):
+    if any(PREFERS.match(text) or LIKING.match(text) for text in texts):
         return "preference"
     if best is None:
         return "fact"

@@ -18,6 +18,7 @@ from mnemic_language.reason_codes import (
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.clauses import Clause, clauses
 from mnemic_language.sentences.judgements import is_gossip
+from mnemic_language.sentences.likings import LIKING
 from mnemic_language.sentences.pasted_text import AMENDS_A_RECORD
 from mnemic_language.sentences.social_remarks import NAMED, is_company
 from mnemic_language.sentences.standing_orders import is_standing_order
@@ -283,7 +284,7 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return mood.reason
     if mood.quotes(clause) and not _is_own_conclusion(clause):
         return QUOTED
-    if (remark := _remark(text)) is not None or mood.lasting or _PREFERENCE.search(text):
+    if (remark := _remark(text)) is not None or mood.lasting or _PREFERENCE.search(text) or LIKING.match(text):
         return remark
     if _is_of_the_moment(text):
         return TRANSIENT

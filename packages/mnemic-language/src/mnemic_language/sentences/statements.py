@@ -17,6 +17,7 @@ from mnemic_language.sentences.classify.classifier import Opinion
 from mnemic_language.sentences.clauses import Clause
 from mnemic_language.sentences.exclusion_rules import Mood, is_certain, left_out
 from mnemic_language.sentences.habits import HABIT, MEDICATED
+from mnemic_language.sentences.likings import LIKED_FROM, LIKING
 from mnemic_language.sentences.plain_states import PLAIN_FROM, is_plain_state, uses_product
 from mnemic_language.sentences.preference_wordings import (
     CONTINUES,
@@ -247,7 +248,9 @@ def _says_little_alone(piece: Piece) -> bool:
         return False
     if LEANING.search(piece.text):
         return True
-    return piece.keep < PART_FROM and not (PREFERS.match(piece.text) or LASTS.match(piece.text))
+    if PREFERS.match(piece.text) or LASTS.match(piece.text) or LIKING.match(piece.text):
+        return False
+    return piece.keep < PART_FROM
 
 
 def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
@@ -351,6 +354,8 @@ def _least(piece: Piece, opinion: Opinion) -> float:
     """Return the probability from which a statement is stored that nobody asked to remember."""
     if is_standing_order(piece.text) or is_arrangement(piece.text) or uses_product(piece.text):
         return ARRANGED_FROM
+    if not piece.social and LIKING.match(piece.text):
+        return LIKED_FROM
     if PREFERS.match(piece.text) or LASTS.match(piece.text) or (not piece.social and HABIT.match(piece.text)):
         return SAID_FROM
     if is_plain_state(piece.text):

@@ -1,9 +1,9 @@
 """Fit the weights of `mnemic.retrieve.dependence`: `python training/preferences/fit.py [PREFEVAL.json]`.
 
-A request of `frames.toml` is compared with a statement of its own subject, and with nine drawn from others, and so is
-every other line of a file of {preference, question, subject}, if one is given. Prints the weights, and for several
-bounds the share of statements that their own request is shown and the mean number of the nine, of either half of the
-file.
+A request of `frames.toml` is compared with a statement of its own subject, and with nine drawn from others. Prints the
+weights, and for several bounds the share of statements that their own request is shown and the mean number of the nine.
+A file of {preference, question, subject}, if one is given, is only rated by them, in two halves: nothing is fitted to
+it, whatever its licence.
 """
 
 from __future__ import annotations
@@ -66,7 +66,21 @@ def table(lines: Sequence[tuple[str, str, str]]) -> tuple[np.ndarray, np.ndarray
 
 
 def fitted(rows: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the weights of a ridge logistic regression, the base last."""
+    """Return the weights of a ridge logistic regression, the base last. No feature counts against a preference: those
+    that would are left out, and the others fitted again.
+    """
+    kept = np.full(rows.shape[1], True)
+    while True:
+        weights = _regression(rows[:, kept], right)
+        if (weights[:-1] >= 0).all():
+            break
+        kept[np.flatnonzero(kept)[weights[:-1] < 0]] = False
+    found = np.zeros(rows.shape[1] + 1)
+    found[np.append(kept, True)] = weights
+    return found
+
+
+def _regression(rows: np.ndarray, right: np.ndarray) -> np.ndarray:
     rows = np.c_[rows, np.ones(len(rows))]
     weights = np.zeros(rows.shape[1])
     for _ in range(STEPS):
@@ -92,10 +106,9 @@ def main(files: Sequence[str]) -> None:
         read = json.loads(Path(file).read_text(encoding="utf-8"))
         lines = [(one["subject"], one["preference"], one["question"]) for one in read]
         halves = [table(lines[half::2]) for half in (0, 1)]
-    fit = [frames, *halves[:1]]
-    weights = fitted(np.concatenate([rows for rows, _ in fit]), np.concatenate([right for _, right in fit]))
+    weights = fitted(*frames)
     print(dict(zip(WEIGHTS, (round(float(one), 2) for one in weights), strict=True)))
-    for name, (rows, right) in zip(("frames", "fitted half", "other half"), (frames, *halves), strict=False):
+    for name, (rows, right) in zip(("frames", "one half", "other half"), (frames, *halves), strict=False):
         rate(name, rows, right, weights)
     print(f"in use: {dict(dependence.WEIGHTS)}, from {dependence.LEAST}")
 

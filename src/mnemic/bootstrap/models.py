@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 _HTTP = ("http", "https")
-_PROTOCOLS = ("cohere", "voyage", "tei")
+_PROTOCOLS = ("cohere", "jina", "voyage", "tei")
 _CLIENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "anthropic": ("anthropic", "anthropic"),

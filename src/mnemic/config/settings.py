@@ -139,9 +139,9 @@ class Settings:
     embedder_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     reranker: str = setting(
         "none",
-        "Reranker of search results, by the protocol of its server: cohere (also Jina, vLLM, LiteLLM), voyage or tei. "
+        "Reranker of search results, by the protocol of its server: cohere (also vLLM, LiteLLM), jina, voyage or tei. "
         "Or onnx, a model of your own (mnemic[onnx]), or the name of another plug-in.",
-        read=one_of_or_plugin("rerankers", "none", "cohere", "voyage", "tei"),
+        read=one_of_or_plugin("rerankers", "none", "cohere", "jina", "voyage", "tei"),
     )
     reranker_url: str | None = setting(
         None, "Base URL of that server, to which /rerank is added: https://api.cohere.com/v2, https://api.jina.ai/v1."

@@ -2,8 +2,8 @@
 
 A topic in common alone says little, as a request for a restaurant shares one with everything about food and health;
 likeness alone misses the allergy. This is a logistic model of both. `training/preferences/fit.py` fits it to statements
-and requests written for this project and to the `dev` half of a public set, a request with the statements of the same
-subject against those of others; docs/benchmarks/retrieval.md reports its results on the other half.
+and requests written for this project, a request with the statements of its own subject against those of others; a word
+in common says no more than the cosine does. docs/benchmarks/retrieval.md reports its results on a public set.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from types import MappingProxyType
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "cosine": 10.9,
-        "word": 0.33,
-        "words": 0.23,
-        "topic": 0.94,
-        "touched": 1.77,
-        "no_topic": 1.42,
-        "any_topic": 1.24,
-        "base": -5.42,
+        "cosine": 11.22,
+        "word": 0.0,
+        "words": 0.0,
+        "topic": 1.29,
+        "touched": 1.39,
+        "no_topic": 1.17,
+        "any_topic": 1.07,
+        "base": -4.93,
     }
 )
-LEAST = 0.08
-"""Probability from which a preference is shown, where one of ten matters: one that is missed spoils an answer, one too
+LEAST = 0.1
+"""Probability from which a preference is shown, as of ten one matters: one that is missed spoils an answer, one too
 many costs a line.
 """
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from mnemic.retrieve.mere_names import asks_more, mere_names
 from mnemic.retrieve.other_kinds import about_other_kinds
+from mnemic.retrieve.other_names import of_other_names
 from mnemic.retrieve.other_siblings import about_siblings, behind, lowered, set_aside
 from mnemic.retrieve.question import ROLES
 from mnemic.types import Memory, Scored
@@ -23,6 +24,8 @@ SIBLING, KIND, QUESTION, NAME = "sibling", "kind", "question", "name"
 """Names of the moves of such memories among the ranks."""
 OF_SIBLING, OF_QUESTION, OF_NAME = 0.15, 0.0, 0.15
 """Part of its relevance that such a memory keeps."""
+BEHIND_NAMES = 0.2
+"""Part of its score that the name of another keeps: it has every word of an answer."""
 _OWN = frozenset({None, "", *ROLES})
 _OF_QUESTIONS = re.compile(
     r"\b(?:ask|asks|asked|asking|questions?|frag\w+|gefragt|demand\w+|pregunt\w+|domand\w+)\b", re.IGNORECASE
@@ -39,25 +42,27 @@ def is_question(memory: Memory) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NonAnswers:
-    """Memories of siblings or of other kinds (`apart`; `kinds` are the latter), recorded questions, and those that only
-    name somebody.
+    """Memories of siblings, of other kinds or of others' names (`apart`; `kinds` are the last two, `others` the last),
+    recorded questions, and those that only name somebody.
     """
 
     apart: frozenset[str] = frozenset()
     asked: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
 
     @classmethod
     def among(cls, question: str, memories: Mapping[str, Memory]) -> NonAnswers:
         """Return those of `memories` that do not answer `question`."""
-        kinds = about_other_kinds(question, memories)
+        others = of_other_names(question, memories)
+        kinds = about_other_kinds(question, memories) | others
         apart = about_siblings(question, memories) | kinds
         named = mere_names(memories) if asks_more(question) else frozenset()
         if _OF_QUESTIONS.search(question):
-            return cls(apart, named=named, kinds=kinds)
+            return cls(apart, named=named, kinds=kinds, others=others)
         asked = frozenset(one for one, memory in memories.items() if is_question(memory))
-        return cls(apart, asked, named, kinds)
+        return cls(apart, asked, named, kinds, others)
 
     @property
     def every(self) -> frozenset[str]:
@@ -68,8 +73,8 @@ class NonAnswers:
         """Return `scores` with those of non-answers lowered; a question goes behind all others."""
         if not self.every:
             return scores
-        after = behind(scores, self.apart | self.named, messages)
-        return lowered(after, self.asked, OF_QUESTION)
+        after = behind(scores, (self.apart - self.others) | self.named, messages)
+        return lowered(lowered(after, self.others, BEHIND_NAMES), self.asked, OF_QUESTION)
 
     def set_aside(self, lists: Mapping[str, Sequence[Scored]]) -> Mapping[str, Sequence[Scored]]:
         """Return `lists` with their scores at zero, by which nothing is known."""

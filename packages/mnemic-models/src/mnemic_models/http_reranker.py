@@ -17,8 +17,8 @@ from mnemic_models.openai_client import CallFailed, FailureCause, OpenAIClient
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-Protocol = Literal["cohere", "voyage", "tei"]
-PROTOCOLS: tuple[Protocol, ...] = ("cohere", "voyage", "tei")
+Protocol = Literal["cohere", "jina", "voyage", "tei"]
+PROTOCOLS: tuple[Protocol, ...] = ("cohere", "jina", "voyage", "tei")
 TIMEOUT = timedelta(seconds=3)
 """The longest wait for one call. A search answers without the reranker then."""
 _REASONS = {
@@ -45,7 +45,7 @@ def _tei(_: str, query: str, texts: list[str]) -> dict[str, Any]:
 
 
 _REQUESTS: Mapping[Protocol, Callable[[str, str, list[str]], dict[str, Any]]] = MappingProxyType(
-    {"cohere": _cohere, "voyage": _voyage, "tei": _tei}
+    {"cohere": _cohere, "jina": _cohere, "voyage": _voyage, "tei": _tei}
 )
 
 

@@ -18,7 +18,7 @@ from strands import Agent, tool
 from strands.models import Model
 
 from mnemic import Actor, Settings, build_engine
-from mnemic.inject import Entry
+from mnemic.inject import SourceEntry
 from mnemic_agents.strands import MnemicMemory
 
 
@@ -91,7 +91,7 @@ def main(store: str) -> None:
     print(f"blocks in the history: {kept}; the plugin says of the turn: {[one.content for one in shown_in(memory)]}")
 
 
-def shown_in(memory: MnemicMemory) -> tuple[Entry, ...]:
+def shown_in(memory: MnemicMemory) -> tuple[SourceEntry, ...]:
     """Return the entries of the latest turn."""
     return memory.last.entries if memory.last is not None else ()
 

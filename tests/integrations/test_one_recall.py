@@ -25,7 +25,7 @@ from strands.models import Model
 
 from mnemic import Actor, MemoryManager, Settings, build_engine
 from mnemic.engine import MemoryEngine
-from mnemic.inject import Entry, injector_for
+from mnemic.inject import SourceEntry, injector_for
 from mnemic.policy.budget import Budget
 from mnemic.types import Deadline, Hit, Intent, RecallRequest
 from mnemic.types.recall_limits import MAX_QUESTION_CHARS
@@ -119,7 +119,7 @@ Ask = Callable[[str], Awaitable[list[str]]]
 
 
 def contents(hits: Any) -> list[str]:
-    return [Entry.of(hit, "memory", reader=KIM).content for hit in hits]
+    return [SourceEntry.of(hit, "memory", reader=KIM).content for hit in hits]
 
 
 def in_block(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from cassandra.connection import DefaultEndPoint
 from cassandra.policies import RoundRobinPolicy, SimpleConvictionPolicy
 from cassandra.pool import Host
 
-from mnemic_cassandra.node_order import Resting
+from mnemic_cassandra.node_order import RestingNodes
 
 
 class Nodes:
@@ -15,7 +15,7 @@ class Nodes:
     def __init__(self) -> None:
         self.all = [Host(DefaultEndPoint(f"10.0.0.{number}"), SimpleConvictionPolicy) for number in (1, 2, 3)]
         self.now = 1000.0
-        self.policy = Resting(RoundRobinPolicy(), lambda: self.now)
+        self.policy = RestingNodes(RoundRobinPolicy(), lambda: self.now)
         self.policy.populate(None, self.all)
 
     def plans(self) -> list[list[Host]]:

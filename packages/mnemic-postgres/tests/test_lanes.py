@@ -12,7 +12,7 @@ from mnemic.errors import StoreBusy
 from mnemic.ports import Transaction
 from mnemic.types import AuditEvent, Kind, OutboxEntry, Status
 from mnemic_postgres import PostgresStore, audit_chain
-from mnemic_postgres.audit_chain import Trail
+from mnemic_postgres.audit_chain import TenantAppend
 from mnemic_stores.audit_chain import first_broken
 from mnemic_testing.record_store.fixtures import EMBEDDER, START, change, memory, remember, scope
 from tests.servers import PostgresServer
@@ -45,7 +45,7 @@ async def note(store: PostgresStore, *events: AuditEvent) -> None:
 
 
 def lane_of(owner: str) -> int:
-    return Trail([event("m", owner=owner)], [], {}).lane
+    return TenantAppend([event("m", owner=owner)], [], {}).lane
 
 
 async def forged(dsn: str, *commands: str) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mnemic_postgres.lru_mapping import Recent
+from mnemic_postgres.lru_mapping import LruMapping
 
 
 def test_what_was_used_longest_ago_goes_first() -> None:
-    held: Recent[str, int] = Recent(2)
+    held: LruMapping[str, int] = LruMapping(2)
     assert held.put("a", 1) == 1
     held.put("b", 2)
     assert held.get("a") == 1
@@ -15,7 +15,7 @@ def test_what_was_used_longest_ago_goes_first() -> None:
 
 
 def test_a_new_value_takes_the_place_of_the_old_one() -> None:
-    held: Recent[str, int] = Recent(1)
+    held: LruMapping[str, int] = LruMapping(1)
     held.put("a", 1)
     held.put("a", 2)
     assert held.get("a") == 2

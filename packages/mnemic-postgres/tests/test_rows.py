@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mnemic.errors import InvalidInput
 from mnemic.types import Level
 from mnemic_postgres.rows import (
-    Terms,
+    HashedTerms,
     decode_vector,
     digest,
     lock_of,
@@ -50,14 +50,14 @@ def test_vectors_come_back(values: list[float]) -> None:
 
 
 def test_terms_are_salted_and_fit_their_column() -> None:
-    here, there = Terms(b"a" * 16), Terms(b"b" * 16)
+    here, there = HashedTerms(b"a" * 16), HashedTerms(b"b" * 16)
     numbers = [here.number(word) for word in ("tea", "coffee", "\ud800")]
     assert all(-(2**31) <= number < 2**31 and number != 0 for number in numbers)
     assert here.number("tea") != there.number("tea")
 
 
 def test_postings_count_both_fields() -> None:
-    content, context = Terms(b"salt").of(memory("tea and tea", key="drink", context="tea or coffee"))
+    content, context = HashedTerms(b"salt").of(memory("tea and tea", key="drink", context="tea or coffee"))
     terms, in_content, in_context = postings_of(content, context)
     assert len(terms) == len(set(terms)) == 5
     assert (sum(in_content), sum(in_context)) == (content.length, context.length) == (4, 3)

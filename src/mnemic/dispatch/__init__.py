@@ -166,6 +166,7 @@ class Dispatcher:
         the engine's method; after an error nothing has been stored.
         """
         proceed = proceed or self._steps
+        # Wrapped from the inside out, so that the first in the list sees the request first.
         for one in reversed(self.middleware):
             proceed = partial(one, proceed=proceed)
         return await proceed(call)
@@ -178,6 +179,8 @@ class Dispatcher:
 
     async def _passed(self, call: Call, proposals: Sequence[Proposal]) -> list[CheckedProposal]:
         """Policy, grant and limits, in this order, for each proposal."""
+        # One check for each subject: it counts what it admits, so that a batch cannot pass a quota that each of its
+        # statements alone respects.
         checks: dict[str, LimitCheck] = {}
         passed = []
         for one in proposals:
@@ -191,6 +194,7 @@ class Dispatcher:
             if one.subject.user not in checks:
                 checks[one.subject.user] = await self.limiter.check(one.subject, call.rules.limits)
             check = checks[one.subject.user]
+            # The grant before the limits: a statement that is not allowed now must not use up room.
             reason = denial(candidate, call.rules.grant, level=one.within_grant)
             reason = reason or (check(candidate) if one.adds else check.unless_counted(candidate))
             warnings = () if reason or not call.rules.limits.quotas else check.warnings(candidate)

@@ -42,7 +42,7 @@ async def read_message(
     return found, unknown
 
 
-async def beside_known(
+async def with_implied_changes(
     gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message, read: Extraction | MnemicError | None
 ) -> Extraction | MnemicError | None:
     """Return `read`, which was extracted together with other messages, extended by the changes that `message` implies

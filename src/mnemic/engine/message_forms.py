@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from mnemic.engine.extraction import beside_known, read_messages
+from mnemic.engine.extraction import read_messages, with_implied_changes
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
 from mnemic.extract import Extraction
 from mnemic.extract.messages import in_parts, message_candidates
@@ -172,7 +172,7 @@ async def captured(
         read = await read_messages(engine.gateway, extractor, actor, part, before=before, wishes=wishes)
         for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
             turn = Run(message=message, idempotency_key=key)
-            extraction = await beside_known(engine.gateway, extractor, actor, message, one)
+            extraction = await with_implied_changes(engine.gateway, extractor, actor, message, one)
             if data and isinstance(extraction, Extraction):
                 about = tuple(replace(found, data={**found.data, **data}) for found in extraction.candidates)
                 extraction = replace(extraction, candidates=about)

@@ -19,14 +19,14 @@ from functools import partial
 
 from mnemic.dispatch.gateway import PREFERENCE, MemoryGateway
 from mnemic.inject.compact import within_tokens
-from mnemic.inject.entry import is_trusted
+from mnemic.inject.memory_source import is_trusted
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.policy.grant import admit_intent
 from mnemic.policy.rules import Policy
 from mnemic.retrieve.bias import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.category_members import asks_for_several
 from mnemic.retrieve.non_answers import QUESTION
-from mnemic.retrieve.preference_relevance import Ask
+from mnemic.retrieve.preference_relevance import ParsedRequest
 from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_order import asks_order, in_time_order
 from mnemic.types import Actor, Deadline, Hit, Memory, RecallRequest, RecallResult, SearchResult, Status
@@ -100,7 +100,7 @@ def choose(
     count: TokenCount = estimated_tokens,
 ) -> RecallResult:
     """Return the hits of `result` that are shown to a model that serves `reader`."""
-    ask = Ask.of(shortened(request.asked or request.intent.query))
+    ask = ParsedRequest.of(shortened(request.asked or request.intent.query))
     result = _reaching(result, request.intent.min_score, policy)
     pinned = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
     pinned.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # past truths come first
@@ -115,6 +115,7 @@ def choose(
     abstains = result.abstains_below(request.least_relevance)
     # "Thanks!" is similar to many messages and asks for none of them.
     near = [] if ask.is_small_talk else _near(rest, request, ask)
+    # A question about the user shows its best hit, unless the search abstains, rather than nothing.
     if not near and not asked and not (ask.is_small_talk or ask.of_the_world):
         near = _first(rest, request, abstains)
     facts = [hit.memory for hit in (*beside, *near) if hit.memory.category != MESSAGE_CATEGORY]
@@ -196,7 +197,7 @@ def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tu
     return tuple(replace(hit, reason=PINNED) for hit in within_tokens(hits, max_tokens, count=count))
 
 
-def _near(hits: Sequence[Hit], request: RecallRequest, ask: Ask) -> list[Hit]:
+def _near(hits: Sequence[Hit], request: RecallRequest, ask: ParsedRequest) -> list[Hit]:
     """Return the first hits that are near: messages among the first `top_k` of all, statements wherever they rank. A
     question for a number or a set is answered by all that it counts, so it gets up to `AMONG`. A question about the
     world that names none of those who speak is answered by few messages, so each must be as likely as a statement.

@@ -11,7 +11,7 @@ from typing import Any
 
 from mnemic.graph.entity_names import ME_NODE, SAME, key_of, node_of
 from mnemic.graph.entity_resolution import MergedNodes
-from mnemic.graph.walks import GraphTraversal
+from mnemic.graph.traversal import GraphTraversal
 from mnemic.ports import Snapshot
 from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.graph_neighbourhood import SAID, ReachedNode, Walk

@@ -4,28 +4,35 @@ for use afterwards.
 
 from __future__ import annotations
 
+from typing import Any
+
 from mnemic.inject.configuration import InjectionConfig, InjectionContext, RecallLog
 from mnemic.inject.engine_injector import ActorMemories, account_for, injector_for
-from mnemic.inject.entry import Entry, MemorySource
 from mnemic.inject.injection import Injection, InjectionRun
 from mnemic.inject.injector import Injector
-from mnemic.inject.insert_text import Folded, Placement, fold
+from mnemic.inject.insert_text import InsertedText, Placement, fold
+from mnemic.inject.memory_source import MemorySource, SourceEntry
 from mnemic.inject.text import TextInjector
+from mnemic.module_aliases import renamed
 
 __all__ = [
     "ActorMemories",
-    "Entry",
-    "Folded",
     "Injection",
     "InjectionConfig",
     "InjectionContext",
     "InjectionRun",
     "Injector",
+    "InsertedText",
     "MemorySource",
     "Placement",
     "RecallLog",
+    "SourceEntry",
     "TextInjector",
     "account_for",
     "fold",
     "injector_for",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return renamed(__name__, name)

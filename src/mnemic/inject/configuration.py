@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from mnemic.errors import InvalidConfig
-from mnemic.inject.entry import Entry
 from mnemic.inject.insert_text import Placement
+from mnemic.inject.memory_source import SourceEntry
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.types.recall_limits import DEFAULT_LEAST_RELEVANCE, DEFAULT_PINNED_SHARE
 from mnemic.types.serialisation import with_old_names
@@ -49,14 +49,14 @@ class QueryCallback(Protocol):
 class FormatCallback(Protocol):
     """Writes the block, and answers for its escaping: `mnemic.inject.render` has `escape`, `visible` and `defused`."""
 
-    def __call__(self, entries: Sequence[Entry], **kwargs: Any) -> str | Awaitable[str]:
+    def __call__(self, entries: Sequence[SourceEntry], **kwargs: Any) -> str | Awaitable[str]:
         """Return the text to fold in; blank text to skip."""
 
 
 class RecallLog(Protocol):
     """Keeps account of what entered which input."""
 
-    def __call__(self, run_id: str, entries: Sequence[Entry], digest: str) -> Awaitable[None]:
+    def __call__(self, run_id: str, entries: Sequence[SourceEntry], digest: str) -> Awaitable[None]:
         """Inject before the model is called. What cannot be accounted for is not injected."""
 
 
@@ -65,7 +65,7 @@ class MeasuringLog(Protocol):
     """Recall log that also records the size and the duration of an injection."""
 
     async def measured(
-        self, run_id: str, entries: Sequence[Entry], digest: str, *, tokens: int | None, ms: float | None
+        self, run_id: str, entries: Sequence[SourceEntry], digest: str, *, tokens: int | None, ms: float | None
     ) -> None:
         """Record an injection of so many tokens that took so many milliseconds to find."""
 
@@ -73,7 +73,7 @@ class MeasuringLog(Protocol):
 TriggerName = Literal["userTurn", "everyTurn"]
 Trigger = TriggerName | Callable[[InjectionContext], bool | Awaitable[bool]] | TriggerCallback
 Query = Callable[[InjectionContext], str | Awaitable[str | None] | None] | QueryCallback
-Format = Callable[[Sequence[Entry]], str | Awaitable[str]] | FormatCallback
+Format = Callable[[Sequence[SourceEntry]], str | Awaitable[str]] | FormatCallback
 
 
 @with_old_names(standing_share="pinned_share")

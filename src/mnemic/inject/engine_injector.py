@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Protocol
 
 from mnemic.inject.configuration import InjectionConfig, RecallLog
-from mnemic.inject.entry import Entry, MemorySource, Offer
 from mnemic.inject.injection import InjectionRun
 from mnemic.inject.injection_log import record_injection
 from mnemic.inject.injector import Injector
+from mnemic.inject.memory_source import MemorySource, SourceEntries, SourceEntry
 from mnemic.inject.tokens import TokenCount
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Deadline, Hit, Intent, RecallRequest, RecallResult
@@ -64,7 +64,7 @@ class ActorMemories:
         self._share = 0.0 if pinned == 0 else config.pinned_share
         self._config = config
 
-    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Offer:
+    async def search(self, query: str, *, limit: int, deadline: Deadline) -> SourceEntries:
         """Return the memories shown for `query`, pinned ones first. Raises PartialSearch if nothing was found and a
         list failed.
         """
@@ -82,9 +82,9 @@ class ActorMemories:
         if recalled.errors and not recalled.found.hits:
             raise PartialSearch
         entries = tuple(
-            Entry.of(hit, self.name, reader=self._actor, relevance=recalled.relevance) for hit in recalled.hits
+            SourceEntry.of(hit, self.name, reader=self._actor, relevance=recalled.relevance) for hit in recalled.hits
         )
-        return Offer(entries=entries, abstained=recalled.abstained)
+        return SourceEntries(entries=entries, abstained=recalled.abstained)
 
 
 class AuditedRecall:
@@ -95,12 +95,12 @@ class AuditedRecall:
         self._actor = actor
         self._by = by
 
-    async def __call__(self, run_id: str, entries: Sequence[Entry], digest: str) -> None:
+    async def __call__(self, run_id: str, entries: Sequence[SourceEntry], digest: str) -> None:
         """Record an injection without measurements."""
         await self.measured(run_id, entries, digest, tokens=None, ms=None)
 
     async def measured(
-        self, run_id: str, entries: Sequence[Entry], digest: str, *, tokens: int | None, ms: float | None
+        self, run_id: str, entries: Sequence[SourceEntry], digest: str, *, tokens: int | None, ms: float | None
     ) -> None:
         """Record an injection of so many tokens that took so many milliseconds to find. Raises StoreFailed."""
         hits = [entry.hit for entry in entries if entry.hit is not None]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mnemic.errors import MnemicError
-from mnemic.inject.injection import Skip
+from mnemic.inject.injection import SkippedInjection
 from mnemic.types import Deadline
 
 
@@ -19,12 +19,12 @@ async def guarded(stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
     try:
         outcome = work(*arguments)
         return await outcome if inspect.isawaitable(outcome) else outcome
-    except Skip:
+    except SkippedInjection:
         raise
     except TimeoutError:
-        raise Skip(f"{stage}:timeout", degraded=True) from None
+        raise SkippedInjection(f"{stage}:timeout", degraded=True) from None
     except Exception as error:
-        raise Skip(f"{stage}:{named(error)}", degraded=True) from error
+        raise SkippedInjection(f"{stage}:{named(error)}", degraded=True) from error
 
 
 async def within(answer: Any, deadline: Deadline) -> Any:

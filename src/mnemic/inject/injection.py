@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mnemic.inject.entry import Entry
+from mnemic.inject.memory_source import SourceEntry
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.types import ContextBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class PlacedBlock:
     """A block in the message `at`, in `front` of the message's text `said` or after it. `is_asks`: it belongs to the
     user's question, and not to a tool's answer.
     """
 
     text: str = field(repr=False)
-    entries: tuple[Entry, ...] = field(repr=False)
+    entries: tuple[SourceEntry, ...] = field(repr=False)
     digest: str
     at: int
     front: bool
@@ -37,18 +37,18 @@ class InjectionRun:
     """
 
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
-    found: dict[str, Sequence[Entry]] = field(default_factory=dict, repr=False)
-    placed: list[Placed] = field(default_factory=list, repr=False)
+    found: dict[str, Sequence[SourceEntry]] = field(default_factory=dict, repr=False)
+    placed: list[PlacedBlock] = field(default_factory=list, repr=False)
     abstained: set[str] = field(default_factory=set, repr=False)
     outcome: Injection | None = field(default=None, repr=False)
-    retried: tuple[Placed, ...] = field(default=(), repr=False)
+    retried: tuple[PlacedBlock, ...] = field(default=(), repr=False)
 
-    def moved(self, blocks: Sequence[Placed]) -> None:
+    def moved(self, blocks: Sequence[PlacedBlock]) -> None:
         """Take note of the messages that blocks are in now, so that they stay there in the next call."""
         now = {block.digest: block for block in blocks}
         self.placed = [now.get(block.digest, block) for block in self.placed]
 
-    def text_before(self, entries: Sequence[Entry]) -> str | None:
+    def text_before(self, entries: Sequence[SourceEntry]) -> str | None:
         """Return the text that showed the same entries before; None where there was none."""
         shown = [_shown_fields(entry) for entry in entries]
         return next(
@@ -56,7 +56,7 @@ class InjectionRun:
         )
 
 
-def _shown_fields(entry: Entry) -> tuple[Any, ...]:
+def _shown_fields(entry: SourceEntry) -> tuple[Any, ...]:
     """Everything that a block says about an entry."""
     at = entry.hit and entry.hit.memory.happened_at
     return (entry.identity, entry.content, entry.source, entry.said_by, entry.trusted, at)
@@ -79,13 +79,13 @@ class Injection:
     abstained: bool = False
     reason: str | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
-    entries: tuple[Entry, ...] = field(default=(), repr=False)
+    entries: tuple[SourceEntry, ...] = field(default=(), repr=False)
     text: str = field(default="", repr=False)
     digest: str | None = None
     at: int | None = None
     front: bool = False
     trailing: int = 0
-    blocks: tuple[Placed, ...] = field(default=(), repr=False)
+    blocks: tuple[PlacedBlock, ...] = field(default=(), repr=False)
     carried: bool = False
     run: InjectionRun = field(default_factory=InjectionRun, repr=False)
 
@@ -112,7 +112,7 @@ class Injection:
         return {hit.memory.memory_id: audit.judge(hit, names.get(hit.memory.key or ""), answer) for hit in hits}
 
 
-class Skip(Exception):
+class SkippedInjection(Exception):
     """Nothing is injected this time, for `reason`. `degraded` where that was not meant to happen."""
 
     def __init__(self, reason: str, *, degraded: bool = False) -> None:

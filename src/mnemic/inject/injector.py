@@ -22,14 +22,14 @@ from mnemic.inject.configuration import (
     Trigger,
     context_of,
 )
-from mnemic.inject.entry import Entry, MemorySource, Offer, fair_cut, pinned_cut
 from mnemic.inject.fail_open import guarded, named, within
-from mnemic.inject.injection import Injection, InjectionRun, Placed, Skip
+from mnemic.inject.injection import Injection, InjectionRun, PlacedBlock, SkippedInjection
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.insert_text import fold
+from mnemic.inject.memory_source import MemorySource, SourceEntries, SourceEntry, fair_cut, pinned_cut
 from mnemic.inject.messages import default_query, has_tool_result, is_user_turn, text_of
-from mnemic.inject.reinsert_blocks import Carried, carry, words_in
-from mnemic.inject.render import Rendered, render
+from mnemic.inject.reinsert_blocks import ReinsertedBlocks, carry, words_in
+from mnemic.inject.render import RenderedBlock, render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
 from mnemic.reason_codes import NOT_TRIGGERED, NOTHING_NEW, NOTHING_RELEVANT
@@ -74,47 +74,47 @@ class Injector:
         """
         run = run or InjectionRun()
         errors: dict[str, str] = {}
-        carried = Carried(messages=messages)
+        carried = ReinsertedBlocks(messages=messages)
         try:
             await guarded("messages", _check_single, messages, run.placed)
             carried = await guarded("messages", carry, messages, run.placed)
             run.moved(carried.blocks)
             injection = await self._inject(messages, carried, state, run, errors)
-        except Skip as skip:
+        except SkippedInjection as skip:
             injection = self._without(carried, skip, run, errors)
             if injection.carried and not skip.degraded:
                 self.counts["carried"] += injection.injected
                 return injection
         if run.outcome is None or (injection.injected and not injection.carried):
             run.outcome = injection
-        tell(injection, self.counts)
+        count_outcome(injection, self.counts)
         if injection.degraded and self.config.on_failure == "stop":
             raise InjectionFailed(injection.reason or "source")
         return injection
 
     async def _inject(
-        self, messages: Sequence[Any], carried: Carried, state: Any, run: InjectionRun, errors: dict[str, str]
+        self, messages: Sequence[Any], carried: ReinsertedBlocks, state: Any, run: InjectionRun, errors: dict[str, str]
     ) -> Injection:
         deadline = Deadline.after(self.config.timeout, self._clock.monotonic)
         context = await guarded("messages", context_of, messages, state)
-        if not await guarded("trigger", fires, self.config.trigger, context, deadline):
-            raise Skip(NOT_TRIGGERED)
+        if not await guarded("trigger", should_inject, self.config.trigger, context, deadline):
+            raise SkippedInjection(NOT_TRIGGERED)
         query = await guarded("query", self._query, context, deadline)
         if not query:
-            raise Skip("no_query")
+            raise SkippedInjection("no_query")
         # Blocks of earlier calls stay in the input; their memories are not repeated.
         known = {entry.identity for block in carried.blocks for entry in block.entries}
         entries = [one for one in await self._search(query, run, errors, deadline) if one.identity not in known]
         if not entries:
-            raise Skip(NOTHING_NEW)
+            raise SkippedInjection(NOTHING_NEW)
         rendered = await guarded("render", self._render, entries, deadline)
         if not rendered.text.strip():
-            raise Skip("no_room" if rendered.entries == () else "empty_block")
+            raise SkippedInjection("no_room" if rendered.entries == () else "empty_block")
         # Byte for byte the same text as before, so that a prompt cache stays valid.
         rendered = replace(rendered, text=run.text_before(rendered.entries) or rendered.text)
         folded = await guarded("messages", self._fold, carried.messages, rendered.text)
         if folded.at is None:
-            raise Skip("no_user_message")
+            raise SkippedInjection("no_user_message")
         digest = digest_of(rendered.text)
         if self._recall is not None:
             await guarded("recall_log", self._logged, run.run_id, rendered, digest, deadline)
@@ -129,7 +129,7 @@ class Injector:
             errors=errors,
         )
 
-    async def _logged(self, run_id: str, rendered: Rendered, digest: str, deadline: Deadline) -> None:
+    async def _logged(self, run_id: str, rendered: RenderedBlock, digest: str, deadline: Deadline) -> None:
         if self._recall is None:
             return
         if not isinstance(self._recall, MeasuringLog):
@@ -139,7 +139,9 @@ class Injector:
         tokens = self._count(rendered.text)
         await self._recall.measured(run_id, rendered.entries, digest, tokens=tokens, ms=max(0.0, spent) * 1000)
 
-    def _without(self, carried: Carried, skip: Skip, run: InjectionRun, errors: dict[str, str]) -> Injection:
+    def _without(
+        self, carried: ReinsertedBlocks, skip: SkippedInjection, run: InjectionRun, errors: dict[str, str]
+    ) -> Injection:
         """Return the input without a new block: with those of the calls before, where the run has any."""
         before, injection = run.outcome, carried.injection(run)
         if before is not None and not skip.degraded and (carried.blocks or skip.reason == NOT_TRIGGERED):
@@ -169,11 +171,11 @@ class Injector:
 
     async def _search(
         self, query: str, run: InjectionRun, errors: dict[str, str], deadline: Deadline
-    ) -> Sequence[Entry]:
+    ) -> Sequence[SourceEntry]:
         if query not in run.found:
             found = await self._ask_all(query, errors, deadline)
             if len(errors) == len(self._sources):
-                raise Skip("search:" + next(iter(errors.values())), degraded=True)
+                raise SkippedInjection("search:" + next(iter(errors.values())), degraded=True)
             if self._knows_nothing(found):
                 run.abstained.add(query)
             chosen = self._chosen(found)
@@ -183,18 +185,18 @@ class Injector:
             run.found[query] = chosen
         return _some(run.found[query], query in run.abstained)
 
-    def _is_weak(self, entry: Entry) -> bool:
+    def _is_weak(self, entry: SourceEntry) -> bool:
         """Return True if the entry is there only because a search always has a nearest."""
         meant = entry.pinned or (entry.hit is not None and entry.hit.reason == "preference_bias")
         return not meant and entry.relevance is not None and entry.relevance < self.config.least_relevance
 
-    def _knows_nothing(self, found: Mapping[str, Sequence[Entry]]) -> bool:
+    def _knows_nothing(self, found: Mapping[str, Sequence[SourceEntry]]) -> bool:
         """Return True if all entries other than the pinned ones are weak."""
         rest = [entry for entries in found.values() for entry in entries if not entry.pinned]
-        left_out = any(isinstance(entries, Offer) and entries.abstained for entries in found.values())
+        left_out = any(isinstance(entries, SourceEntries) and entries.abstained for entries in found.values())
         return (bool(rest) or left_out) and all(map(self._is_weak, rest))
 
-    def _chosen(self, found: Mapping[str, Sequence[Entry]]) -> list[Entry]:
+    def _chosen(self, found: Mapping[str, Sequence[SourceEntry]]) -> list[SourceEntry]:
         """Return the pinned entries, within their share of the tokens, followed by the best of the rest."""
         pinned = pinned_cut(found, int(self.config.max_tokens * self.config.pinned_share), self._count)
         known = {entry.identity for entry in pinned}
@@ -204,7 +206,9 @@ class Injector:
         }
         return [*pinned, *fair_cut(rest, self.config.max_entries, max_untrusted=self.config.max_untrusted)]
 
-    async def _ask_all(self, query: str, errors: dict[str, str], deadline: Deadline) -> Mapping[str, Sequence[Entry]]:
+    async def _ask_all(
+        self, query: str, errors: dict[str, str], deadline: Deadline
+    ) -> Mapping[str, Sequence[SourceEntry]]:
         limit = self.config.max_entries
         tasks = {
             source.name: asyncio.ensure_future(source.search(query, limit=limit, deadline=deadline))
@@ -217,7 +221,7 @@ class Injector:
             for task in tasks.values():
                 task.cancel()
                 task.add_done_callback(_forget)
-        found: dict[str, Sequence[Entry]] = {}
+        found: dict[str, Sequence[SourceEntry]] = {}
         for name, task in tasks.items():
             failure = TimeoutError() if not task.done() else task.exception()
             if failure is None:
@@ -226,41 +230,42 @@ class Injector:
                 errors[name] = "timeout" if isinstance(failure, TimeoutError) else named(failure)
         return found
 
-    async def _render(self, entries: Sequence[Entry], deadline: Deadline) -> Rendered:
+    async def _render(self, entries: Sequence[SourceEntry], deadline: Deadline) -> RenderedBlock:
         if self.config.format is None:
             return render(entries, max_tokens=self.config.max_tokens, count=self._count)
+        # A format of the caller's own cannot be cut: leave out the last entry until it fits.
         kept = list(entries)
         while kept:
             text = await within(self.config.format(tuple(kept)), deadline)
             if self._count(text) <= self.config.max_tokens:
-                return Rendered(text=text, entries=tuple(kept))
+                return RenderedBlock(text=text, entries=tuple(kept))
             kept.pop()
-        return Rendered(text="", entries=())
+        return RenderedBlock(text="", entries=())
 
     def _fold(self, messages: Sequence[Any], text: str) -> Any:
         return fold(messages, text, placement=self.config.placement)
 
 
-def _limited(entries: Sequence[Entry], limit: int) -> Sequence[Entry]:
+def _limited(entries: Sequence[SourceEntry], limit: int) -> Sequence[SourceEntry]:
     """Return the pinned entries, and `limit` of the rest."""
     pinned = [entry for entry in entries if entry.pinned]
     kept = (*pinned, *[entry for entry in entries if not entry.pinned][:limit])
-    return Offer(entries=kept, abstained=isinstance(entries, Offer) and entries.abstained)
+    return SourceEntries(entries=kept, abstained=isinstance(entries, SourceEntries) and entries.abstained)
 
 
-def _some(entries: Sequence[Entry], abstained: bool, *, degraded: bool = False) -> Sequence[Entry]:
+def _some(entries: Sequence[SourceEntry], abstained: bool, *, degraded: bool = False) -> Sequence[SourceEntry]:
     if not entries:
-        raise Skip(NOTHING_RELEVANT if abstained else "no_match", degraded=degraded)
+        raise SkippedInjection(NOTHING_RELEVANT if abstained else "no_match", degraded=degraded)
     return entries
 
 
-def _check_single(messages: Sequence[Any], placed: Sequence[Placed]) -> None:
+def _check_single(messages: Sequence[Any], placed: Sequence[PlacedBlock]) -> None:
     """Raise Skip if a block of this run is in the input already, as in frameworks that keep the inserted text."""
     if placed and any(block.text in text_of(message) for message in messages for block in placed):
-        raise Skip("already_injected")
+        raise SkippedInjection("already_injected")
 
 
-async def fires(trigger: Trigger, context: InjectionContext, deadline: Deadline) -> bool:
+async def should_inject(trigger: Trigger, context: InjectionContext, deadline: Deadline) -> bool:
     """Return True if `trigger` wants an injection into this call."""
     if trigger == "everyTurn":
         return True
@@ -269,7 +274,7 @@ async def fires(trigger: Trigger, context: InjectionContext, deadline: Deadline)
     return bool(await within(trigger(context), deadline))
 
 
-def tell(injection: Injection, counts: Counter[str]) -> None:
+def count_outcome(injection: Injection, counts: Counter[str]) -> None:
     """Count what became of an injection, and log where that was not meant to happen: reasons, never content."""
     if injection.injected and not injection.carried:
         counts["injected"] += 1
@@ -289,9 +294,9 @@ def _forget(task: asyncio.Future[Any]) -> None:
         task.exception()
 
 
-def _placed(rendered: Rendered, digest: str, at: int, taker: Any, *, front: bool) -> Placed:
+def _placed(rendered: RenderedBlock, digest: str, at: int, taker: Any, *, front: bool) -> PlacedBlock:
     """Return the block as it is in `taker`, the message at `at`."""
-    return Placed(
+    return PlacedBlock(
         text=rendered.text,
         entries=rendered.entries,
         digest=digest,

@@ -16,7 +16,7 @@ SEPARATOR = "\n\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folded:
+class InsertedText:
     """The messages with the text in them. `at` is the place of the message that took it up, None where there was none:
     then `messages` is the list that was given. `front` where the text precedes what was there. `trailing` counts
     the blocks added at the very end of the input, which a prompt cache had better leave out.
@@ -28,7 +28,9 @@ class Folded:
     trailing: int = 0
 
 
-def fold(messages: Sequence[Any], text: str, *, placement: Placement = "auto", separator: str = SEPARATOR) -> Folded:
+def fold(
+    messages: Sequence[Any], text: str, *, placement: Placement = "auto", separator: str = SEPARATOR
+) -> InsertedText:
     """`text` in the last user message. `append` puts it behind what is there; `auto` puts it in front of a plain user
     ask, so that the ask stays last, and behind a tool result, which must stay first.
 
@@ -37,12 +39,12 @@ def fold(messages: Sequence[Any], text: str, *, placement: Placement = "auto", s
     """
     at = next((place for place in reversed(range(len(messages))) if role_of(messages[place]) == USER), None)
     if at is None:
-        return Folded(messages=messages)
+        return InsertedText(messages=messages)
     front = placement == "auto" and not any(has_tool_result(one) for one in messages[at:])
     return fold_at(messages, text, at, front=front, separator=separator)
 
 
-def fold_at(messages: Sequence[Any], text: str, at: int, *, front: bool, separator: str = SEPARATOR) -> Folded:
+def fold_at(messages: Sequence[Any], text: str, at: int, *, front: bool, separator: str = SEPARATOR) -> InsertedText:
     """`text` in the message `at`, in `front` of what is there or after it. Raises as `fold` does."""
     message = messages[at]
     content = content_of(message)
@@ -51,7 +53,7 @@ def fold_at(messages: Sequence[Any], text: str, at: int, *, front: bool, separat
     else:
         new = _with_block(content, text, front, separator, like=messages, mapping=isinstance(message, Mapping))
     folded = [*messages[:at], _with_content(message, new), *messages[at + 1 :]]
-    return Folded(messages=folded, at=at, front=front, trailing=int(not front and at == len(messages) - 1))
+    return InsertedText(messages=folded, at=at, front=front, trailing=int(not front and at == len(messages) - 1))
 
 
 def _joined(parts: Sequence[str], separator: str) -> str:

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mnemic.inject.injection import Injection, InjectionRun, Placed
+from mnemic.inject.injection import Injection, InjectionRun, PlacedBlock
 from mnemic.inject.insert_text import fold_at
 from mnemic.inject.messages import TOOL, USER, content_of, has_tool_result, role_of, text_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Carried:
+class ReinsertedBlocks:
     """Messages with the `blocks` of the calls before in them, each at its place of now."""
 
     messages: Sequence[Any] = field(repr=False)
-    blocks: tuple[Placed, ...] = ()
+    blocks: tuple[PlacedBlock, ...] = ()
 
-    def injection(self, run: InjectionRun, new: Placed | None = None) -> Injection:
+    def injection(self, run: InjectionRun, new: PlacedBlock | None = None) -> Injection:
         """Return the injection of these blocks, and of a `new` one."""
         blocks = self.blocks if new is None else (*self.blocks, new)
         if not blocks:
@@ -38,19 +38,19 @@ class Carried:
         )
 
 
-def carry(messages: Sequence[Any], placed: Sequence[Placed]) -> Carried:
+def carry(messages: Sequence[Any], placed: Sequence[PlacedBlock]) -> ReinsertedBlocks:
     """Return `messages` with each block in its former message. If that was cut off, the block of the user's question
     goes into the user's last remaining message, else into the last answer of a tool; any other block is dropped. Raises
     InvalidInput (`invalid_input:message`) for messages of an unknown shape.
     """
-    blocks: list[Placed] = []
+    blocks: list[PlacedBlock] = []
     folded = messages
     for block in placed:
         now = _placed_now(block, messages)
         if now is not None:
             blocks.append(now)
             folded = fold_at(folded, now.text, now.at, front=now.front).messages
-    return Carried(messages=folded, blocks=tuple(blocks))
+    return ReinsertedBlocks(messages=folded, blocks=tuple(blocks))
 
 
 def words_in(message: Any) -> str:
@@ -58,7 +58,7 @@ def words_in(message: Any) -> str:
     return text_of(message) or repr(content_of(message))
 
 
-def _placed_now(block: Placed, messages: Sequence[Any]) -> Placed | None:
+def _placed_now(block: PlacedBlock, messages: Sequence[Any]) -> PlacedBlock | None:
     at = _place_of(block, messages)
     if at is not None:
         return replace(block, at=at)
@@ -69,7 +69,7 @@ def _placed_now(block: Placed, messages: Sequence[Any]) -> Placed | None:
     return replace(block, at=at, front=front, said=words_in(messages[at]))
 
 
-def _place_of(block: Placed, messages: Sequence[Any]) -> int | None:
+def _place_of(block: PlacedBlock, messages: Sequence[Any]) -> int | None:
     """Return the place of the message that took up the block: its old place, or another where an earlier message was
     cut away.
     """

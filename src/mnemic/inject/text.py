@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from mnemic.inject.configuration import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, context_of
 from mnemic.inject.fail_open import guarded, within
-from mnemic.inject.injection import Injection, Skip
-from mnemic.inject.injector import fires, tell
+from mnemic.inject.injection import Injection, SkippedInjection
+from mnemic.inject.injector import count_outcome, should_inject
 from mnemic.inject.insert_text import SEPARATOR, Placement, fold
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
@@ -52,21 +52,21 @@ class TextInjector:
         """`messages` with the text in them, or as they are, and why."""
         try:
             injection = await self._inject(messages, await guarded("messages", context_of, messages, state))
-        except Skip as skip:
+        except SkippedInjection as skip:
             injection = Injection(messages=messages, reason=skip.reason, degraded=skip.degraded)
-        tell(injection, self.counts)
+        count_outcome(injection, self.counts)
         return injection
 
     async def _inject(self, messages: Sequence[Any], context: InjectionContext) -> Injection:
         deadline = Deadline.after(self.config.timeout, self._clock.monotonic)
-        if not await guarded("trigger", fires, self.config.trigger, context, deadline):
-            raise Skip("not_triggered")
+        if not await guarded("trigger", should_inject, self.config.trigger, context, deadline):
+            raise SkippedInjection("not_triggered")
         text = await guarded("render", self._rendered, context, deadline)
         if not text or not text.strip():
-            raise Skip("empty_block")
+            raise SkippedInjection("empty_block")
         folded = await guarded("messages", self._folded, messages, text)
         if folded.at is None:
-            raise Skip("no_user_message")
+            raise SkippedInjection("no_user_message")
         return Injection(messages=folded.messages, injected=True, text=text, trailing=folded.trailing)
 
     async def _rendered(self, context: InjectionContext, deadline: Deadline) -> Any:

@@ -32,7 +32,7 @@ from mnemic.graph.entity_names import (
     relating,
 )
 from mnemic.graph.entity_resolution import MergedNodes
-from mnemic.graph.walks import GraphTraversal
+from mnemic.graph.traversal import GraphTraversal
 from mnemic.kinds.view import KindView
 from mnemic.ports.graph import GraphStore
 from mnemic.runtime.sync_facade import CallMode, M, verb

@@ -80,6 +80,7 @@ class MemoryHomes:
             homes["persona"] = self._matching_traits(query)
         answers = dict(zip(homes, await gather(*map(_attempted, homes.values())), strict=True))
         failed = {home: why for home, why in answers.items() if isinstance(why, MnemicError)}
+        # As in a search: if everything failed, the answer must not look like "nothing is known".
         if failed and len(failed) == len(homes) and Kind.WORKING not in chosen:
             raise next(iter(failed.values()))
         values = await self._matching_values(query) if Kind.WORKING in chosen else []
@@ -146,6 +147,7 @@ def _joined(lists: Sequence[Sequence[KindHit]]) -> list[KindHit]:
         KindHit(
             kind=hit.kind,
             content=hit.content,
+            # Scaled so that the first of each list scores 1.
             score=round((RANK_CONSTANT + 1) / (RANK_CONSTANT + 1 + rank), 6),
             key=hit.key,
             memory=hit.memory,

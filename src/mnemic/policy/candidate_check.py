@@ -73,6 +73,7 @@ def value_of(raw: object, key: str, policy: Policy, budget: Budget) -> str:
         raise InvalidCandidates("value", hint="the value is not text")
     too_long = InvalidCandidates("value_too_long", hint=f"at most {budget.max_value_chars} characters under a key")
     text = raw.strip()
+    # A text that is far too long is refused before the cost of normalising it.
     if len(text) > 4 * budget.max_value_chars:
         raise too_long
     if not text or invisible(text):
@@ -91,6 +92,7 @@ def free_text(raw: object) -> str:
     if not isinstance(raw, str):
         raise InvalidCandidates("value", hint="the content is not text")
     try:
+        # Cleaning megabytes would only delay the refusal.
         text = clean_content(raw) if len(raw) <= 4 * MAX_CONTENT_CHARS else raw
     except InvalidInput as refused:
         raise InvalidCandidates("value", hint=refused.reason) from None

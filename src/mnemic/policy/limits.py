@@ -177,6 +177,8 @@ class LimitCheck:
 
     def unless_counted(self, candidate: Candidate) -> str | None:
         """Return the reason to block a candidate that adds no memory: retention and consent, no quota."""
+        # Before consent: after an erasure with `block` nothing may be learnt about the user, whatever they agreed to
+        # earlier.
         if self.consents.erased:
             return retention_denied(ERASED)
         return None if candidate.key is None else self._consent(canonical_key(candidate.key))
@@ -199,10 +201,12 @@ class LimitCheck:
         return None
 
     def _used(self, quota: Quota) -> dict[str, float]:
+        # What the batch adds is not in the store yet.
         usages = dict(self.usages.get(quota.per, {}))
         for one in self.admitted:
             if quota.applies(one):
                 known = usages.get(one.kind, Usage())
+                # Counting must not fail on a lone surrogate.
                 size = len(one.content.encode("utf-8", "surrogatepass"))
                 usages[one.kind] = Usage(known.rows + 1, known.bytes + size, known.recent + 1)
         return quota.nearest(usages)

@@ -157,5 +157,6 @@ def _record(
 ) -> None:
     if not unanswered or failure.permanent:
         circuit.answered()
+    # A call that began with hardly any time left says nothing about the server.
     elif had_time:
         circuit.missed(opens=opens)

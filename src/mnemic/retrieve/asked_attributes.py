@@ -42,7 +42,7 @@ OVER = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class AttributeAnswers:
     """Memories that are about what a question asks for, each with its least relevance, and those of what is over."""
 
     about: Mapping[str, float] = field(default_factory=dict)
@@ -66,12 +66,12 @@ class Answering:
         return None if known is None else max(known, *self.about.values()), found
 
 
-NOTHING_ASKED = Answering()
+NOTHING_ASKED = AttributeAnswers()
 
 
 async def answering(
     memories: Mapping[str, Memory], question: Question, moment: Snapshot, scopes: Sequence[Scope]
-) -> Answering:
+) -> AttributeAnswers:
     """Return those of `memories` that are about what the question asks for, or took the place of one that was: "I quit
     Bosch, I'm at Fiat now" names no work.
     """
@@ -85,17 +85,17 @@ async def answering(
         before = {one for one, memory in closed.items() if _is_short(memory) and _is_about(memory, wanted, question)}
         about |= {one for one, olds in rest.items() if not before.isdisjoint(olds) and _is_own(memories[one])}
     if JOB not in wanted or asks_past(question):
-        return Answering(dict.fromkeys(about, RELATED))
+        return AttributeAnswers(dict.fromkeys(about, RELATED))
     return _by_work(about, memories)
 
 
-def _by_work(about: set[str], memories: Mapping[str, Memory]) -> Answering:
+def _by_work(about: set[str], memories: Mapping[str, Memory]) -> AttributeAnswers:
     """Return `about` with the statements of the speaker's work in other words, without those of work that is over."""
     works = {one: stated_work(_stated_in(memory)) for one, memory in memories.items() if _is_stated(memory)}
     over = frozenset(one for one, work in works.items() if work is Work.IS_OVER)
     found = dict.fromkeys(about - over, RELATED)
     found |= {one: SAYS for one, work in works.items() if work is Work.HOLDS}
-    return Answering(found or {one: RELATED for one, work in works.items() if work is Work.MAY_HOLD}, over)
+    return AttributeAnswers(found or {one: RELATED for one, work in works.items() if work is Work.MAY_HOLD}, over)
 
 
 def _is_about(memory: Memory, wanted: frozenset[str], question: Question) -> bool:

@@ -32,7 +32,7 @@ many costs a line.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Likeness:
+class RequestSimilarity:
     """A request and a memory compared: their cosine, the number of words they share, whether they share a topic
     (`topic`) or the request touches one of the memory's (`touched`), and whether no topic is known of the memory
     (`no_topic`) or of the request (`any_topic`).

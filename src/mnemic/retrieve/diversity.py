@@ -61,7 +61,7 @@ def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Map
     return found
 
 
-def once(entries: Sequence[Entry], repeated: Mapping[str, str]) -> list[Entry]:
+def without_repetitions(entries: Sequence[Entry], repeated: Mapping[str, str]) -> list[Entry]:
     """`entries` (best first) without those `repeated` by another memory, which has the better place of the two."""
     if not repeated:
         return list(entries)

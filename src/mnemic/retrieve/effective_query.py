@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import date
 
 from mnemic.retrieve.question import Question
-from mnemic.retrieve.search_state import Search
-from mnemic.retrieve.time_anchor import Anchor
+from mnemic.retrieve.search_state import ParsedSearch
+from mnemic.retrieve.time_anchor import TimeAnchor
 from mnemic.types import SearchPlan
 
 
-def plan_of(search: Search, lists: Iterable[str]) -> SearchPlan:
+def plan_of(search: ParsedSearch, lists: Iterable[str]) -> SearchPlan:
     """Return the plan of a search that is done, by the names of its lists."""
     request, where, question = search.request, search.where, search.question
     told_from, told_to = _days_meant(question)
@@ -39,7 +39,7 @@ def plan_of(search: Search, lists: Iterable[str]) -> SearchPlan:
     )
 
 
-def with_anchor(plan: SearchPlan, anchor: Anchor | None) -> SearchPlan:
+def with_anchor(plan: SearchPlan, anchor: TimeAnchor | None) -> SearchPlan:
     """Return the plan with the memory of the event by which the query gives its time."""
     if anchor is None:
         return plan

@@ -52,6 +52,7 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int 
     count as a full one.
     """
     fused: dict[str, float] = {}
+    # The list of meaning names every memory of a small scope; without it, a usual number.
     memories = len(lists.get("vector", ())) or _USUAL_MEMORIES
     # Among few memories every word is common, so a low score says nothing of the match.
     full = WEAK * words * rarity(memories) if memories >= _ENOUGH_MEMORIES else 0.0
@@ -59,6 +60,8 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int 
         if not entries:
             continue
         weight, (ids, scores) = weights.of(name), zip(*entries, strict=True)
+        # The best hit of a list is mapped to 1 whatever it is worth: without this, one common word would count like
+        # all.
         if name == "keyword" and full:
             weight *= min(1.0, max(scores) / full)
         shares = scores if name in SHARES else normalised(scores, from_zero=name in FROM_ZERO)

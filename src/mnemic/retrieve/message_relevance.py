@@ -43,7 +43,7 @@ _ME = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class QuerySubjects:
     """People that a query asks about (`None` if it names no one of several speakers), and their share of the first
     hits, minus a half.
     """
@@ -59,7 +59,7 @@ class About:
         signals: Mapping[str, Signals],
         question: Question,
         order: Sequence[str] | None = None,
-    ) -> About:
+    ) -> QuerySubjects:
         """Return the people that the query asks about; `signals` are those of the messages among the hits. `order`: the
         memories, best first, where they are in order already.
         """
@@ -88,11 +88,11 @@ def features(
     order: Sequence[str] | None = None,
 ) -> Floats:
     """Return a row for each of `signals` (messages alone), or for those that are `among` them, and a column for each of
-    `NAMES`. `per_word`: of `Gauge`; `order`: as in `About.of`.
+    `NAMES`. `per_word`: of `RelevanceModel`; `order`: as in `QuerySubjects.of`.
     """
     chosen = list(signals) if among is None else among
     order = best_first(scores) if order is None else order
-    about = About.of(scores, signals, question, order)
+    about = QuerySubjects.of(scores, signals, question, order)
     cosines, words = dict(lists.get("vector", ())), dict(lists.get("keyword", ()))
     far = min(cosines.values(), default=0.0)
     places = _places(order, frozenset(chosen))
@@ -142,7 +142,7 @@ class MessageScale:
         among: Sequence[str] | None = None,
         order: Sequence[str] | None = None,
     ) -> dict[str, float]:
-        """Return the probability of each of the messages, or of those `among` them; `order`: as in `About.of`."""
+        """Return the probability of each message, or of those `among` them; `order`: as in `QuerySubjects.of`."""
         chosen = list(signals) if among is None else among
         weights = np.asarray(self.messages.get(model, self.messages[ANY_MODEL]))
         found = features(lists, scores, signals, question, per_word, chosen, order) @ weights[:-1] + weights[-1]
@@ -156,9 +156,9 @@ class MessageScale:
         order: Sequence[str] | None = None,
     ) -> float:
         """Return the probability that the hits concern the person that the query asks about; 1 if it names nobody.
-        `order`: as in `About.of`.
+        `order`: as in `QuerySubjects.of`.
         """
-        about = About.of(scores, signals, question, order)
+        about = QuerySubjects.of(scores, signals, question, order)
         if about.speakers is None:
             return 1.0
         first, share, base = self.agreed

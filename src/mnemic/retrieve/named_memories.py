@@ -25,7 +25,7 @@ def names_of(memory: Memory) -> list[str]:
     return [*([memory.key.replace("_", " ")] if memory.key else []), *further_names(memory.data)]
 
 
-class Naming:
+class NameLookup:
     """One query, read for names."""
 
     def __init__(self, query: str) -> None:

@@ -57,13 +57,13 @@ async def addressed(
         best = await moment.match(where, name, limit=LOOKED_AT)
         rows = await moment.get_many([one.memory_id for one in best], scopes=where.scopes)
         said = [(row.source.speaker, row.content) for row in rows.values()]
-        speaker = whom(name, [(by, text) for by, text in said if by is not None], speakers)
+        speaker = unique_speaker(name, [(by, text) for by, text in said if by is not None], speakers)
         if speaker is not None:
             found[name] = speaker
     return found
 
 
-def whom(name: str, said: Iterable[tuple[str, str]], speakers: Collection[str]) -> str | None:
+def unique_speaker(name: str, said: Iterable[tuple[str, str]], speakers: Collection[str]) -> str | None:
     """Return the only speaker whom every message that uses `name` can mean; `said` gives speaker and text."""
     address = re.compile(
         rf"(?:^|[.!?,;:\n]\s*|\b(?:{_GREETED}),?\s+){re.escape(name)}(?=\s*(?:[,.!?;:)\n]|$))", re.IGNORECASE

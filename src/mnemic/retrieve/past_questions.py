@@ -95,7 +95,7 @@ def _last_day(question: Question, asked_on: date | None) -> date | None:
     return next((day for day in bounds if day < asked_on), None)
 
 
-def believed_then(
+def restore_superseded(
     entries: Sequence[Entry], memories: Mapping[str, Memory], past: Where | None = None, before: Sequence[Memory] = ()
 ) -> list[Entry]:
     """Return `entries`, best first, with every memory that superseded another of them afterwards: it
@@ -107,7 +107,7 @@ def believed_then(
         for older in memory.supersedes:
             if memory.memory_id in scores and older in scores and scores[older] <= scores[memory.memory_id]:
                 scores[memory.memory_id] = scores[older] * 0.99
-    held = None if past is None else held_then(entries, memories, past)
+    held = None if past is None else value_at(entries, memories, past)
     if held is not None and past is not None:
         for memory_id in _told_otherwise(held, memories, past, before):
             if memory_id in scores:
@@ -116,7 +116,7 @@ def believed_then(
     return sorted(moved, key=lambda entry: (entry[2] == PINNED, entry[1]), reverse=True)
 
 
-def held_then(entries: Sequence[Entry], memories: Mapping[str, Memory], past: Where) -> Memory | None:
+def value_at(entries: Sequence[Entry], memories: Mapping[str, Memory], past: Where) -> Memory | None:
     """Return the best of `entries` that is a value of a key, valid at the time in question and superseded
     since.
     """

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mnemic.retrieve.dependence import LEAST, Likeness
+from mnemic.retrieve.dependence import LEAST, RequestSimilarity
 from mnemic.types import Hit
 from mnemic_language.questions.question_words import content_words
 from mnemic_language.questions.rule_subjects import rule_subject, without_acts
@@ -104,7 +104,7 @@ _SEASON = re.compile(r"\b(?:for|over|during|before|after|until) the holidays\b",
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ParsedRequest:
     """A request, read once: its words, its topics, and those topics that it is about and does not only touch (`named`).
     Small talk has none; a question about the world (`of_the_world`) has no topics, and no words that are said of
     everything.
@@ -118,7 +118,7 @@ class Ask:
     of_the_world: bool = False
 
     @classmethod
-    def of(cls, text: str) -> Ask:
+    def of(cls, text: str) -> ParsedRequest:
         """Return `text` cut to its first and last `READ` characters."""
         if is_small_talk(text):
             return cls(frozenset(), frozenset(), is_small_talk=True)
@@ -189,8 +189,8 @@ class Ask:
         alike = ALIKE if topics else OF_A_CHOICE if self.wants_choice else ALIKE_WITHOUT_TOPIC
         return bool(self.topics & topics) or (cosine is not None and cosine >= alike)
 
-    def _compared(self, said: frozenset[str], topics: frozenset[str], cosine: float) -> Likeness:
-        return Likeness(
+    def _compared(self, said: frozenset[str], topics: frozenset[str], cosine: float) -> RequestSimilarity:
+        return RequestSimilarity(
             cosine=cosine,
             shared=len(self.words & said),
             topic=not self.named.isdisjoint(topics),

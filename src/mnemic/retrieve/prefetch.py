@@ -18,7 +18,7 @@ async def vectors_of_queries(embedder: Embedder, texts: Sequence[str], deadline:
     return await embed(texts, deadline=deadline)
 
 
-class Spoken:
+class SpeakerCache:
     """Speakers in the scopes of the latest searches: a guess, which each search checks."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Spoken:
         self._speakers[scopes] = speakers
 
 
-class Embedding:
+class QueryEmbedding:
     """The vectors of one search. Close it however the search ends."""
 
     def __init__(self, embedder: Embedder, deadline: Deadline | None) -> None:

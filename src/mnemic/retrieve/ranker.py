@@ -119,6 +119,7 @@ class Ranker:
         """`scores` with those of the messages (`signals`) dealt out in the learned order, best first. `messages`: their
         table, where there is one already.
         """
+        # One message has only one order.
         if len(signals) < 2:
             return dict(scores)
         messages = messages or MessageTable.of(signals, question)
@@ -127,6 +128,7 @@ class Ranker:
         own = np.fromiter(map(scores.__getitem__, messages.rows), np.float64, len(messages.rows))
         learned = features_of(messages, lists, own, question) @ np.asarray(self.weights)
         dealt = np.empty_like(own)
+        # The learned order decides which message gets which of the scores; the scores themselves stay.
         dealt[(-learned).argsort(kind="stable")] = -np.sort(-own)
         return {**scores, **dict(zip(messages.rows, dealt.tolist(), strict=True))}
 

@@ -46,7 +46,7 @@ MANY_MEMORIES = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class RelevanceScale:
     """Worth of a point of cosine, and of a point of BM25 for each word."""
 
     cosine: float = 0.0
@@ -57,11 +57,11 @@ class Scale:
         """0 to 1."""
         return 1 / (1 + math.exp(-(self.cosine * cosine + self.word * word + self.base)))
 
-    def towards(self, other: Scale, part: float) -> Scale:
+    def towards(self, other: RelevanceScale, part: float) -> RelevanceScale:
         """Return the scale so far (0 to 1) on the way from this one to `other`."""
         ours, theirs = astuple(self), astuple(other)
         cosine, word, base = (one + part * (two - one) for one, two in zip(ours, theirs, strict=True))
-        return Scale(cosine=cosine, word=word, base=base)
+        return RelevanceScale(cosine=cosine, word=word, base=base)
 
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
@@ -80,31 +80,31 @@ ANOTHER_MODEL = "*"
 """Every model whose cosines are read on the default scale and against the background of the scope."""
 _LIKE_THE_DEFAULT = frozenset({ANOTHER_MODEL, OTHER_LANGUAGE, ROMANCE_LANGUAGE})
 """Scales on which the messages of a conversation are judged as with the default model."""
-SCALES: Mapping[str, Scale] = MappingProxyType(
+SCALES: Mapping[str, RelevanceScale] = MappingProxyType(
     {
-        DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-9.4),
-        ANOTHER_MODEL: Scale(cosine=16.5, word=2.83, base=-7.0),
-        OTHER_LANGUAGE: Scale(cosine=10.0, word=5.0, base=-7.5),
-        ROMANCE_LANGUAGE: Scale(cosine=10.0, word=5.0, base=-7.5),
-        NO_MODEL: Scale(cosine=4.0, word=9.0, base=-6.9),
+        DEFAULT_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-9.4),
+        ANOTHER_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-7.0),
+        OTHER_LANGUAGE: RelevanceScale(cosine=10.0, word=5.0, base=-7.5),
+        ROMANCE_LANGUAGE: RelevanceScale(cosine=10.0, word=5.0, base=-7.5),
+        NO_MODEL: RelevanceScale(cosine=4.0, word=9.0, base=-6.9),
     }
 )
 """By the model that makes the vectors: cosines of two models cannot be compared."""
-FEW: Mapping[str, Scale] = MappingProxyType(
+FEW: Mapping[str, RelevanceScale] = MappingProxyType(
     {
-        DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-7.6),
-        OTHER_LANGUAGE: Scale(cosine=16.5, word=2.83, base=-7.6),
-        ROMANCE_LANGUAGE: Scale(cosine=12.0, word=5.0, base=-7.5),
-        ANOTHER_MODEL: Scale(cosine=16.5, word=2.83, base=-6.2),
-        NO_MODEL: Scale(word=4.63, base=-1.6),
+        DEFAULT_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-7.6),
+        OTHER_LANGUAGE: RelevanceScale(cosine=16.5, word=2.83, base=-7.6),
+        ROMANCE_LANGUAGE: RelevanceScale(cosine=12.0, word=5.0, base=-7.5),
+        ANOTHER_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-6.2),
+        NO_MODEL: RelevanceScale(word=4.63, base=-1.6),
     }
 )
 """The same among few memories; scores of other models are not judged there."""
-WORDS_ALONE = Scale(word=4.63, base=-3.31)
+WORDS_ALONE = RelevanceScale(word=4.63, base=-3.31)
 """For every other model."""
 
 
-def _scale_of(model: str, memories: int) -> Scale | None:
+def _scale_of(model: str, memories: int) -> RelevanceScale | None:
     """Return the scale of a model among so many memories; None where it has none for few.
 
     From `LEAST_MEMORIES` to `MANY_MEMORIES` the scale changes with the logarithm of their number, so that no single
@@ -132,14 +132,14 @@ def measured_with(space: VectorSpace, question: Question) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Gauge:
+class RelevanceModel:
     """The scale of one search: by the model of the vectors, the number of memories and the words of the query."""
 
-    scale: Scale
+    scale: RelevanceScale
     per_word: float
 
     @classmethod
-    def of(cls, lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> Gauge | None:
+    def of(cls, lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> RelevanceModel | None:
         """Return None if nothing can be judged: without a query or a memory, among few memories of an unknown model, or
         if a list failed.
         """
@@ -163,7 +163,7 @@ class Gauge:
         if not (named := list(among)):
             return {}
         cosines, scores = (dict(lists.get(name, ())) for name in ("vector", "keyword"))
-        # Written out, as `Scale.relevance` says it: a search asks for a hundred and more.
+        # Written out, as `RelevanceScale.relevance` says it: a search asks for a hundred and more.
         scale, per_word, exp = self.scale, self.per_word, math.exp
         cosine, word, base = scale.cosine, scale.word, scale.base
         return {
@@ -184,11 +184,13 @@ def relevances(
     order: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Return the probability that each memory of `scores` (the ranking, 0 to 1) concerns the query; empty if it cannot
-    be judged (`Gauge`). At least `RELATED` if the query spells its key, or if the graph says that it answers. `signals`
-    are those of the messages, which have a separate scale; only the `best` first messages are judged. `order`: the
-    memories, best first, where they are in order already.
+    be judged (`RelevanceModel`).
+
+    It is at least `RELATED` if the query spells the memory's key, or if the graph says that the memory answers.
+    `signals` are those of the messages, which have a separate scale; only the `best` first messages are judged.
+    `order`: the memories, best first, where they are in order already.
     """
-    gauge = Gauge.of(lists, question, model)
+    gauge = RelevanceModel.of(lists, question, model)
     if gauge is None:
         return {}
     found = gauge.relevances(lists, [one for one in scores if one not in signals])
@@ -219,11 +221,13 @@ def relevance(
     signals: Mapping[str, Signals] = NO_SIGNALS,
     order: Sequence[str] | None = None,
 ) -> float | None:
-    """Return the probability (0 to 1) that anything about the query is known; None if it cannot be judged (`Gauge`).
+    """Return the probability (0 to 1) that anything about the query is known; None if it cannot be judged
+    (`RelevanceModel`).
+
     `scores` and `signals` of the messages show whether they concern the person in question; `order`: as in
     `relevances`.
     """
-    gauge = Gauge.of(lists, question, model)
+    gauge = RelevanceModel.of(lists, question, model)
     if gauge is None:
         return None
     best = max(map(SCORE, lists["keyword"]), default=0.0)

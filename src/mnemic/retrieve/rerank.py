@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Reranker
-from mnemic.retrieve.result import RERANKER, Ranked
-from mnemic.retrieve.search_state import Search
+from mnemic.retrieve.result import RERANKER, RankedMemories
+from mnemic.retrieve.search_state import ParsedSearch
 from mnemic.types import Deadline, Scored
 
 RERANKED = 50
@@ -16,8 +16,12 @@ RERANKED = 50
 
 
 async def reranked(
-    reranker: Reranker, search: Search, ranked: Ranked, texts: Mapping[str, str], deadline: Deadline | None
-) -> Ranked:
+    reranker: Reranker,
+    search: ParsedSearch,
+    ranked: RankedMemories,
+    texts: Mapping[str, str],
+    deadline: Deadline | None,
+) -> RankedMemories:
     """Return `ranked` with the reranker's scores of the memories in `texts`, by id, and without the others; as it was
     where the reranker fails, which is noted.
     """

@@ -12,7 +12,7 @@ from mnemic.errors import MnemicError
 from mnemic.ports import Snapshot
 from mnemic.retrieve.bias import PINNED, find_biased, in_order
 from mnemic.retrieve.candidate_lists import PINNED_LISTS
-from mnemic.retrieve.diversity import Entry, once, repetitions, spread
+from mnemic.retrieve.diversity import Entry, repetitions, spread, without_repetitions
 from mnemic.retrieve.effective_query import plan_of
 from mnemic.retrieve.explanation import why, with_disagreement
 from mnemic.retrieve.fusion import either, ranks_of
@@ -25,11 +25,11 @@ from mnemic.retrieve.later_statements import (
     latest_first,
     newest_of,
 )
-from mnemic.retrieve.named_memories import Naming
-from mnemic.retrieve.past_questions import asks_past, believed_then, held_then
+from mnemic.retrieve.named_memories import NameLookup
+from mnemic.retrieve.past_questions import asks_past, restore_superseded, value_at
 from mnemic.retrieve.relevance_order import explained
-from mnemic.retrieve.search_state import Lists, Search
-from mnemic.retrieve.signals import UNMOVED, Lifts, sign_ranks
+from mnemic.retrieve.search_state import Lists, ParsedSearch
+from mnemic.retrieve.signals import UNMOVED, MessageBoosts, sign_ranks
 from mnemic.types import Hit, Kind, Memory, SearchResult, Signals, Where
 
 RERANKER = "reranker"
@@ -41,7 +41,7 @@ NOTHING_PASSED: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
+class RankedMemories:
     """Result of ranking: the lists, each memory's score (0 to 1), the probability that it concerns the query (empty if
     it cannot be judged), its signals and boosts, the shift by the learned order and by other rules, and the memories
     read so far.
@@ -50,15 +50,15 @@ class Ranked:
     lists: Lists
     scores: Mapping[str, float]
     relevances: Mapping[str, float] = field(default_factory=lambda: NO_RELEVANCES)
-    lifts: Lifts | None = None
+    lifts: MessageBoosts | None = None
     moves: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: UNMOVED)
     signals: Mapping[str, Signals] = field(default_factory=lambda: NO_SIGNALS)
     read: Mapping[str, Memory] = field(default_factory=lambda: NO_MEMORIES)
 
 
 async def result_of(
-    search: Search,
-    ranked: Ranked,
+    search: ParsedSearch,
+    ranked: RankedMemories,
     moment: Snapshot,
     *,
     scored: Callable[[Lists], Mapping[str, float]],
@@ -95,24 +95,24 @@ async def result_of(
 
 
 async def _latest(
-    search: Search, entries: Sequence[Entry], known: Mapping[str, Memory], moment: Snapshot
+    search: ParsedSearch, entries: Sequence[Entry], known: Mapping[str, Memory], moment: Snapshot
 ) -> tuple[list[Entry], Mapping[str, str], Mapping[str, str]]:
     """Return the entries with outdated ones after those that outdate them, which outdates which, and the newest that
     disagrees with each.
     """
     # A question about the past wants the state of that time, so a later statement must not move in front.
     if asks_past(search.question):
-        held = None if search.past is None else held_then(entries, known, search.past)
+        held = None if search.past is None else value_at(entries, known, search.past)
         before = {} if held is None else await moment.get_many(held.supersedes, scopes=search.where.scopes)
-        return believed_then(entries, known, search.past, list(before.values())), NOTHING_PASSED, NOTHING_PASSED
+        return restore_superseded(entries, known, search.past, list(before.values())), NOTHING_PASSED, NOTHING_PASSED
     newer = newest_of(known[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in known)
     closed = await _closed(search, known, moment)
     return *latest_first(entries, known, closed, search.question.space, newer), newer
 
 
 def _explained(
-    search: Search,
-    ranked: Ranked,
+    search: ParsedSearch,
+    ranked: RankedMemories,
     entries: Sequence[Entry],
     known: Mapping[str, Memory],
     later: tuple[Mapping[str, str], Mapping[str, str]],
@@ -126,16 +126,18 @@ def _explained(
     repeated = repetitions(entries, known)
     said_too = {made: relevances[one] for one, made in repeated.items() if one in relevances}
     relevances = {one: max(share, said_too.get(one, 0.0)) for one, share in relevances.items()}
-    return explained(once(entries, repeated), relevances, messages)
+    return explained(without_repetitions(entries, repeated), relevances, messages)
 
 
-async def _best(search: Search, ranked: Ranked, entries: Sequence[Entry], moment: Snapshot) -> Mapping[str, Memory]:
+async def _best(
+    search: ParsedSearch, ranked: RankedMemories, entries: Sequence[Entry], moment: Snapshot
+) -> Mapping[str, Memory]:
     """Return the memories of the best entries."""
     more = [memory_id for memory_id, _, _ in entries if memory_id not in ranked.read]
     return {**ranked.read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
 
 
-async def _closed(search: Search, known: Mapping[str, Memory], moment: Snapshot) -> Mapping[str, Memory]:
+async def _closed(search: ParsedSearch, known: Mapping[str, Memory], moment: Snapshot) -> Mapping[str, Memory]:
     """Return what the best memories have superseded, directly or indirectly, if messages that may have stated it are
     among them.
     """
@@ -154,8 +156,8 @@ async def _closed(search: Search, known: Mapping[str, Memory], moment: Snapshot)
 
 
 async def _hits(
-    search: Search,
-    ranked: Ranked,
+    search: ParsedSearch,
+    ranked: RankedMemories,
     order: Sequence[Entry],
     moment: Snapshot,
     known: Mapping[str, Memory],
@@ -195,19 +197,19 @@ async def _hits(
     )
 
 
-def _accepted(search: Search, memory: Memory) -> bool:
+def _accepted(search: ParsedSearch, memory: Memory) -> bool:
     return search.where.accepts(memory) or (search.past is not None and search.past.accepts(memory))
 
 
-async def _named(search: Search, found: Collection[str], moment: Snapshot) -> set[str]:
+async def _named(search: ParsedSearch, found: Collection[str], moment: Snapshot) -> set[str]:
     """Return the hits that the query names."""
-    naming = Naming(search.question.text)
+    naming = NameLookup(search.question.text)
     rows = await moment.get_many(list(found), scopes=search.where.scopes)
     return {memory_id for memory_id, memory in rows.items() if naming.names(memory)}
 
 
 async def _beside(
-    search: Search, scores: Mapping[str, float], moment: Snapshot, scored: Callable[[Lists], Mapping[str, float]]
+    search: ParsedSearch, scores: Mapping[str, float], moment: Snapshot, scored: Callable[[Lists], Mapping[str, float]]
 ) -> dict[str, float]:
     """Return the pinned memories in addition to the others, with their scores, best first. Lists are made of them only
     if there are more than may be returned.
@@ -227,7 +229,7 @@ async def _beside(
     return dict(best[:most])
 
 
-async def _newest(search: Search, ways: Sequence[Where], limit: int, moment: Snapshot) -> set[str]:
+async def _newest(search: ParsedSearch, ways: Sequence[Where], limit: int, moment: Snapshot) -> set[str]:
     """Return the newest `limit` memories of each filter."""
     found: set[str] = set()
     for where in ways:

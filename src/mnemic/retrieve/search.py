@@ -28,17 +28,17 @@ from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.nicknames import addressed, unknown_names
 from mnemic.retrieve.non_answers import NonAnswers
 from mnemic.retrieve.past_questions import LIFT, THEN
-from mnemic.retrieve.prefetch import Embedding, Spoken
+from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache
 from mnemic.retrieve.question import NOBODY, Question
 from mnemic.retrieve.ranker import Ranker, moved
 from mnemic.retrieve.relevance import NO_MODEL, measured_with, relevance, relevances
 from mnemic.retrieve.relevance_order import POOLED
 from mnemic.retrieve.rerank import RERANKED, reranked
-from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
+from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, RankedMemories, result_of
 from mnemic.retrieve.search_service import INDEX, ExternalSearch, accepted
-from mnemic.retrieve.search_state import Lists, Request, Search
-from mnemic.retrieve.signals import LEARNED, Lifts, SignalWeights, with_signals
-from mnemic.retrieve.time_anchor import ANCHORED, Anchor, anchor_of, anchored
+from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
+from mnemic.retrieve.signals import LEARNED, MessageBoosts, SignalWeights, with_signals
+from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, anchored
 from mnemic.types import Deadline, JsonValue, Memory, Scored, SearchResult, Signals, Vector, Where
 
 MAX_TOP_K = 100
@@ -49,14 +49,14 @@ Hidden = Callable[[], Awaitable[frozenset[str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchOutcome:
     """Ranked memories, the probability that anything relevant is known, and the memory by which the query gives its
     time.
     """
 
-    ranked: Ranked
+    ranked: RankedMemories
     relevance: float | None
-    anchor: Anchor | None
+    anchor: TimeAnchor | None
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ class Searcher:
     elsewhere: ExternalSearch | None = None
     reranker: Reranker | None = None
     ranker: Ranker | None = None
-    spoken: Spoken = field(default_factory=Spoken, init=False, repr=False, compare=False)
+    spoken: SpeakerCache = field(default_factory=SpeakerCache, init=False, repr=False, compare=False)
     data: DataIndex = field(default_factory=DataIndex, init=False, repr=False, compare=False)
 
     async def search(
@@ -112,7 +112,7 @@ class Searcher:
 
         Raises MnemicError if every list fails.
         """
-        request = Request(
+        request = SearchRequest(
             text=query.strip()[:MAX_QUERY_CHARS],
             parts=tuple(parts),
             where=where,
@@ -127,7 +127,7 @@ class Searcher:
         )
         if not request.text:
             return await self._read(await _without(hidden, await request.read(frozenset())), self._listed)
-        embedding = Embedding(self.embedder, deadline)
+        embedding = QueryEmbedding(self.embedder, deadline)
         try:
             search = await _without(hidden, await self._heard(request, embedding))
             (search, served), early = await asyncio.gather(
@@ -138,7 +138,7 @@ class Searcher:
         return await self._answered(search, early, served, deadline)
 
     async def _answered(
-        self, search: Search, early: Lists, served: Sequence[Scored], deadline: Deadline | None
+        self, search: ParsedSearch, early: Lists, served: Sequence[Scored], deadline: Deadline | None
     ) -> SearchResult:
         """Return the result, in the reranker's order if there is one, before and after which the store is read."""
         reranker = self.reranker
@@ -148,7 +148,7 @@ class Searcher:
         ranked = await reranked(reranker, search, found.ranked, texts, deadline)
         return await self._read(search, partial(self._completed, replace(found, ranked=ranked)))
 
-    async def _heard(self, request: Request, embedding: Embedding) -> Search:
+    async def _heard(self, request: SearchRequest, embedding: QueryEmbedding) -> ParsedSearch:
         """Return the search with the current speakers; those of the last search are embedded during the read."""
         scopes = request.where.scopes
         guess = self.spoken.last(scopes)
@@ -172,7 +172,7 @@ class Searcher:
         except MnemicError:
             return NOBODY
 
-    async def _early(self, search: Search, deadline: Deadline | None) -> Lists:
+    async def _early(self, search: ParsedSearch, deadline: Deadline | None) -> Lists:
         """Return the lists that need no vector."""
         lists, walk = await self._read(search, self._first)
         try:
@@ -189,7 +189,7 @@ class Searcher:
         search.reached.extend(near)
         return lists | more
 
-    async def _first(self, search: Search, moment: Snapshot) -> tuple[Lists, Walk | None]:
+    async def _first(self, search: ParsedSearch, moment: Snapshot) -> tuple[Lists, Walk | None]:
         """Return the early lists, and the graph neighbourhood of the entities that the query names."""
         lists = await search.made(self.early_lists, moment)
         if "keyword" in lists and (meant := asked_by(search.question)):
@@ -202,7 +202,7 @@ class Searcher:
             search.note(GRAPH, failure)
             return lists, None
 
-    async def _read(self, search: Search, work: Callable[[Search, Snapshot], Awaitable[T]]) -> T:
+    async def _read(self, search: ParsedSearch, work: Callable[[ParsedSearch, Snapshot], Awaitable[T]]) -> T:
         """Return the result of `work` on the current store, or on its state at the search's point in time. A store may
         retry `work`: notes of an abandoned try are discarded.
         """
@@ -223,7 +223,7 @@ class Searcher:
         search.failures.extend(tried.failures[known:])
         return outcome
 
-    async def _vectors(self, search: Search, embedding: Embedding) -> Sequence[Vector | None]:
+    async def _vectors(self, search: ParsedSearch, embedding: QueryEmbedding) -> Sequence[Vector | None]:
         """Return the vector of each text, None for a text without one."""
         try:
             return await embedding.of(search.texts)
@@ -232,8 +232,8 @@ class Searcher:
             return [None] * len(search.texts)
 
     async def _served(
-        self, search: Search, embedding: Embedding, deadline: Deadline | None
-    ) -> tuple[Search, Sequence[Scored]]:
+        self, search: ParsedSearch, embedding: QueryEmbedding, deadline: Deadline | None
+    ) -> tuple[ParsedSearch, Sequence[Scored]]:
         """Return the search with its vectors, and the ranking of a search service, which knows no past states."""
         search = search.embedded(await self._vectors(search, embedding), embedding.space)
         if self.elsewhere is None or search.request.known_at is not None:
@@ -244,17 +244,19 @@ class Searcher:
             search.note(INDEX, failure)
             return search, ()
 
-    async def _listed(self, search: Search, moment: Snapshot) -> SearchResult:
+    async def _listed(self, search: ParsedSearch, moment: Snapshot) -> SearchResult:
         """Without a query: the newest."""
         lists: Lists = {"recency": await moment.recent(search.where, limit=search.request.top_k)}
-        return await self._result(search, Ranked(lists=lists, scores=fuse(lists, Weights(recency=1.0))), moment)
+        return await self._result(search, RankedMemories(lists=lists, scores=fuse(lists, Weights(recency=1.0))), moment)
 
-    async def _answer(self, early: Lists, served: Sequence[Scored], search: Search, moment: Snapshot) -> SearchResult:
+    async def _answer(
+        self, early: Lists, served: Sequence[Scored], search: ParsedSearch, moment: Snapshot
+    ) -> SearchResult:
         return await self._completed(await self._found(early, served, search, moment), search, moment)
 
     async def _shown(
-        self, early: Lists, served: Sequence[Scored], search: Search, moment: Snapshot
-    ) -> tuple[Found, Mapping[str, str]]:
+        self, early: Lists, served: Sequence[Scored], search: ParsedSearch, moment: Snapshot
+    ) -> tuple[SearchOutcome, Mapping[str, str]]:
         """Return the hits, and the texts of the best for the reranker, by id."""
         found = await self._found(early, served, search, moment)
         scores = found.ranked.scores
@@ -262,13 +264,16 @@ class Searcher:
         rows = await moment.get_many(best, scopes=search.where.scopes)
         return found, {one: rows[one].content for one in best if one in rows}
 
-    async def _completed(self, found: Found, search: Search, moment: Snapshot) -> SearchResult:
+    async def _completed(self, found: SearchOutcome, search: ParsedSearch, moment: Snapshot) -> SearchResult:
         result = await self._result(search, found.ranked, moment)
         return replace(result, relevance=found.relevance, plan=with_anchor(result.plan, found.anchor))
 
-    async def _found(self, early: Lists, served: Sequence[Scored], search: Search, moment: Snapshot) -> Found:
+    async def _found(
+        self, early: Lists, served: Sequence[Scored], search: ParsedSearch, moment: Snapshot
+    ) -> SearchOutcome:
         late = {} if search.question.vector is None else await _late(self.late_lists, search, moment)
         lists = early | late | ({INDEX: await accepted(served, search.where, moment)} if served else {})
+        # Every list failed: an empty answer would look like "nothing is known".
         if not lists:
             raise search.failures[0]
         scores = self._fused(lists, search.question)
@@ -278,7 +283,7 @@ class Searcher:
             lists = longer(lists, found)
         lists, scores, then = await _with_past(search, lists, scores, self.weights, moment)
         signals = await self._signals(search, scores, moment)
-        lifts = Lifts(scores, signals, search.question, self.signal_weights)
+        lifts = MessageBoosts(scores, signals, search.question, self.signal_weights)
         signed = lifts.added()
         anchor = await self._anchor(search, moment) if signals else None
         lifted = by_hand = anchored(signed, signals, anchor, self.signal_weights.anchored)
@@ -298,12 +303,12 @@ class Searcher:
         known = relevance(apart.set_aside(lists), search.question, model, scores, messages, order)
         each = relevances(lists, scores, messages, search.question, model, self._read_of(search), order)
         known, stated = asked.related(known, apart.lowered(each))
-        ranked = Ranked(
+        ranked = RankedMemories(
             lists=lists, scores=scores, relevances=stated, lifts=lifts, moves=moves, signals=signals, read=read
         )
-        return Found(ranked, known, anchor)
+        return SearchOutcome(ranked, known, anchor)
 
-    def _read_of(self, search: Search) -> int | None:
+    def _read_of(self, search: ParsedSearch) -> int | None:
         """Return how many messages can be among the hits, the best ones; None where any can."""
         any_place = search.request.min_score > 0 or search.request.named or self.per_session is not None
         return None if any_place or self.reranker is not None else max(POOLED, search.request.top_k + COMPARED)
@@ -314,14 +319,14 @@ class Searcher:
             weights = replace(weights, vector=weights.vector * UNREAD)
         return fuse(lists, weights, words=question.words)
 
-    async def _signals(self, search: Search, found: Collection[str], moment: Snapshot) -> Mapping[str, Signals]:
+    async def _signals(self, search: ParsedSearch, found: Collection[str], moment: Snapshot) -> Mapping[str, Signals]:
         try:
             return await moment.signals(search.where, list(found))
         except MnemicError as failure:
             search.note("signals", failure)
             return NO_SIGNALS
 
-    async def _anchor(self, search: Search, moment: Snapshot) -> Anchor | None:
+    async def _anchor(self, search: ParsedSearch, moment: Snapshot) -> TimeAnchor | None:
         """Return the memory of the event by which the query gives its time."""
         if search.clause is None or search.event is None:
             return None
@@ -332,7 +337,9 @@ class Searcher:
         model = measured_with(self.embedder.space, search.event)
         return await anchor_of(search.clause, search.event, lists, scores, signals, model, search.where, moment)
 
-    async def _contenders(self, search: Search, scores: Mapping[str, float], moment: Snapshot) -> Mapping[str, Memory]:
+    async def _contenders(
+        self, search: ParsedSearch, scores: Mapping[str, float], moment: Snapshot
+    ) -> Mapping[str, Memory]:
         """Return the memories whose importance can decide, with all that the result needs of them, read at once."""
         weight = self.signal_weights.importance
         if not weight:
@@ -346,7 +353,7 @@ class Searcher:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""
         return shares_of(scores, self.weights.most + self.signal_weights.most)
 
-    async def _result(self, search: Search, ranked: Ranked, moment: Snapshot) -> SearchResult:
+    async def _result(self, search: ParsedSearch, ranked: RankedMemories, moment: Snapshot) -> SearchResult:
         def scored(lists: Lists) -> dict[str, float]:
             return self._scaled(self._fused(lists, search.question))
 
@@ -356,7 +363,7 @@ class Searcher:
 
 
 async def _with_past(
-    search: Search, lists: Lists, scores: dict[str, float], weights: Weights, moment: Snapshot
+    search: ParsedSearch, lists: Lists, scores: dict[str, float], weights: Weights, moment: Snapshot
 ) -> tuple[Lists, dict[str, float], dict[str, float]]:
     """Return the lists and scores with what was true then, for a question about the past, and the raise of each."""
     if search.past is None:
@@ -368,7 +375,7 @@ async def _with_past(
     return longer(lists, found), scores, dict.fromkeys(then, LIFT)
 
 
-async def _late(lists: Mapping[str, RankedList], search: Search, moment: Snapshot) -> Lists:
+async def _late(lists: Mapping[str, RankedList], search: ParsedSearch, moment: Snapshot) -> Lists:
     """Return the lists that need a vector; a memory is as near as to the nearest of the question and the statements
     that would answer it.
     """
@@ -379,7 +386,7 @@ async def _late(lists: Mapping[str, RankedList], search: Search, moment: Snapsho
     return late
 
 
-async def _narrowed(search: Search, moment: Snapshot, index: DataIndex) -> Search:
+async def _narrowed(search: ParsedSearch, moment: Snapshot, index: DataIndex) -> ParsedSearch:
     """Return the same source restricted to memories whose data meets the filter, applied before any list is cut."""
     if search.request.data is None:
         return search
@@ -388,6 +395,6 @@ async def _narrowed(search: Search, moment: Snapshot, index: DataIndex) -> Searc
     return replace(search, where=replace(search.where, memory_ids=found), past=past)
 
 
-async def _without(hidden: Hidden | None, search: Search) -> Search:
+async def _without(hidden: Hidden | None, search: ParsedSearch) -> ParsedSearch:
     """Return the same source without `hidden` keys."""
     return search if hidden is None else replace(search, where=replace(search.where, hidden_keys=await hidden()))

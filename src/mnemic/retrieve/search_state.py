@@ -25,7 +25,7 @@ Lists = dict[str, Sequence[Scored]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class SearchRequest:
     """Request of a caller: a text and its limits, not yet read. See `Searcher.search`."""
 
     text: str
@@ -40,18 +40,18 @@ class Request:
     depth: int
     data: Mapping[str, JsonValue] | None = None
 
-    async def read(self, speakers: frozenset[str], aliases: Mapping[str, str] = NOBODY) -> Search:
+    async def read(self, speakers: frozenset[str], aliases: Mapping[str, str] = NOBODY) -> ParsedSearch:
         """Return the search for it, its text read against those who speak; `aliases`: their other names."""
         # Of a long text this takes milliseconds, in which nobody else of this process would be answered.
         if len(self.text) <= READ:
             return self._read(speakers, aliases)
         return await asyncio.to_thread(self._read, speakers, aliases)
 
-    def _read(self, speakers: frozenset[str], aliases: Mapping[str, str]) -> Search:
+    def _read(self, speakers: frozenset[str], aliases: Mapping[str, str]) -> ParsedSearch:
         read = partial(read_question, speakers=speakers, aliases=aliases, asked_on=self.asked_on, depth=self.depth)
         clause = clause_of(self.text, self.asked_on)
         question = read(self.text)
-        return Search(
+        return ParsedSearch(
             request=self,
             where=self.where,
             question=question,
@@ -64,14 +64,14 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+class ParsedSearch:
     """Parsed request. `stated` are beginnings of statements that answer the question, which are nearer to these than
     the question is. `past` is the filter for superseded memories, for a question about the past. `event` are the
     words of `clause`. `errors` collects failures as `name: reason`; `reached` are the entities that the query names and
     their neighbours.
     """
 
-    request: Request
+    request: SearchRequest
     where: Where
     question: Question
     parts: tuple[Question, ...]
@@ -93,7 +93,7 @@ class Search:
         """The texts of `asked`."""
         return [one.embedded for one in self.asked]
 
-    def embedded(self, vectors: Sequence[Vector | None], space: VectorSpace) -> Search:
+    def embedded(self, vectors: Sequence[Vector | None], space: VectorSpace) -> ParsedSearch:
         """Return the same with the vectors of `asked`, which are of `space`."""
         asked = [replace(one, vector=vector, space=space) for one, vector in zip(self.asked, vectors, strict=True)]
         event = None if self.event is None else asked.pop()

@@ -45,7 +45,7 @@ class SignalWeights:
         return sum(float(getattr(self, weight.name)) for weight in fields(self)) - rare
 
 
-class Lifts:
+class MessageBoosts:
     """Amounts that the signs add to the scores of messages; a memory that is no message of a conversation has none."""
 
     def __init__(
@@ -106,8 +106,8 @@ class Lifts:
 def with_signals(
     scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question, weights: SignalWeights
 ) -> dict[str, float]:
-    """Return the scores with the signals' boosts; see `Lifts`."""
-    return Lifts(scores, signals, question, weights).added()
+    """Return the scores with the signals' boosts; see `MessageBoosts`."""
+    return MessageBoosts(scores, signals, question, weights).added()
 
 
 LEARNED = "learned"
@@ -116,7 +116,7 @@ UNMOVED: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 
 
 def sign_ranks(
-    memory_ids: Sequence[str], lifts: Lifts, moves: Mapping[str, Mapping[str, float]] = UNMOVED
+    memory_ids: Sequence[str], lifts: MessageBoosts, moves: Mapping[str, Mapping[str, float]] = UNMOVED
 ) -> dict[str, dict[str, Rank]]:
     """Return for each memory the boost of each signal and of each of `moves` (the learned order and others, by name),
     and the rank of that boost among `memory_ids`.

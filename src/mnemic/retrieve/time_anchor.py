@@ -31,7 +31,7 @@ _SLACK = 1.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Anchor:
+class TimeAnchor:
     """Memory of the event, its time, and the requested side of it."""
 
     memory_id: str
@@ -60,7 +60,7 @@ async def anchor_of(
     model: str,
     where: Where,
     moment: Snapshot,
-) -> Anchor | None:
+) -> TimeAnchor | None:
     """Return the anchor of `clause`: the best of `scores`, which `lists` made for it (`asked`), if it is clearly about
     it.
     """
@@ -69,7 +69,7 @@ async def anchor_of(
         return None
     best = max(known, key=lambda memory_id: (known[memory_id], memory_id))
     clear = (relevance(lists, asked, model) or 0.0) >= CLEAR or await _covers(best, asked, where, moment)
-    return Anchor(memory_id=best, moment=signals[best].happened_at, clause=clause) if clear else None
+    return TimeAnchor(memory_id=best, moment=signals[best].happened_at, clause=clause) if clear else None
 
 
 async def _covers(memory_id: str, asked: Question, where: Where, moment: Snapshot) -> bool:
@@ -81,7 +81,7 @@ async def _covers(memory_id: str, asked: Question, where: Where, moment: Snapsho
 
 
 def anchored(
-    scores: Mapping[str, float], signals: Mapping[str, Signals], anchor: Anchor | None, weight: float
+    scores: Mapping[str, float], signals: Mapping[str, Signals], anchor: TimeAnchor | None, weight: float
 ) -> Mapping[str, float]:
     """Return the scores, raised by `weight` on the requested side of the anchor; nothing is lowered."""
     if anchor is None:

@@ -45,6 +45,7 @@ class CircuitBreaker:
 
     def missed(self, *, opens: bool = False) -> None:
         """Count a timeout. With `opens` one is enough to open the circuit."""
+        # With `opens` the call had its full time: two more callers need not wait as long to learn the same.
         self._failed = max(self._failed + 1, self._most if opens else 0)
         # The rest starts with the failure, not with the call that failed.
         self._tried_at = self._now()

@@ -61,7 +61,7 @@ class Batch:
         return Batch(tuple([ended.get(place, receipt) for place, receipt in enumerate(self.receipts)]), left)
 
 
-def tell_siblings(jobs: Collection[Job]) -> None:
+def note_siblings(jobs: Collection[Job]) -> None:
     """Tell each job what else was read of its words: that is no earlier statement that it could replace. A value under
     a key is safe from all the statements of its message.
     """
@@ -77,10 +77,12 @@ def _read_together(candidate: Candidate, other: Candidate) -> bool:
     mine, theirs = candidate.source.span, other.source.span
     if mine is None or theirs is None or candidate.source.ref != other.source.ref or candidate.key == other.key:
         return False
+    # A value under a key is safe from every statement of its message, other statements only from those that share
+    # words with them.
     return other.key is not None or (mine[0] < theirs[1] and theirs[0] < mine[1])
 
 
-async def look(store: RecordStore, jobs: Collection[Job]) -> None:
+async def find_duplicates(store: RecordStore, jobs: Collection[Job]) -> None:
     """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
 
     async def work(moment: Snapshot) -> list[bool]:
@@ -90,7 +92,7 @@ async def look(store: RecordStore, jobs: Collection[Job]) -> None:
         job.known = known
 
 
-async def announce(store: RecordStore, jobs: Iterable[Job]) -> None:
+async def announce_vectors(store: RecordStore, jobs: Iterable[Job]) -> None:
     """Announce the vectors of these jobs to a store with batched similarity."""
     if not isinstance(store, VectorPrefetch):
         return
@@ -119,7 +121,7 @@ class Batches:
         """Return one receipt for each, in order; `on_progress` receives the number of finished ones."""
         begun = (partial(self._prepared, given[first : first + BATCH]) for first in range(0, len(given), BATCH))
         receipts: list[WriteReceipt] = []
-        async with aclosing(overlapped(begun, self._embedded, self._settled)) as settled:
+        async with aclosing(pipelined(begun, self._embedded, self._settled)) as settled:
             async for done in settled:
                 receipts += done
                 if on_progress is not None:
@@ -129,11 +131,11 @@ class Batches:
     async def _prepared(self, given: Sequence[Given]) -> Batch:
         begun = [await self._begun(candidate, key) for candidate, key in given]
         jobs = {place: one for place, one in enumerate(begun) if isinstance(one, Job)}
-        tell_siblings(jobs.values())
+        note_siblings(jobs.values())
         batch = Batch(tuple([None if isinstance(one, Job) else one for one in begun]), jobs)
         try:
             if jobs:
-                await look(self._store, jobs.values())
+                await find_duplicates(self._store, jobs.values())
         except MnemicError as error:
             return batch.blocked(error)
         return batch
@@ -158,7 +160,7 @@ class Batches:
         return batch
 
     async def _settled(self, batch: Batch) -> list[WriteReceipt]:
-        await announce(self._store, batch.jobs.values())
+        await announce_vectors(self._store, batch.jobs.values())
         if self._grouped:
             done = await asyncio.gather(*map(self._finished, batch.jobs.values()))
         else:
@@ -173,7 +175,7 @@ class Batches:
             return blocked_receipt(job.draft.candidate, error.reason, job.timer)
 
 
-async def overlapped(
+async def pipelined(
     batches: Iterator[Callable[[], Coroutine[Any, Any, P]]],
     embed: Callable[[P], Awaitable[B]],
     settle: Callable[[B], Coroutine[Any, Any, T]],
@@ -191,6 +193,7 @@ async def overlapped(
             prepared = await preparing
             preparing = _next(batches)
             batch = await embed(prepared)
+            # Only now: the embedding of this batch ran beside the commit of the one before.
             if settling is not None:
                 yield await settling
             settling = asyncio.create_task(settle(batch))

@@ -59,7 +59,7 @@ def noted(tenant: str) -> Mutation:
     return Mutation(tenant=tenant, marks={_MARK: "1"})
 
 
-async def take_away(store: RecordStore, memories: Sequence[Memory], *, by: Actor, now: datetime) -> int:
+async def delete_memories(store: RecordStore, memories: Sequence[Memory], *, by: Actor, now: datetime) -> int:
     """Delete these memories in one transaction, each with a line in the audit; how many were still there."""
 
     async def work(unit: Unit) -> int:

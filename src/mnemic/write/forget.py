@@ -12,7 +12,7 @@ from mnemic.types import SHARED, Actor, ForgetResult, Memory, Origin, Scope, Tru
 from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.consent import subject_token
-from mnemic.write.derived_memories import derived_from, remove, take_away
+from mnemic.write.derived_memories import delete_memories, derived_from, remove
 from mnemic.write.marked_values import sweep
 from mnemic.write.turn_log import forget_turns
 
@@ -39,7 +39,7 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
 
     memory = await commit(store, work)
     derived = await derived_from(store, memory.scope, [memory_id])
-    await take_away(store, derived, by=actor, now=clock.now())
+    await delete_memories(store, derived, by=actor, now=clock.now())
     gone = [memory_id, *(one.memory_id for one in derived)]
     # Others may have been shown a shared memory.
     token = "" if memory.scope.level in SHARED else await subject_token(store, actor.tenant, memory.scope.owner)

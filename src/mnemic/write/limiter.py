@@ -82,13 +82,14 @@ class PreCommitCheck:
             if memory.memory_id in spared or (kinds != (None,) and (memory.kind,) != kinds):
                 continue
             present = await unit.reads.get(memory.memory_id, scopes=[memory.scope])
+            # It was chosen before the transaction: one that has been confirmed or corrected since is worth keeping.
             if present is None or (present.version, present.status) != (memory.version, memory.status):
                 continue
             return await unit.apply(Mutation.removal(present, EVICTED, actor=self.actor, at=self.clock.now()))
         return False
 
     async def _overshot(self, tx: Reads, candidate: Candidate) -> str | None:
-        from mnemic.write.near_quotas import in_reach
+        from mnemic.write.near_quotas import may_exceed_quota
 
         # The tenant comes last: a writer that waits for the whole tenant has its own scope's lock by then.
         scopes: tuple[tuple[Per, Scope | None], ...] = (("user", self.actor.scope(Level.USER)), ("tenant", None))
@@ -96,7 +97,8 @@ class PreCommitCheck:
             if any(quota.per == per and quota.applies(candidate) for quota in self.limits.quotas):
                 since = self.clock.now() - MINUTE
                 usages = await tx.usage(self.actor.tenant, since=since, scope=scope, settled=False)
-                if scope is None and in_reach(self.limits, candidate, usages):
+                # A settled reading waits for the tenant's other writers: only near a quota is that worth it.
+                if scope is None and may_exceed_quota(self.limits, candidate, usages):
                     usages = await tx.usage(self.actor.tenant, since=since)
                 if (reason := self.limits.overshot(candidate, per, usages)) is not None:
                     return reason

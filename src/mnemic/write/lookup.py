@@ -34,7 +34,7 @@ async def is_known(moment: Snapshot, draft: Draft) -> bool:
     return same is not None and live(same, draft)
 
 
-async def settle(
+async def decide_and_commit(
     unit: Unit, draft: Draft, request: IdempotentRequest | None, timer: StepTimer, memory_ids: tuple[str, str]
 ) -> CommitResult | None:
     """Decide and write; None where the draft was not made for the store's present space: nothing was written then.

@@ -82,6 +82,8 @@ async def embed_left(
         part = waiting[first : first + BATCH]
         try:
             pairs = await _embedded(store, embedder, part)
+        # What it did not answer now it will not answer for the next batch either: the marks stay, and a later run
+        # continues.
         except EmbedderFailed:
             break
         for one, memory, vector in zip(part, *pairs, strict=True):
@@ -110,9 +112,11 @@ async def _settled(
     """
     memory = await unit.reads.get(one.memory_id, scopes=[one.scope])
     done = Mutation(tenant=actor.tenant, marks={one.name: None})
+    # It was forgotten, or a correction brought a vector.
     if memory is None or memory.vector is not None:
         await unit.apply(done)
         return False
+    # The words or the embedder changed while the vector was made: it describes something else.
     if vector is None or read is None or memory.content != read.content or await unit.reads.space() != space:
         return None
     whole = memory.next_version(memory.updated_at, vector=vector)

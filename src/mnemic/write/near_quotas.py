@@ -12,7 +12,7 @@ _CROWD = {"rows": 1000, "bytes": 64 * 1024 * 1024, "writes_a_minute": 1000}
 """Most that writers who have not committed yet add together, of each limit."""
 
 
-def in_reach(limits: Limits, candidate: Candidate, usages: Mapping[Kind, Usage]) -> bool:
+def may_exceed_quota(limits: Limits, candidate: Candidate, usages: Mapping[Kind, Usage]) -> bool:
     """Return True if a crowd of writers that do not see each other could pass a quota of the candidate's tenant."""
     quotas = (quota for quota in limits.quotas if quota.per == "tenant" and quota.applies(candidate))
     return any(_near(quota, usages) for quota in quotas)

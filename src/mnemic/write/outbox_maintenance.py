@@ -17,7 +17,9 @@ _PAGE = 1024
 _log = logging.getLogger("mnemic.write")
 
 
-async def look_after(store: RecordStore, *, fed: bool, before: asyncio.Task[None] | None) -> asyncio.Task[None] | None:
+async def maintain_outbox(
+    store: RecordStore, *, fed: bool, before: asyncio.Task[None] | None
+) -> asyncio.Task[None] | None:
     """Maintain the outbox, in a background task if that may take long. Return the running task, which is `before` while
     that has not finished.
     """

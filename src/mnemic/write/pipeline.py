@@ -35,7 +35,7 @@ from mnemic.write.commit import CommitResult, Gate, GateRefusal, IdempotentReque
 from mnemic.write.draft import Draft, PrepareSteps, StepTimer, VectorsMissing, WriteRules
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.job import Job, embed, rounded
-from mnemic.write.lookup import is_known, settle
+from mnemic.write.lookup import decide_and_commit, is_known
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.thresholds import calibrated
@@ -330,7 +330,7 @@ class MemoryWritePipeline:
 
         async def work(unit: Unit) -> tuple[CommitResult | None, StepTimer]:
             timer = job.timer.fork()
-            settled = await settle(unit, job.draft, job.request, timer, memory_ids)
+            settled = await decide_and_commit(unit, job.draft, job.request, timer, memory_ids)
             return await passed(job.gate, unit, job.draft, settled), timer
 
         return await commit(self._store, work, deadline=deadline, scope=job.draft.scope)

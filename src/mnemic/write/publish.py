@@ -44,10 +44,10 @@ class Publisher:
             return ()
         self._unseen += len(changes)
         if self._unseen >= _LOOK_AFTER:
-            from mnemic.write.outbox_maintenance import look_after
+            from mnemic.write.outbox_maintenance import maintain_outbox
 
             self._unseen = 0
-            self.looking = await look_after(self._store, fed=bool(self.feeds), before=self.looking)
+            self.looking = await maintain_outbox(self._store, fed=bool(self.feeds), before=self.looking)
         return await self.catch_up(changes, deadline=deadline) if self.feeds else ()
 
     async def catch_up(self, known: Sequence[Change] = (), *, deadline: Deadline | None = None) -> tuple[str, ...]:

@@ -79,14 +79,17 @@ class Revision:
         """Write the next version, if trust allows and nothing else says the same already."""
         tx = unit.reads
         known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
+        # Nothing changes: a new version with the same words would only lengthen the history.
         if draft.candidate.ttl is None and all(
             getattr(draft.candidate, name) == getattr(known, name) for name in _SAID
         ):
             await unit.apply(unchanged(draft, known, reason=UNCHANGED))
             return CommitResult(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
+        # Vectors of two embedders cannot be compared, so a vector of the earlier one must not be stored.
         await require_present(tx, draft)
         if draft.trust < known.trust and not _may_ask(draft):
             return CommitResult(receipt_of(Outcome.BLOCKED, known, "lower_trust"), "lower_trust")
+        # Two live memories must not say the same: the next `add` of it could refresh only one of them.
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
         if twin is not None and twin.memory_id != known.memory_id:
             raise InvalidInput("content:duplicate", hint="another memory already says this")
@@ -108,6 +111,7 @@ class Revision:
             author=draft.actor.user,
         )
         await unit.apply(Mutation.of(memory, "revised", actor=draft.actor, at=draft.now))
+        # The embedder did not answer: a mark lets maintenance make the vector later.
         if memory.vector is None:
             await leave(unit, draft, memory)
         await keep(unit, draft)

@@ -13,7 +13,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InjectionFailed, InvalidConfig, StoreBusy
-from mnemic.inject import Entry, InjectionConfig, InjectionContext, InjectionRun, Injector, injector_for
+from mnemic.inject import InjectionConfig, InjectionContext, InjectionRun, Injector, SourceEntry, injector_for
 from mnemic.inject.engine_injector import ActorMemories
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.usage import Verdict
@@ -40,12 +40,12 @@ class Notes:
         self.error = error
         self.queries: list[str] = []
 
-    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
+    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[SourceEntry]:
         self.queries.append(query)
         if self.error:
             raise self.error
         return [
-            Entry(content=content, source=self.name, trusted=True, relevance=self.relevance)
+            SourceEntry(content=content, source=self.name, trusted=True, relevance=self.relevance)
             for content in self.contents
         ]
 
@@ -53,7 +53,7 @@ class Notes:
 class Silent(Notes):
     """A source that never answers."""
 
-    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
+    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[SourceEntry]:
         await asyncio.Event().wait()
         return []
 
@@ -98,7 +98,7 @@ async def test_callbacks_may_be_lambdas_coroutines_or_objects() -> None:
     async def question(context: InjectionContext) -> str:
         return f"about {len(context.messages)}"
 
-    async def shout(entries: Sequence[Entry]) -> str:
+    async def shout(entries: Sequence[SourceEntry]) -> str:
         return " ".join(entry.content.upper() for entry in entries)
 
     assert (await injector(trigger=lambda context: True).inject(TOOL)).injected
@@ -301,7 +301,7 @@ async def test_the_recall_log_holds_exactly_what_was_injected(engine: MemoryEngi
 
 
 async def test_what_cannot_be_logged_is_not_injected() -> None:
-    async def refuse(run_id: str, entries: Sequence[Entry], digest: str) -> None:
+    async def refuse(run_id: str, entries: Sequence[SourceEntry], digest: str) -> None:
         raise StoreBusy
 
     done = await Injector([Notes("tea")], recall=refuse).inject(ASK)
@@ -343,7 +343,7 @@ async def test_the_earlier_names_of_settings_are_accepted_with_a_warning(engine:
     with pytest.warns(DeprecationWarning, match="InjectionConfig.standing_share has become pinned_share"):
         assert InjectionConfig(standing_share=0.2).pinned_share == 0.2  # type: ignore[call-arg]
     with pytest.warns(DeprecationWarning, match="Entry.standing has become pinned"):
-        assert Entry(content="tea", standing=True, trusted=True).pinned  # type: ignore[call-arg]
+        assert SourceEntry(content="tea", standing=True, trusted=True).pinned  # type: ignore[call-arg]
     with pytest.warns(DeprecationWarning, match="ActorMemories.standing has become pinned"):
         ActorMemories(engine, Actor(user="ada"), standing=0)  # type: ignore[call-arg]
 
@@ -416,8 +416,8 @@ async def test_pinned_memories_are_there_where_nothing_else_is_known(engine: Mem
 
 
 def test_an_untrusted_entry_of_any_source_does_not_stand() -> None:
-    assert not Entry(content="obey", pinned=True).pinned
-    assert Entry(content="tea", pinned=True, trusted=True).pinned
+    assert not SourceEntry(content="obey", pinned=True).pinned
+    assert SourceEntry(content="tea", pinned=True, trusted=True).pinned
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.inject.compact import estimated_tokens
-from mnemic.inject.entry import Entry, fair_cut
+from mnemic.inject.memory_source import SourceEntry, fair_cut
 from mnemic.inject.render import NOTICE, defused, escape, new_nonce, render, visible
 from mnemic.types import Actor, Hit, Kind, Memory, Origin, Source, Trust
 from tests.unit.inject.hostile import URLS, payloads
@@ -23,20 +23,20 @@ CLICKABLE = re.compile(
 )
 
 
-def entry(content: str, *, trusted: bool = False, source: str | None = "notes", score: float = 0.5) -> Entry:
-    return Entry(content=content, source=source, trusted=trusted, score=score)
+def entry(content: str, *, trusted: bool = False, source: str | None = "notes", score: float = 0.5) -> SourceEntry:
+    return SourceEntry(content=content, source=source, trusted=trusted, score=score)
 
 
 WHEN = datetime(2026, 5, 3, tzinfo=UTC)
 
 
-def remembered(origin: Origin, speaker: str | None = None) -> Entry:
+def remembered(origin: Origin, speaker: str | None = None) -> SourceEntry:
     memory = Memory(
         memory_id="m", version=1, content="see https://evil.example ![x](y)", kind=Kind.LONG_TERM,
         scope=Actor(user="ana").scope("user"), confidence=0.8, created_at=WHEN, updated_at=WHEN,
         source=Source(origin=origin, speaker=speaker), trust=Trust.HIGH,
     )  # fmt: skip
-    return Entry.of(Hit(memory=memory, score=0.5), "notes", reader=Actor(user="ana"))
+    return SourceEntry.of(Hit(memory=memory, score=0.5), "notes", reader=Actor(user="ana"))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_memory_tells_when_it_happened() -> None:
         memory_id="m", kind=Kind.LONG_TERM, scope=Actor(user="u").scope("user"), content="aisle", key="seat",
         created_at=when, updated_at=when, source=Source(origin=Origin.USER_STATED), trust=Trust.HIGH,
     )  # fmt: skip
-    block = render([Entry.of(Hit(memory=memory, score=1.0), "memory", reader=Actor(user="u"))], max_tokens=500)
+    block = render([SourceEntry.of(Hit(memory=memory, score=1.0), "memory", reader=Actor(user="u"))], max_tokens=500)
     assert '<entry source="memory" date="2026-03-04">seat: aisle</entry>' in block.text
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic import MemoryManager
 from mnemic.entrypoints.wire import hit_dict
-from mnemic.inject.entry import Entry
+from mnemic.inject.memory_source import SourceEntry
 from mnemic.retrieve.later_statements import disagreeing, later_relevances, newest_of
 from mnemic.types import Actor, Hit, Source, Status, Trust
 from mnemic_testing.record_store.fixtures import START, memory
@@ -93,5 +93,5 @@ def test_the_newer_is_as_relevant_and_the_older_keeps_its_relevance() -> None:
 
 def test_a_model_is_told_that_another_statement_disagrees() -> None:
     hit = Hit(memory=memory(REX, at=START), score=0.5, disagrees_with=("other",))
-    shown = Entry.of(hit, "memory", reader=Actor(user="ada")).content
+    shown = SourceEntry.of(hit, "memory", reader=Actor(user="ada")).content
     assert shown == f"{REX} (as of {START:%Y-%m-%d}; another statement disagrees)"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.bias import RELEVANCE
-from mnemic.retrieve.diversity import once, repetitions, spread
+from mnemic.retrieve.diversity import repetitions, spread, without_repetitions
 from mnemic.types import Actor, Kind, Message, Signals, Source
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
@@ -60,7 +60,7 @@ def test_what_was_said_once_is_shown_once_in_the_better_place() -> None:
     other = memory("I play the flute.", source=said)
     rows = {one.memory_id: one for one in (message, made, other)}
     entries = [(message.memory_id, 0.5, RELEVANCE), (other.memory_id, 0.4, RELEVANCE), (made.memory_id, 0.1, RELEVANCE)]
-    assert once(entries, repetitions(entries, rows)) == [(made.memory_id, 0.5, RELEVANCE), entries[1]]
+    assert without_repetitions(entries, repetitions(entries, rows)) == [(made.memory_id, 0.5, RELEVANCE), entries[1]]
     for changed in (
         replace(message, content="Adoro fado, e tu?"),
         replace(message, source=Source(session="two")),
@@ -89,7 +89,7 @@ def test_a_message_without_a_conversation_and_the_same_words_again_are_shown_onc
     again = memory("I'm allergic to nuts!", kind=Kind.EPISODIC, source=said)
     entries = [(one.memory_id, 0.5, RELEVANCE) for one in (message, again, made)]
     rows = {one.memory_id: one for one in (message, again, made)}
-    assert once(entries, repetitions(entries, rows)) == [entries[2]]
-    assert once(entries[:2], repetitions(entries[:2], rows)) == [entries[0]]
+    assert without_repetitions(entries, repetitions(entries, rows)) == [entries[2]]
+    assert without_repetitions(entries[:2], repetitions(entries[:2], rows)) == [entries[0]]
     other_day = replace(again, created_at=again.created_at + timedelta(days=1))
-    assert len(once(entries[:2], repetitions(entries[:2], rows | {again.memory_id: other_day}))) == 2
+    assert len(without_repetitions(entries[:2], repetitions(entries[:2], rows | {again.memory_id: other_day}))) == 2

@@ -9,7 +9,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.explanation import why
 from mnemic.retrieve.question import read_question
-from mnemic.retrieve.relevance import RELATED, Gauge, relevances
+from mnemic.retrieve.relevance import RELATED, RelevanceModel, relevances
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Rank, Scored, Source, Trust
 from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
@@ -90,7 +90,7 @@ def test_the_relevance_of_a_hit_is_that_of_its_own_cosine_and_words() -> None:
     found = relevances(lists, dict.fromkeys(["a", "b", "k", "g", "unknown"], 0.1), {}, QUESTION, MINILM)
     assert found["a"] > 0.8 > 0.1 > found["b"] > found["unknown"]
     assert (found["k"], found["g"]) == (RELATED, RELATED)
-    assert Gauge.of({"keyword": []}, QUESTION, MINILM) is None
+    assert RelevanceModel.of({"keyword": []}, QUESTION, MINILM) is None
     assert relevances({"keyword": []}, {"a": 0.1}, {}, QUESTION, MINILM) == {}
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from mnemic.inject.entry import Entry
+from mnemic.inject.memory_source import SourceEntry
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.bias import PINNED, RELEVANCE
 from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, later_relevances, latest_first, outdated
@@ -82,7 +82,8 @@ async def test_what_the_assistant_said_is_outdated_by_the_user(told: Sequence[Me
 async def test_a_model_is_shown_when_it_was_said(told: Sequence[Memory]) -> None:
     hit = Hit(memory=told[0], score=0.5, outdated_by="later")
     assert (
-        Entry.of(hit, "memory", reader=Actor(user="ada")).content == f"My office is in Turin. (as of {START:%Y-%m-%d})"
+        SourceEntry.of(hit, "memory", reader=Actor(user="ada")).content
+        == f"My office is in Turin. (as of {START:%Y-%m-%d})"
     )
 
 

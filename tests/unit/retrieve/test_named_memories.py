@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.named_memories import Naming, names_of, one_slip
+from mnemic.retrieve.named_memories import NameLookup, names_of, one_slip
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Kind, Level, Memory
 
@@ -41,7 +41,7 @@ def memory(key: str | None = None, names: object = None) -> Memory:
     ],
 )
 def test_a_name_is_found_in_any_form_of_its_words(query: str, key: str | None, names: list[str] | None) -> None:
-    assert Naming(query).names(memory(key, names))
+    assert NameLookup(query).names(memory(key, names))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_name_is_found_in_any_form_of_its_words(query: str, key: str | None, n
     ],
 )
 def test_what_is_only_like_a_name_is_none(query: str, key: str | None, names: object) -> None:
-    assert not Naming(query).names(memory(key, names))
+    assert not NameLookup(query).names(memory(key, names))
 
 
 def test_a_key_is_a_name_spelled_as_words() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.retrieve.nicknames import unknown_names, whom
+from mnemic.retrieve.nicknames import unique_speaker, unknown_names
 from mnemic.retrieve.question import read_question
 from mnemic.types import Actor, Message
 from mnemic_sqlite import SqliteStore
@@ -56,7 +56,7 @@ def test_a_name_is_unknown_where_nobody_who_speaks_is_called_so(
 def test_whom_a_name_means_is_told_by_who_is_addressed_with_it(
     said: list[tuple[str, str]], speakers: frozenset[str], person: str | None
 ) -> None:
-    assert whom("Mel", said, speakers) == person
+    assert unique_speaker("Mel", said, speakers) == person
 
 
 def test_a_question_is_about_the_speaker_whom_its_name_means() -> None:

@@ -10,7 +10,7 @@ import pytest
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.inject.entry import Entry
+from mnemic.inject.memory_source import SourceEntry
 from mnemic.retrieve.past_questions import asks_past
 from mnemic.retrieve.question import read_question
 from mnemic.types import Actor, Intent, Message, RecallRequest, SearchResult
@@ -49,7 +49,9 @@ async def test_a_question_about_the_past_finds_what_was_true_then_first(engine: 
     assert contents(result) == ["Valencia", "Madrid"]
     assert result.hits[0].ranks["then"].score > 0
     assert "was true then" in result.hits[0].why
-    assert Entry.of(result.hits[0], "memory", reader=ADA).content == "home_city: Valencia (2026-03-02 to 2026-04-20)"
+    assert (
+        SourceEntry.of(result.hits[0], "memory", reader=ADA).content == "home_city: Valencia (2026-03-02 to 2026-04-20)"
+    )
 
 
 @pytest.mark.parametrize("question", PERIODS)

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
-from mnemic.retrieve.prefetch import MOST, Spoken
+from mnemic.retrieve.prefetch import MOST, SpeakerCache
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Deadline, Level, Message, Vector, Where
 from mnemic_stores.in_process import InProcessStore
@@ -103,7 +103,7 @@ async def test_what_is_hidden_is_read_meanwhile_and_not_found(store: PatientStor
 
 
 def test_of_few_scopes_is_kept_who_spoke_there() -> None:
-    spoken = Spoken()
+    spoken = SpeakerCache()
     for number in range(MOST + 1):
         spoken.note(Actor(user=f"u{number}").scopes([Level.USER]), frozenset({"Ana"}))
     assert spoken.last(Actor(user="u0").scopes([Level.USER])) is None

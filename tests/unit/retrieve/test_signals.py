@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnemic.retrieve.question import read_question
-from mnemic.retrieve.signals import Lifts, SignalWeights, with_signals
+from mnemic.retrieve.signals import MessageBoosts, SignalWeights, with_signals
 from mnemic.types import Cues, Signals
 
 MAY = datetime(2023, 5, 8, tzinfo=UTC)
@@ -90,5 +90,5 @@ def test_all_scores_have_what_each_sign_is_said_to_add(query: str) -> None:
         for turn, one in enumerate(cues)
     }  # fmt: skip
     scores = {name: 1 / (3 + place) for place, name in enumerate([*signals, "a statement"])}
-    lifts = Lifts(scores, signals, read_question(query, speakers={"Ana", "Ben"}), SignalWeights())
+    lifts = MessageBoosts(scores, signals, read_question(query, speakers={"Ana", "Ben"}), SignalWeights())
     assert lifts.added() == {name: score + sum(lifts.of(name).values()) for name, score in scores.items()}

@@ -14,7 +14,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.ports import RecordStore
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
-from mnemic.retrieve.time_anchor import Anchor, anchored
+from mnemic.retrieve.time_anchor import TimeAnchor, anchored
 from mnemic.types import Actor, Candidate, Level, Message, SearchResult, Signals, Where
 from mnemic_language.questions.time_clause import Clause, Side
 from mnemic_sqlite import SqliteStore
@@ -162,7 +162,7 @@ def signals(memory_id: str, days: int) -> Signals:
 def test_the_day_of_the_event_lies_on_every_side(side: str, days: float | None, told: set[str]) -> None:
     happened = {"long ago": -300, "the event": 0, "the day of it": 0, "next day": 1, "a week later": 7}
     known = {one: signals(one, day) for one, day in {**happened, "much later": 200}.items()}
-    anchor = Anchor(memory_id="the event", moment=MOVED, clause=Clause(text="it", side=Side(side), days=days))
+    anchor = TimeAnchor(memory_id="the event", moment=MOVED, clause=Clause(text="it", side=Side(side), days=days))
     scores = dict.fromkeys(known, 0.5) | {"unknown": 0.5}
     lifted = anchored(scores, known, anchor, 0.25)
     assert {one for one, score in lifted.items() if score == 0.75} == told

@@ -15,7 +15,7 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
-from mnemic.inject import Entry, Injection, InjectionConfig, InjectionContext, MemorySource, TextInjector
+from mnemic.inject import Injection, InjectionConfig, InjectionContext, MemorySource, SourceEntry, TextInjector
 from mnemic.inject.messages import is_user_turn, role_of, text_of
 from mnemic.inject.text import RenderContent
 from mnemic.plugins.extras import brought_by
@@ -101,7 +101,7 @@ class MnemicMemoryStore:
         found = await shown_for(self._engine, self._actor, query, most, min_score=least, deadline=deadline)
         if found.errors and not found.found.hits:
             raise MnemicError("partial")
-        return [_entry(Entry.of(hit, self.name, reader=self._actor), hit) for hit in found.hits]
+        return [_entry(SourceEntry.of(hit, self.name, reader=self._actor), hit) for hit in found.hits]
 
     async def add(self, content: str, metadata: dict[str, Any] | None = None) -> str | None:
         """Remember `content`; its memory_id. The same content again changes nothing. `metadata` comes back with it.
@@ -142,7 +142,7 @@ class MnemicMemoryStore:
             raise InvalidInput("store", hint="the store is not writable")
 
 
-def _entry(entry: Entry, hit: Hit) -> MemoryEntry:
+def _entry(entry: SourceEntry, hit: Hit) -> MemoryEntry:
     memory = hit.memory
     known = {
         "memory_id": memory.memory_id,

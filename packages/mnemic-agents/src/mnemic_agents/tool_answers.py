@@ -9,7 +9,7 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.engine.turn_texts import keep_texts
 from mnemic.errors import InvalidInput
-from mnemic.inject import Entry, account_for
+from mnemic.inject import SourceEntry, account_for
 from mnemic.inject.escape import defused, visible
 from mnemic.types import Actor, Deadline, Hit, Intent, Memory, RecallRequest, RecallResult, WriteReceipt
 from mnemic.types.conditions import checked_filter
@@ -72,7 +72,7 @@ def shown(memory: Memory, reader: Actor) -> dict[str, Any]:
     """Return a memory as the tool of a model that serves `reader` answers it: nothing invisible, who said it where
     these are not the user's own words, and no live address in those.
     """
-    entry = Entry.of(Hit(memory=memory, score=0.0), "memory", reader=reader)
+    entry = SourceEntry.of(Hit(memory=memory, score=0.0), "memory", reader=reader)
     text = visible(entry.content)
     fields = {
         "memory_id": memory.memory_id,

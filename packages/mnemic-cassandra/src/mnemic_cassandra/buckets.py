@@ -46,7 +46,7 @@ Place = tuple[str, bytes]
 """The name of a table in a partition, and a key."""
 
 
-class Named(NamedTuple):
+class ValueAddress(NamedTuple):
     """The place of a value: its bucket, its name, and the dimension of its vector, which is 0 where it has none."""
 
     bucket: int
@@ -58,13 +58,13 @@ class Value(NamedTuple):
     """A value that is to be written."""
 
     home: Partition
-    named: Named
+    named: ValueAddress
     memory: str
     data: bytes
     vector: bytes
 
 
-class Plan(NamedTuple):
+class BucketPlan(NamedTuple):
     """The rows that a commit writes in a partition, the values that it writes before, whether the scope gets its
     buckets by it, and whether it drops values.
     """
@@ -75,9 +75,9 @@ class Plan(NamedTuple):
     drops: bool = False
 
 
-def named_by(stored: bytes) -> Named | None:
+def named_by(stored: bytes) -> ValueAddress | None:
     """Return the place of the value that a stored row names; None where it has its columns itself."""
-    return Named(*unpacked(stored[1:])[:3]) if stored.startswith(_NAMED) else None
+    return ValueAddress(*unpacked(stored[1:])[:3]) if stored.startswith(_NAMED) else None
 
 
 def memories_in(view: View, home: Partition) -> int:
@@ -97,13 +97,13 @@ class Buckets:
         self._link = partitions.link
         self._above, self._size = above, size
 
-    async def plan(self, view: View, home: Partition) -> Plan:
+    async def plan(self, view: View, home: Partition) -> BucketPlan:
         """Return what a commit writes in a partition."""
         changes = view.changes[home]
         split = view.small(SPLIT, home)
         begins = split is None and home.level not in ("", "audit") and memories_in(view, home) > self._above
         if split is None and not begins:
-            return Plan([_written(table, key, row) for (table, key), row in changes.items()], [])
+            return BucketPlan([_written(table, key, row) for (table, key), row in changes.items()], [])
         moved, filled = split[3:] if split is not None else ("", "")
         old = await view.names_of(home, [each for each in changes if each[0] in LARGE])
         dropped = [named for named in old.values() if named is not None]
@@ -120,7 +120,7 @@ class Buckets:
         for bucket, name, dimension in dropped:
             rows.append(_written(DROPPED, (*home, name), (*home, name, bucket, dimension)))
         rows.append(_written(SPLIT, home, (*home, moved, ",".join(map(str, counts)))))
-        return Plan(rows, values, begins, bool(dropped))
+        return BucketPlan(rows, values, begins, bool(dropped))
 
     def _value(self, home: Partition, table: Table, row: Row, counts: list[int]) -> Value:
         """Return the value of a row, in the bucket with the most room."""
@@ -130,10 +130,10 @@ class Buckets:
         counts[bucket] += 1
         large = [row[at] for at in _at(table)]
         vector = large[1] if table == MEMORY and large[1] and not _is_sealed(large[0]) else b""
-        named = Named(bucket, secrets.token_hex(12), len(vector) // 4)
+        named = ValueAddress(bucket, secrets.token_hex(12), len(vector) // 4)
         return Value(home, named, row[table.key.index("memory_id")], packed(tuple(large)), vector)
 
-    async def store(self, plans: Mapping[Partition, Plan]) -> None:
+    async def store(self, plans: Mapping[Partition, BucketPlan]) -> None:
         """Write the values of these plans, and list the scopes that get their buckets."""
         begun = [home for home, plan in plans.items() if plan.begins]
         await self._link.write(
@@ -152,18 +152,20 @@ class Buckets:
             vector = array("f", value.vector).tolist()
             await self._link.ask(f"vector_put_{dimension}", (*place, bucket, name, value.memory, vector))
 
-    async def remove(self, home: Partition, names: Iterable[Named]) -> None:
+    async def remove(self, home: Partition, names: Iterable[ValueAddress]) -> None:
         """Remove values."""
         await some_at_once((partial(self._remove, home, named) for named in names), most=_AT_ONCE)
 
-    async def _remove(self, home: Partition, named: Named) -> None:
+    async def _remove(self, home: Partition, named: ValueAddress) -> None:
         bucket, name, dimension = named
         place = (beyond_clocks(), *self.partitions.key(home), bucket, name)
         if dimension and await self.searches(dimension):
             await self._link.ask(f"vector_remove_{dimension}", place)
         await self._link.ask("value_remove", place)
 
-    async def values(self, home: Partition, names: Collection[Named], *, of_all: bool = False) -> dict[str, bytes]:
+    async def values(
+        self, home: Partition, names: Collection[ValueAddress], *, of_all: bool = False
+    ) -> dict[str, bytes]:
         """Return those of these values that are there, by their names."""
         asked: defaultdict[int, list[str]] = defaultdict(list)
         for bucket, name, _ in names:
@@ -175,16 +177,16 @@ class Buckets:
         )
         return dict(chain.from_iterable(await some_at_once(asks, most=_AT_ONCE)))
 
-    async def listed(self, home: Partition, buckets: int) -> dict[Named, str]:
+    async def listed(self, home: Partition, buckets: int) -> dict[ValueAddress, str]:
         """Return the values in the buckets of a scope, with the memories that they are of. Who has lost a race may have
         left some in buckets behind the last.
         """
-        found: dict[Named, str] = {}
+        found: dict[ValueAddress, str] = {}
         for bucket in range(2**31):
             rows = await self._link.ask("value_names", (*self.partitions.key(home), bucket))
             if not rows and bucket >= buckets:
                 break
-            found |= {Named(bucket, name, dimension): memory for name, memory, dimension in rows}
+            found |= {ValueAddress(bucket, name, dimension): memory for name, memory, dimension in rows}
         return found
 
     async def nominated(self, home: Partition, buckets: int, vector: bytes, limit: int) -> set[str] | None:
@@ -233,7 +235,7 @@ def _written(table: Table, key: Row, row: Row | None) -> Written:
     return NAMES[table], ordered(key[width:]), None if row is None else packed(row[width:])
 
 
-def _naming(table: Table, key: Row, row: Row, named: Named) -> Written:
+def _naming(table: Table, key: Row, row: Row, named: ValueAddress) -> Written:
     """Return a row that names the value of its large columns."""
     small = list(row)
     for at in _at(table):

@@ -15,13 +15,13 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 
 from mnemic.errors import CommitUnknown, MnemicError
-from mnemic_cassandra.buckets import Buckets, Plan
+from mnemic_cassandra.buckets import BucketPlan, Buckets
 from mnemic_cassandra.connection import pause
 from mnemic_cassandra.encoding import ordered, unpacked
 from mnemic_cassandra.partitions import Head, Written, in_batches, redo_of
 from mnemic_cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
 from mnemic_cassandra.totals import with_lines
-from mnemic_cassandra.view import Unanswered, View
+from mnemic_cassandra.view import UnansweredTransaction, View
 from mnemic_stores.layered.tables import MARK
 
 WRITERS, OF_SHARED = 8, 64
@@ -85,7 +85,7 @@ class Commits:
             state[0] == view.heads[home].version and state[2] is None for home, state in zip(homes, states, strict=True)
         )
 
-    async def _prepare(self, view: View, plans: Mapping[Partition, Plan]) -> None:
+    async def _prepare(self, view: View, plans: Mapping[Partition, BucketPlan]) -> None:
         """Name new partitions in the directory, and those with something to be collected."""
         notes: list[tuple[str, tuple[object, ...]]] = []
         for home, plan in plans.items():
@@ -111,14 +111,14 @@ class Commits:
         statements = [("step", step), *self._partitions.rows(home, rows)]
 
         async def settled() -> bool:
-            attempt = Unanswered(home, head.version or 0, name)
+            attempt = UnansweredTransaction(home, head.version or 0, name)
             made = await self.was_made(attempt)
             view.unanswered = attempt if made is None else None
             return made is True
 
         return await self._link.change(statements, settled=settled)
 
-    async def was_made(self, unanswered: Unanswered) -> bool | None:
+    async def was_made(self, unanswered: UnansweredTransaction) -> bool | None:
         """Check whether a transaction without an answer was made; None while it may still be. Raises CommitUnknown."""
         version, writers, _ = await self._partitions.state(unanswered.home, serial=True)
         if unanswered.name in (writers or "").split(","):

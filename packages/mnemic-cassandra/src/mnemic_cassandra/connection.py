@@ -29,7 +29,7 @@ from cassandra.query import BatchStatement, BatchType, tuple_factory
 from mnemic.errors import CommitUnknown, StoreBusy, StoreNewer, StoreUnavailable
 from mnemic_cassandra.address import Address
 from mnemic_cassandra.failures import DRIVER_ERRORS, PASSING, typed, unknown
-from mnemic_cassandra.node_order import Resting
+from mnemic_cassandra.node_order import RestingNodes
 from mnemic_cassandra.schema import KEYSPACE, LAST_TABLE, STATEMENTS, TABLES, VERSION
 
 T = TypeVar("T")
@@ -47,12 +47,12 @@ _OTHERS_SECONDS = 20.0
 """Seconds for which a process waits for another one that makes a table."""
 
 
-class Link:
+class Connection:
     """An open connection. Reads and plain writes, which may be made twice, are tried again on other nodes."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._policy = Resting(TokenAwarePolicy(DCAwareRoundRobinPolicy(address.datacenter or "")))
+        self._policy = RestingNodes(TokenAwarePolicy(DCAwareRoundRobinPolicy(address.datacenter or "")))
         self._cluster: Any = None
         self._session: Any = None
         self._prepared: dict[str, Any] = {}

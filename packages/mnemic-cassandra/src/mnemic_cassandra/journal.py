@@ -24,7 +24,7 @@ from mnemic_cassandra import totals
 from mnemic_cassandra.connection import pause
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import AUDIT_END, COLLECTED, DROPPED, JOURNAL, LANE, NAMES, SPLIT, Partition
-from mnemic_cassandra.totals import Count
+from mnemic_cassandra.totals import ScopeTotals
 from mnemic_cassandra.upkeep import Upkeep
 from mnemic_stores.audit_chain import follows
 from mnemic_stores.audit_format import Sign, decode_event, encode_event, link, next_line
@@ -70,7 +70,7 @@ class _Waiting(NamedTuple):
     before: str
     lines: list[_Line]
     split: bool = False
-    counted: Count | None = None
+    counted: ScopeTotals | None = None
     """The scope as of the same moment."""
 
     end: _Place = (0, "")

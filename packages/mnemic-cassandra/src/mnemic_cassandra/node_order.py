@@ -15,7 +15,7 @@ _WARMING = 30.0
 """Seconds for which a node that came back is asked after the others: its caches are empty, its code is not compiled."""
 
 
-class Resting(LoadBalancingPolicy):  # type: ignore[misc]  # the driver has no types
+class RestingNodes(LoadBalancingPolicy):  # type: ignore[misc]  # the driver has no types
     """Asks the nodes that came back a moment ago after the others, and those that did not answer last: the driver
     notices a silent one only by its heartbeat, and takes one that has just started for as fast as the others.
     """

@@ -12,7 +12,7 @@ from typing import Any
 
 from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic_cassandra.answers import Answers
-from mnemic_cassandra.connection import Link, pause, some_at_once
+from mnemic_cassandra.connection import Connection, pause, some_at_once
 from mnemic_cassandra.encoding import ordered, packed, unpacked
 from mnemic_cassandra.routing import NAMES, Partition, of_tenant
 from mnemic_stores.layered.tables import PLACE
@@ -48,7 +48,7 @@ class Head:
 class Partitions:
     """Partitions of one installation in the keyspace of `link`."""
 
-    def __init__(self, link: Link, prefix: str) -> None:
+    def __init__(self, link: Connection, prefix: str) -> None:
         self.link = link
         self.answers = Answers()
         self._prefix = prefix

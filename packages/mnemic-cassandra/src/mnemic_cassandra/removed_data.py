@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from mnemic.errors import StoreFailed, StoreUnavailable
-from mnemic_cassandra.connection import Found, Link
+from mnemic_cassandra.connection import Connection, Found
 
 _COLUMNS = "keyspace_name, columnfamily_name, compacted_at, bytes_in, compaction_properties"
 _ABOUT_A_NODE = (
@@ -46,12 +46,12 @@ class _Files(NamedTuple):
         return older or (not clean and (table == _MAIN or table in self.used))
 
 
-async def now(link: Link) -> datetime:
+async def now(link: Connection) -> datetime:
     """Return the time of a node."""
     return _aware((await link.ask("now", ()))[0][0])
 
 
-async def unvacuumed(link: Link, since: datetime) -> int:
+async def unvacuumed(link: Connection, since: datetime) -> int:
     """Return the number of tables, over all nodes, in whose files what was removed by `since` may still be."""
     dues = {table: since + timedelta(seconds=grace) for table, grace in await link.ask("graces", (link.keyspace,))}
     try:

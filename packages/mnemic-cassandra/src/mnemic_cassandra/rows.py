@@ -16,11 +16,11 @@ from mnemic.types.capabilities import Capabilities
 from mnemic_cassandra.address import Address
 from mnemic_cassandra.buckets import Buckets
 from mnemic_cassandra.commit import Commits
-from mnemic_cassandra.connection import Link, pause
+from mnemic_cassandra.connection import Connection, pause
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import EVERYWHERE, Partition
 from mnemic_cassandra.upkeep import Upkeep
-from mnemic_cassandra.view import Moved, Unanswered, View
+from mnemic_cassandra.view import PartitionChanged, UnansweredTransaction, View
 from mnemic_stores.async_transactions import drive
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ class CassandraRows:
     """A `RowStore` in a keyspace. Transactions read without locks; where what they read has changed they run again."""
 
     def __init__(self, address: Address) -> None:
-        self.link = Link(address)
+        self.link = Connection(address)
         self.partitions = Partitions(self.link, address.prefix)
         self.split_above = address.split_above
         self._buckets = Buckets(self.partitions, above=address.split_above, size=address.bucket_size)
@@ -68,7 +68,7 @@ class CassandraRows:
     async def _repeated(self, work: Callable[[Any], Awaitable[T]], seconds: float) -> T:
         until = time.monotonic() + seconds
         wanted: Collection[Partition] = ()
-        unanswered: list[tuple[Unanswered, T]] = []
+        unanswered: list[tuple[UnansweredTransaction, T]] = []
         tried = 0
         while True:
             view = View(self._buckets)
@@ -81,7 +81,7 @@ class CassandraRows:
                         return result
                     if view.unanswered is not None:
                         unanswered.append((view.unanswered, result))
-                except Moved:
+                except PartitionChanged:
                     pass
                 except MnemicError:
                     # It may have met its own change, which arrived while it was running again.
@@ -94,7 +94,7 @@ class CassandraRows:
                 raise StoreBusy(hint="others have written to the same memories every time; try again")
             await pause(0.0, 0.005 * min(tried, 10))
 
-    async def _arrived(self, unanswered: list[tuple[Unanswered, T]]) -> list[T]:
+    async def _arrived(self, unanswered: list[tuple[UnansweredTransaction, T]]) -> list[T]:
         """Return the results of those attempts that were made after all: one or none. Drops those that cannot be."""
         made = [(result, await self._commits.was_made(attempt)) for attempt, result in unanswered]
         unanswered[:] = [one for one, (_, known) in zip(unanswered, made, strict=True) if known is None]
@@ -106,7 +106,7 @@ class CassandraRows:
             return await drive(work, view)
         except MnemicError:
             if not await self._commits.holds(view, list(view.heads)):
-                raise Moved from None
+                raise PartitionChanged from None
             raise
 
     @asynccontextmanager

@@ -22,7 +22,7 @@ from mnemic_cassandra.connection import some_at_once
 from mnemic_cassandra.encoding import packed, unpacked
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import COUNTED, COUNTING, JOURNAL, LANE, LATEST, TOTAL, Partition, of_tenant
-from mnemic_cassandra.view import Moved
+from mnemic_cassandra.view import PartitionChanged
 from mnemic_stores.audit_format import link
 from mnemic_stores.codec import moment_of
 from mnemic_stores.layered import transaction
@@ -49,7 +49,7 @@ _MOST_LISTED = 100
 _AT_ONCE = 16
 
 
-class Count(NamedTuple):
+class ScopeTotals(NamedTuple):
     """A scope as of a version of its partition: its usage by kind, its newest identifier, and its new memories, which
     are those behind `floor`; None where they are too many.
     """
@@ -80,7 +80,7 @@ def with_lines(view: View) -> None:
             changes[LANE, home] = (*home, last + 1, hashed, *collected)
 
 
-async def counted(rows: RowReads, home: Partition) -> Count | None:
+async def counted(rows: RowReads, home: Partition) -> ScopeTotals | None:
     """Return a scope as it is; None where nothing was ever written there."""
     view = cast("View", rows)
     used = await view.scan_at([home], USAGE)
@@ -90,7 +90,7 @@ async def counted(rows: RowReads, home: Partition) -> Count | None:
     floor = first_id(datetime.now(UTC) - _RECENT)
     newest = [PlaceRow(*row) for row in await view.scan_at([home], PLACE, limit=_MOST_LISTED + 1, reverse=True)]
     recent = [place for place in newest if place.memory_id > floor]
-    return Count(
+    return ScopeTotals(
         home,
         version,
         packed(tuple(value for *_, kind, memories, size in used for value in (kind, memories, size))),
@@ -102,7 +102,7 @@ async def counted(rows: RowReads, home: Partition) -> Count | None:
     )
 
 
-async def count(rows: RowChange, tenant: str, counts: Iterable[Count | None]) -> None:
+async def count(rows: RowChange, tenant: str, counts: Iterable[ScopeTotals | None]) -> None:
     """Bring the total of a tenant forward by scopes as they were read."""
     wanted = [one for one in counts if one is not None]
     if not wanted:
@@ -191,7 +191,7 @@ async def _known(
     """
     found = {Partition(*row[:3]): row[3:] for row in await rows.get(COUNTED, [of_tenant(tenant), *homes])}
     if begun and found.pop(of_tenant(tenant), None) is None:
-        raise Moved
+        raise PartitionChanged
     return cast("dict[Partition, tuple[int, str | None, bytes]]", found)
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from mnemic.ports.row_store import Row, RowChange, RowReads, RowStore, Table
-from mnemic_cassandra.buckets import Buckets, Named, named_by
+from mnemic_cassandra.buckets import Buckets, ValueAddress, named_by
 from mnemic_cassandra.commit import Commits
 from mnemic_cassandra.routing import DROPPED, LARGE, NAMES, SPLIT, Partition
 from mnemic_stores.layered.tables import EARLIER, MEMORY, MemoryRow
@@ -49,7 +49,7 @@ class Upkeep:
     async def remove_dropped(self, home: Partition) -> None:
         """Remove the values that committed changes have dropped."""
         while rows := await self._store.read(lambda reads: reads.scan(DROPPED, home, limit=_REMOVED_AT_ONCE)):
-            await self._buckets.remove(home, [Named(bucket, name, size) for *_, name, bucket, size in rows])
+            await self._buckets.remove(home, [ValueAddress(bucket, name, size) for *_, name, bucket, size in rows])
             keys = [DROPPED.key_of(row) for row in rows]
             await self._store.transact(lambda change, keys=keys: change.remove(DROPPED, keys))  # type: ignore[misc]
 

@@ -35,7 +35,7 @@ from mnemic_stores.layered.tables import AUDIT, MEMORY, PLACE, TENANT
 
 if TYPE_CHECKING:
     from mnemic_cassandra.answers import Answer, Question
-    from mnemic_cassandra.buckets import Buckets, Named, Place
+    from mnemic_cassandra.buckets import Buckets, Place, ValueAddress
 
 T = TypeVar("T")
 
@@ -45,11 +45,11 @@ _LOOKS_APART = 5
 """Most times that reads which nothing confirms are made, where a partition changes while it is read."""
 
 
-class Moved(Exception):
+class PartitionChanged(Exception):
     """A partition has changed while it was read."""
 
 
-class Unanswered(NamedTuple):
+class UnansweredTransaction(NamedTuple):
     """A lightweight transaction without an answer: its partition, the version that it expected, and its writer's name.
 
     It may still be made after it was looked up, as long as nobody else has changed that version.
@@ -96,7 +96,7 @@ class View:
     def __init__(self, buckets: Buckets) -> None:
         self._buckets = buckets
         self._partitions = buckets.partitions
-        self._names: dict[tuple[Partition, Place], Named | None] = {}
+        self._names: dict[tuple[Partition, Place], ValueAddress | None] = {}
         """The values that the rows named which this view has read."""
         self.heads: dict[Partition, Head] = {}
         self.changes: defaultdict[Partition, dict[tuple[Table, Row], Row | None]] = defaultdict(dict)
@@ -104,7 +104,7 @@ class View:
         """The partitions of memories, by tenant and identifier, as far as they are known."""
         self.answers: dict[Question, Answer] = {}
         """Answers about tables that are asked again; they are kept once the versions are confirmed."""
-        self.unanswered: Unanswered | None = None
+        self.unanswered: UnansweredTransaction | None = None
         """The commit of this view, where no answer came."""
 
     async def get(self, table: Table, keys: Sequence[Row]) -> list[Row]:
@@ -163,9 +163,9 @@ class View:
         for _ in range(_LOOKS_APART):
             view = View(self._buckets)
             view.changes, view.homes = self.changes, dict(self.homes)
-            with suppress(Moved):
+            with suppress(PartitionChanged):
                 return await drive(work, view)
-        raise Moved
+        raise PartitionChanged
 
     async def _get(self, table: Table, keys: list[Row]) -> list[Row]:
         asked: defaultdict[Partition, list[Row]] = defaultdict(list)
@@ -275,7 +275,7 @@ class View:
     def _checked(self, head: Head, answer: Sequence[tuple[bytes, bytes, int, str | None]]) -> list[tuple[bytes, bytes]]:
         """Return the keys and rows of an answer. Raises Moved where it is not of the version that was seen."""
         if any(version != head.version or pending is not None for _, _, version, pending in answer):
-            raise Moved
+            raise PartitionChanged
         head.sure = bool(answer)
         return [(key, stored) for key, stored, _, _ in answer]
 
@@ -300,11 +300,11 @@ class View:
                 break
             state = await self._partitions.state(home)
             if state[0] != self.heads[home].version or state[2] is not None:
-                raise Moved
+                raise PartitionChanged
             values |= await self._buckets.values(home, lacking, of_all=True)
         return values
 
-    async def names_of(self, home: Partition, changed: Sequence[tuple[Table, Row]]) -> dict[Place, Named | None]:
+    async def names_of(self, home: Partition, changed: Sequence[tuple[Table, Row]]) -> dict[Place, ValueAddress | None]:
         """Return the values that the rows with these keys name as they are stored."""
         asked: defaultdict[Table, list[bytes]] = defaultdict(list)
         for table, key in changed:

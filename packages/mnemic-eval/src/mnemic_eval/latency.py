@@ -17,7 +17,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.graph.projection import GraphProjection
 from mnemic.inject import InjectionConfig, Injector
 from mnemic.inject.engine_injector import ActorMemories, injector_for
-from mnemic.inject.entry import Entry
+from mnemic.inject.memory_source import SourceEntry
 from mnemic.ports import Embedder
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Candidate, Deadline, Kind
@@ -34,10 +34,10 @@ TOP_K = 10
 class _Found:
     """A source that has searched already."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[SourceEntry]
     name: str = "memory"
 
-    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
+    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[SourceEntry]:
         return self.entries[:limit]
 
 

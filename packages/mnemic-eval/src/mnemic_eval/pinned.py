@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from mnemic.extract import is_users_own
-from mnemic.inject import Entry, InjectionConfig, injector_for
+from mnemic.inject import InjectionConfig, SourceEntry, injector_for
 from mnemic.types import Message
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic_eval.extraction import matches
@@ -70,9 +70,9 @@ async def _looked(conversation: Replayed, wish: Wish, split: str) -> Asked:
     )
 
 
-def _is_message(entry: Entry) -> bool:
+def _is_message(entry: SourceEntry) -> bool:
     return entry.hit is not None and entry.hit.memory.category == MESSAGE_CATEGORY
 
 
-def _ref(entry: Entry) -> str:
+def _ref(entry: SourceEntry) -> str:
     return str(entry.hit.memory.source.ref) if entry.hit is not None else ""

@@ -41,10 +41,10 @@ from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.derived_memories import (
     REFLECTION,
     SUMMARY,
+    delete_memories,
     derived_in,
     digest_of,
     sources_of,
-    take_away,
 )
 from mnemic_maintenance.reflect import reflections
 from mnemic_maintenance.topics import Topic, topics_of
@@ -234,7 +234,7 @@ class _Run:
         if self.dry_run:
             self.removed += len(memories)
             return
-        self.removed += await take_away(self.store, memories, by=self.actor, now=self.clock.now())
+        self.removed += await delete_memories(self.store, memories, by=self.actor, now=self.clock.now())
 
 
 async def consolidate(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic_postgres.connections import Session
-from mnemic_postgres.lru_mapping import Recent
+from mnemic_postgres.lru_mapping import LruMapping
 from mnemic_postgres.rows import columns
 from mnemic_postgres.statements import load
 from mnemic_stores.audit_chain import follows
@@ -34,7 +34,7 @@ _PAGE = 500
 _LANES = load("lanes")
 
 
-class Trail(NamedTuple):
+class TenantAppend(NamedTuple):
     """Audit lines and counters that a transaction adds to a tenant. `used`: memories and bytes by kind."""
 
     events: Sequence[AuditEvent]
@@ -49,7 +49,7 @@ class Trail(NamedTuple):
         return 0 if named is None else zlib.crc32(f"{named.level.value}\n{named.owner}".encode()) % LANES
 
 
-class Used:
+class UsageChanges:
     """Changes of the stored amounts of tenants, in one transaction: memories and bytes, by kind."""
 
     def __init__(self) -> None:
@@ -62,15 +62,15 @@ class Used:
         more[str(kind)] = (before[0] + memories, before[1] + size)
 
 
-class Trails:
+class AuditAppender:
     """Appends lines, and caches the ends of the lanes. As long as no other process writes in the lane, that saves
     reading its end, and its lock is held for one statement; else for three.
     """
 
     def __init__(self) -> None:
-        self._ends: Recent[tuple[str, int], tuple[int, str]] = Recent(_MOST)
+        self._ends: LruMapping[tuple[str, int], tuple[int, str]] = LruMapping(_MOST)
 
-    async def leave(self, ask: Ask, tenant: str, trail: Trail, sign: Sign | None = None) -> None:
+    async def leave(self, ask: Ask, tenant: str, trail: TenantAppend, sign: Sign | None = None) -> None:
         """Write the trail of a transaction."""
         if trail.events:
             await self._append(ask, tenant, trail, sign)
@@ -80,7 +80,7 @@ class Trails:
         if trail.used:
             await ask("count_used", tenant, trail.lane, *used_columns(trail.used))
 
-    async def _append(self, ask: Ask, tenant: str, trail: Trail, sign: Sign | None) -> None:
+    async def _append(self, ask: Ask, tenant: str, trail: TenantAppend, sign: Sign | None) -> None:
         """Append the lines of a transaction to their lane, with its counters."""
         lane = trail.lane
         known = self._ends.get((tenant, lane))
@@ -94,7 +94,9 @@ class Trails:
             end = await ask("lane_end", tenant, lane)
         await self._appended(ask, tenant, trail, (end[0]["number"], end[0]["hash"]), sign)
 
-    async def _appended(self, ask: Ask, tenant: str, trail: Trail, end: tuple[int, str], sign: Sign | None) -> bool:
+    async def _appended(
+        self, ask: Ask, tenant: str, trail: TenantAppend, end: tuple[int, str], sign: Sign | None
+    ) -> bool:
         """Append if `end` is still the end of the lane; otherwise write nothing and return False."""
         lane, (number, previous) = trail.lane, end
         lines = []

@@ -19,7 +19,7 @@ from mnemic_operations.backup_folder import Manifest, check_data, digest, manife
 from mnemic_postgres.connections import Session
 from mnemic_postgres.damage import damaged_bodies
 from mnemic_postgres.maintenance import broken_audit
-from mnemic_postgres.owner_maintenance import Owner
+from mnemic_postgres.owner_maintenance import OwnerConnection
 from mnemic_postgres.schema import claim, migrate, migrations
 from mnemic_postgres.spaces import present
 from mnemic_stores.atomic_files import synced
@@ -205,8 +205,8 @@ async def restore(dsn: str, folder: Path, prepare: Callable[[str, Manifest], Awa
     return manifest
 
 
-def _owner(dsn: str) -> Owner:
-    return Owner(dsn, _CONNECTING, "mnemic, public")
+def _owner(dsn: str) -> OwnerConnection:
+    return OwnerConnection(dsn, _CONNECTING, "mnemic, public")
 
 
 def _while_restoring(dsn: str) -> str:

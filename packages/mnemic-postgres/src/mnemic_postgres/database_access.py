@@ -12,19 +12,19 @@ from mnemic.errors import InvalidConfig
 from mnemic.types import VectorSpace
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.loop_thread import LoopThread
-from mnemic_postgres.members import Member, Members
-from mnemic_postgres.owner_maintenance import Owner
+from mnemic_postgres.owner_maintenance import OwnerConnection
 from mnemic_postgres.pool import connect, open_pool, session_settings
 from mnemic_postgres.replica import Replica
 from mnemic_postgres.routing import Route, Router, digest_of
 from mnemic_postgres.schema import Prepared, migrations, prepare
+from mnemic_postgres.server_connections import Server, Servers
 from mnemic_postgres.servers import connected, prepare_all
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class DatabaseAccess:
     """Address and permitted operations of a store: see `PostgresStore`."""
 
     dsn: str
@@ -64,7 +64,7 @@ class Access:
         """The addresses for work with the owner's rights: one for each server."""
         return (self.owner_dsn,) if self.router is None else self.router.servers
 
-    async def open(self, space: VectorSpace | None) -> Opened:
+    async def open(self, space: VectorSpace | None) -> OpenDatabase:
         """Migrate with the owner's rights, then connect as the application. Without a `space` none is claimed.
 
         Raises what `prepare` and `open_pool` raise.
@@ -76,7 +76,7 @@ class Access:
             await asyncio.to_thread(thread.stop)
             raise
 
-    def open_and_wait(self) -> Opened:
+    def open_and_wait(self) -> OpenDatabase:
         """`open` without a vector space, for a thread that has no loop."""
         thread = LoopThread("mnemic-postgres")
         try:
@@ -85,7 +85,7 @@ class Access:
             thread.stop()
             raise
 
-    async def _opened(self, space: VectorSpace | None, thread: LoopThread) -> Opened:
+    async def _opened(self, space: VectorSpace | None, thread: LoopThread) -> OpenDatabase:
         if self.router is not None:
             return await self._led(self.router, space, thread)
         owner = await connect(self.owner_dsn, self.seconds, {"application_name": "mnemic"})
@@ -95,30 +95,30 @@ class Access:
             owner.terminate()
         settings = self._settings(ready)
         connections = await self._connected(self.dsn, self.seconds, settings, thread)
-        members = Members([Member(connections, Owner(self.owner_dsn, self.seconds, ready.search_path))])
+        members = Servers([Server(connections, OwnerConnection(self.owner_dsn, self.seconds, ready.search_path))])
         if self.replica_dsn is None:
-            return Opened(thread, connections, ready, members)
+            return OpenDatabase(thread, connections, ready, members)
         given = partial(self._connected, self.replica_dsn, self.seconds / 2, settings, thread)
         replica = Replica(given, seconds=self.seconds)
         connections.after_commit = replica.note
         await connections.write(replica.note)
-        return Opened(thread, connections, ready, members, replica)
+        return OpenDatabase(thread, connections, ready, members, replica)
 
-    async def _led(self, router: Router, space: VectorSpace | None, thread: LoopThread) -> Opened:
+    async def _led(self, router: Router, space: VectorSpace | None, thread: LoopThread) -> OpenDatabase:
         """Open the servers behind the router under their own addresses, then the router itself."""
         async with connected(router.servers, self.seconds) as owners:
             ready = await prepare_all(owners, space)
         made = []
         for dsn, one in zip(router.servers, ready, strict=True):
             direct = await self._connected(dsn, self.seconds, self._settings(one), thread)
-            made.append(Member(direct, Owner(dsn, self.seconds, one.search_path)))
-        members, first = Members(made), ready[0]
+            made.append(Server(direct, OwnerConnection(dsn, self.seconds, one.search_path)))
+        members, first = Servers(made), ready[0]
         settings = session_settings(self.seconds, self._settings(first))
         schema = migrations()[-1].number
         route = Route(router.announcement, settings, digest_of(first.salt), schema, members.ask_any)
         connections = await self._connected(self.dsn, self.seconds, None, thread, route)
         whole = replace(first, durable=all(one.durable for one in ready))
-        return Opened(thread, connections, whole, members)
+        return OpenDatabase(thread, connections, whole, members)
 
     def _settings(self, ready: Prepared) -> dict[str, str]:
         settings = {"application_name": "mnemic", "search_path": ready.search_path}
@@ -141,7 +141,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenDatabase:
     """An open database: the thread with its loop, the connections that live there, what was found, and the server, or
     those behind the router.
     """
@@ -149,7 +149,7 @@ class Opened:
     thread: LoopThread
     connections: Connections
     ready: Prepared
-    members: Members
+    members: Servers
     replica: Replica | None = None
 
     async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:

@@ -15,7 +15,7 @@ from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import DocumentAnswer, DocumentOperation, Namespace, PutDocument, Vector, checked_identifier
 from mnemic_postgres.connections import Connections, Session
-from mnemic_postgres.database_access import Access, Opened
+from mnemic_postgres.database_access import DatabaseAccess, OpenDatabase
 from mnemic_postgres.rows import columns, raw, sent
 from mnemic_postgres.shared_statements import asking
 from mnemic_postgres.spaces import spelt
@@ -49,12 +49,12 @@ class PostgresDocuments:
         router: str | None = None,
         servers: Sequence[str] = (),
     ) -> None:
-        self._access = Access.checked(
+        self._access = DatabaseAccess.checked(
             dsn, owner_dsn, pool_size, statement_timeout, durability, router=router, servers=servers
         )
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
-        self._opened: Opened | None = None
+        self._opened: OpenDatabase | None = None
         self._closed = False
 
     def apply(

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from mnemic.types import Deadline, Memory
-from mnemic_postgres.database_access import Access, Opened
+from mnemic_postgres.database_access import DatabaseAccess, OpenDatabase
 from mnemic_postgres.shared_statements import asking, inside
 from mnemic_stores.relational import graph
 from mnemic_stores.relational.statements import Ask, load
@@ -16,7 +16,7 @@ T = TypeVar("T")
 _GRAPH = load("graph", "postgres")
 
 
-class PostgresGraph(graph.RelationalGraph[Opened]):
+class PostgresGraph(graph.RelationalGraph[OpenDatabase]):
     """A `GraphStore` in the database at `dsn`, where row-level security isolates tenants as it does for memories.
 
     `pool_size` bounds its connections, `statement_timeout` (seconds) every call. The first call migrates with the
@@ -34,14 +34,14 @@ class PostgresGraph(graph.RelationalGraph[Opened]):
         servers: Sequence[str] = (),
     ) -> None:
         super().__init__()
-        self._access = Access.checked(
+        self._access = DatabaseAccess.checked(
             dsn, owner_dsn, pool_size, statement_timeout, "fast", router=router, servers=servers
         )
 
-    async def _made(self) -> Opened:
+    async def _made(self) -> OpenDatabase:
         return await self._access.open(None)
 
-    async def _ended(self, opened: Opened) -> None:
+    async def _ended(self, opened: OpenDatabase) -> None:
         await opened.close()
 
     async def _read(self, tenant: str, work: Callable[[Ask], Awaitable[T]], deadline: Deadline | None) -> T:

@@ -47,7 +47,7 @@ class _Job:
             self.future.set_result(self.result)
 
 
-class Groups:
+class GroupCommit:
     """Queues of writes by scope, first in, first out, on the loop of `thread`.
 
     A write that finds nobody in its scope runs in a separate transaction. Those that come meanwhile would wait for its

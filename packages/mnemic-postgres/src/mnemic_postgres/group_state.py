@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, VectorSpace
-from mnemic_postgres.audit_chain import Used
-from mnemic_postgres.rows import Place
+from mnemic_postgres.audit_chain import UsageChanges
+from mnemic_postgres.rows import ScopeState
 from mnemic_stores.scope_index import ScopeIndex
 
 
@@ -20,10 +20,10 @@ class GroupState:
     """
 
     space: VectorSpace | None = None
-    places: dict[Scope, Place | None] = field(default_factory=dict)
+    places: dict[Scope, ScopeState | None] = field(default_factory=dict)
     indexes: dict[Scope, ScopeIndex | None] = field(default_factory=dict)
     changed: dict[tuple[str, str], Memory | None] = field(default_factory=dict)
     known: dict[tuple[str, str], Memory] = field(default_factory=dict)
     events: dict[str, list[AuditEvent]] = field(default_factory=dict)
     entries: dict[str, list[OutboxEntry]] = field(default_factory=dict)
-    used: Used = field(default_factory=Used)
+    used: UsageChanges = field(default_factory=UsageChanges)

@@ -17,7 +17,7 @@ from mnemic.types import Memory, Where
 from mnemic_language.text.bm25 import Bm25
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.loop_thread import Tasks
-from mnemic_postgres.rows import Bodies, Place, Terms, Words, decode_vector, digest, words_are_whole
+from mnemic_postgres.rows import Bodies, HashedTerms, ScopeState, Words, decode_vector, digest, words_are_whole
 from mnemic_postgres.statements import load
 from mnemic_stores.codec import blob_check, cues_of
 from mnemic_stores.index_cache import IndexCache
@@ -52,7 +52,7 @@ class Indexes:
     """
 
     def __init__(
-        self, connections: Connections, *, bodies: Bodies, terms: Terms, dimension: int, bm25: Bm25, budget: int
+        self, connections: Connections, *, bodies: Bodies, terms: HashedTerms, dimension: int, bm25: Bm25, budget: int
     ) -> None:
         self._connections = connections
         self._bodies = bodies
@@ -64,11 +64,11 @@ class Indexes:
         self.loads = Tasks()
         self._turns = asyncio.Semaphore(_LOADS)
 
-    def fits(self, place: Place) -> bool:
+    def fits(self, place: ScopeState) -> bool:
         """Return True if a scope of this size is indexed in memory at all."""
         return place.active <= self._most
 
-    async def current(self, session: Session, tenant: str, place: Place) -> ScopeIndex | None:
+    async def current(self, session: Session, tenant: str, place: ScopeState) -> ScopeIndex | None:
         """Return the scope's index as of the session's transaction, or newer; None where the database must search."""
         if not self.fits(place):
             return None
@@ -86,7 +86,7 @@ class Indexes:
         session.overtaken |= slot.index.seen > place.changes
         return slot.index
 
-    async def _catch_up(self, session: Session, tenant: str, place: Place, index: ScopeIndex) -> None:
+    async def _catch_up(self, session: Session, tenant: str, place: ScopeState, index: ScopeIndex) -> None:
         seen = index.seen
         rows = await session.fetch(_INDEXING["entries"], tenant, place.scope_id, seen + 1, 0, _ALL)
         entries = await self._entries(session, tenant, rows)
@@ -137,7 +137,7 @@ class Indexes:
         return entries_of(rows, self._dimension, again)
 
 
-def _behind(place: Place, index: ScopeIndex) -> int:
+def _behind(place: ScopeState, index: ScopeIndex) -> int:
     """Return the number of memories to read. The state before changes were counted counts as one change."""
     return place.changes - index.seen if index.seen else max(place.changes, place.active)
 

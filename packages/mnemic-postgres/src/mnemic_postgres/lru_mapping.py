@@ -9,7 +9,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Recent(Generic[K, V]):
+class LruMapping(Generic[K, V]):
     """At most `most` entries; the least recently used one is evicted."""
 
     def __init__(self, most: int) -> None:

@@ -10,7 +10,7 @@ from mnemic.types import Memory, Scope, Status, Vector, Where
 from mnemic_postgres.connections import Session
 from mnemic_postgres.group_state import GroupState
 from mnemic_postgres.indexes import Indexes
-from mnemic_postgres.rows import Bodies, Place, place_of, places_of, sent
+from mnemic_postgres.rows import Bodies, ScopeState, place_of, places_of, sent
 from mnemic_postgres.statements import load
 from mnemic_stores.async_transactions import Step
 from mnemic_stores.codec import cosines
@@ -41,7 +41,7 @@ class Nearest:
         self._indexes = indexes
 
     async def find(
-        self, scope: Scope, place: Place, vector: Vector, limit: int, at_least: float, *, indexed: bool
+        self, scope: Scope, place: ScopeState, vector: Vector, limit: int, at_least: float, *, indexed: bool
     ) -> list[tuple[Memory, float]]:
         """Return up to `limit` neighbours in a locked scope with their cosines, the nearest first."""
         index = await self._index(scope, place) if indexed else None
@@ -68,7 +68,7 @@ class Nearest:
         """Return a memory as it was when this member began."""
         return self._before.get((memory.scope.tenant, memory.memory_id)) or memory
 
-    async def _index(self, scope: Scope, place: Place) -> ScopeIndex | None:
+    async def _index(self, scope: Scope, place: ScopeState) -> ScopeIndex | None:
         """Return the index as of the group's beginning: the scope is locked, and was unchanged when it was found."""
         indexes = self._common.indexes
         if scope not in indexes:
@@ -93,7 +93,7 @@ class Nearest:
         return [(found[memory_id], score) for memory_id, score in scores.items() if memory_id in found]
 
     async def _stored(
-        self, scope: Scope, place: Place, vector: Vector, limit: int, at_least: float
+        self, scope: Scope, place: ScopeState, vector: Vector, limit: int, at_least: float
     ) -> list[tuple[Memory, float]]:
         changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
         given = (*place_of(scope), sent(vector), changed, at_least, limit)

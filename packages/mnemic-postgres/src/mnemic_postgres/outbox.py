@@ -8,13 +8,13 @@ from itertools import chain, islice, zip_longest
 
 from mnemic.types import Level, OutboxEntry, Scope
 from mnemic_postgres.connections import Connections, Session
-from mnemic_postgres.members import Members
+from mnemic_postgres.server_connections import Servers
 from mnemic_postgres.statements import load
 
 _OUTBOX = load("outbox")
 
 
-async def pending(members: Members, projection: str | None, limit: int) -> list[OutboxEntry]:
+async def pending(members: Servers, projection: str | None, limit: int) -> list[OutboxEntry]:
     """Return the port's `pending`: of several servers one of each in turn, so that none has to wait for the others."""
     found = await members.reached(partial(_pending, projection=projection, limit=limit))
     if len(found) == 1:
@@ -37,7 +37,7 @@ async def _pending(connections: Connections, projection: str | None, limit: int)
     ]
 
 
-async def acknowledge(members: Members, sequences: Sequence[int], projection: str | None) -> None:
+async def acknowledge(members: Servers, sequences: Sequence[int], projection: str | None) -> None:
     """Implement the port's `acknowledge`. No two servers have the same number, and an entry may have moved."""
     await members.reached(partial(_acknowledged, sequences=sequences, projection=projection))
 
@@ -54,12 +54,12 @@ async def _removed(session: Session, sequences: Sequence[int]) -> None:
     await session.fetch(_OUTBOX["remove"], list(sequences))
 
 
-async def register(members: Members, projection: str) -> None:
+async def register(members: Servers, projection: str) -> None:
     """Implement the port's `register`."""
     await members.each(lambda connections: connections.write(partial(_registered, projection=projection)))
 
 
-async def unregister(members: Members, projection: str) -> None:
+async def unregister(members: Servers, projection: str) -> None:
     """Implement the port's `unregister`."""
     await members.each(lambda connections: connections.write(partial(_unregistered, projection=projection)))
 
@@ -74,7 +74,7 @@ async def _unregistered(session: Session, projection: str) -> None:
         await session.fetch(_OUTBOX[name], projection)
 
 
-async def projections(members: Members) -> dict[str, int]:
+async def projections(members: Servers) -> dict[str, int]:
     """Return the port's `projections`, of the servers that answer."""
     found: dict[str, int] = {}
     for waiting in await members.reached(lambda connections: connections.read(_projections)):

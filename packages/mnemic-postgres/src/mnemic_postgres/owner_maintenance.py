@@ -12,7 +12,7 @@ from mnemic_postgres.pool import connect
 T = TypeVar("T")
 
 
-class Owner:
+class OwnerConnection:
     """One connection that sees every tenant (`mnemic.upkeep`), opened at first use and again after it was lost.
 
     It belongs to one loop. Nothing else may be done on it while one piece of work runs.

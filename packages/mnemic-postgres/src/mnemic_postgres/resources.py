@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from mnemic.types import VectorSpace
-from mnemic_postgres.audit_chain import Trails
+from mnemic_postgres.audit_chain import AuditAppender
 from mnemic_postgres.connections import Connections, Session
-from mnemic_postgres.database_access import Opened
-from mnemic_postgres.group_commit import Groups
+from mnemic_postgres.database_access import OpenDatabase
+from mnemic_postgres.group_commit import GroupCommit
 from mnemic_postgres.group_state import GroupState
 from mnemic_postgres.indexes import Indexes
-from mnemic_postgres.lru_mapping import Recent
-from mnemic_postgres.members import Members
+from mnemic_postgres.lru_mapping import LruMapping
 from mnemic_postgres.promotion import Promotions
-from mnemic_postgres.rows import Bodies, Terms
+from mnemic_postgres.rows import Bodies, HashedTerms
+from mnemic_postgres.server_connections import Servers
 from mnemic_postgres.transaction import PostgresTransaction
 
 T = TypeVar("T")
@@ -29,19 +29,19 @@ _SECRETS = 10_000
 class Resources:
     """Resources of an open store."""
 
-    database: Opened
+    database: OpenDatabase
     bodies: Bodies
     promotions: Promotions
     indexes: Indexes
-    terms: Terms
+    terms: HashedTerms
     space: VectorSpace
     next_space: VectorSpace | None = None
-    secrets: Recent[str, bytes] = field(default_factory=lambda: Recent(_SECRETS))
-    trails: Trails = field(default_factory=Trails)
-    groups: Groups = field(init=False)
+    secrets: LruMapping[str, bytes] = field(default_factory=lambda: LruMapping(_SECRETS))
+    trails: AuditAppender = field(default_factory=AuditAppender)
+    groups: GroupCommit = field(init=False)
 
     def __post_init__(self) -> None:
-        self.groups = Groups(self.connections, self.database.thread, self._transaction)
+        self.groups = GroupCommit(self.connections, self.database.thread, self._transaction)
 
     def _transaction(self, session: Session, common: GroupState) -> PostgresTransaction:
         return PostgresTransaction(
@@ -64,7 +64,7 @@ class Resources:
         return [space.dimension for space in (self.space, self.next_space) if space is not None]
 
     @property
-    def members(self) -> Members:
+    def members(self) -> Servers:
         return self.database.members
 
     @property

@@ -40,7 +40,7 @@ _CHECK = """
 """
 
 
-class Asks(Protocol):
+class OpenSession(Protocol):
     """Open session, as the beginning of a transaction needs it."""
 
     async def fetch_begun(self, statement: str, *values: Any) -> list[Any]:
@@ -91,7 +91,7 @@ class Route:
         announced = self.announced(tenant)
         return (begin, announced) if self.announcement.startswith(_INSIDE) else (announced, begin)
 
-    async def settle(self, session: Asks, *, lock: int | None, milliseconds: str) -> None:
+    async def settle(self, session: OpenSession, *, lock: int | None, milliseconds: str) -> None:
         """Bring what a transaction needs, and see where the router led. Raises InvalidConfig (`postgres_role`,
         `postgres_servers`), StoreNewer where something is to be written (`lock`).
         """

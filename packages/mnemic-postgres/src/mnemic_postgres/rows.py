@@ -127,7 +127,7 @@ def words_are_whole(row: Any) -> bool:
     return row["words_check"] in (None, words_check(row["content"], row["context"], row["speaker"], row["cues"]))
 
 
-class Place(NamedTuple):
+class ScopeState(NamedTuple):
     """Scope in this database. `large`: its vectors are in the approximate index. `changes` counts its changes so far,
     `removed_at` is the last change that removed a memory.
     """
@@ -231,7 +231,7 @@ class Words:
         return self.counts.total()
 
 
-class Terms:
+class HashedTerms:
     """Terms as salted hashes: the words cannot be recovered from the stored search data."""
 
     def __init__(self, salt: bytes) -> None:
@@ -255,7 +255,7 @@ class Terms:
         return self.words(content), self.words(context)
 
 
-def facet_numbers(terms: Terms, memory: Memory) -> list[int]:
+def facet_numbers(terms: HashedTerms, memory: Memory) -> list[int]:
     """Return the numbers that represent the facets of the memory in this database. They are hashed as its words are."""
     found = facets_of(memory)
     return [ANY_FACET] if ANY in found else [terms.number(facet) for facet in sorted(found)]

@@ -19,8 +19,8 @@ from mnemic_postgres.indexes import Indexes, coded
 from mnemic_postgres.rows import (
     ANY_FACET,
     Bodies,
-    Place,
-    Terms,
+    HashedTerms,
+    ScopeState,
     filter_of,
     pack,
     place_of,
@@ -47,7 +47,7 @@ class PostgresSnapshot:
     """
 
     def __init__(
-        self, session: Session, *, terms: Terms, bodies: Bodies, space: VectorSpace, bm25: Bm25, indexes: Indexes
+        self, session: Session, *, terms: HashedTerms, bodies: Bodies, space: VectorSpace, bm25: Bm25, indexes: Indexes
     ) -> None:
         self._session = session
         self._terms = terms
@@ -56,9 +56,9 @@ class PostgresSnapshot:
         self._bm25 = bm25
         self._indexes = indexes
         self._present = space
-        self._places: dict[Scope, Place | None] = {}
+        self._places: dict[Scope, ScopeState | None] = {}
         self._at_hand: dict[Scope, ScopeIndex | None] = {}
-        self.scanned: dict[Scope, Place] = {}
+        self.scanned: dict[Scope, ScopeState] = {}
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         wanted = storable(memory_ids)
@@ -197,7 +197,7 @@ class PostgresSnapshot:
             found.append(_scored(await self._filtered(within, _SEARCHING["match_scanned"], *values, packed)))
         return _best(found, limit)
 
-    def _searched(self, scope: Scope, place: Place) -> None:
+    def _searched(self, scope: Scope, place: ScopeState) -> None:
         """Remember that the database has read every memory of a scope."""
         if not place.large:
             self.scanned[scope] = place
@@ -249,7 +249,7 @@ class PostgresSnapshot:
         self._places |= dict.fromkeys(unknown)
         for model, dimension, level, owner, *columns in rows:
             self._present = VectorSpace(model=model, dimension=dimension)
-            self._places[Scope(tenant=where.tenant, level=Level(level), owner=owner)] = Place(*columns)
+            self._places[Scope(tenant=where.tenant, level=Level(level), owner=owner)] = ScopeState(*columns)
 
     async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
         """Return the offer of `ChangeFeed`."""

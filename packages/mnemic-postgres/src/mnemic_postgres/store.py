@@ -17,12 +17,12 @@ from mnemic_language.text.bm25 import Bm25
 from mnemic_postgres import damage, index_check, maintenance, next_space, outbox, reseal, spaces
 from mnemic_postgres.audit_chain import collect
 from mnemic_postgres.connections import Session
-from mnemic_postgres.database_access import Access, Opened
+from mnemic_postgres.database_access import DatabaseAccess, OpenDatabase
 from mnemic_postgres.indexes import Indexes
-from mnemic_postgres.owner_maintenance import Owner
+from mnemic_postgres.owner_maintenance import OwnerConnection
 from mnemic_postgres.promotion import Promotions
 from mnemic_postgres.resources import Resources
-from mnemic_postgres.rows import Bodies, Terms, place_of, places_of, storable
+from mnemic_postgres.rows import Bodies, HashedTerms, place_of, places_of, storable
 from mnemic_postgres.schema import reopen_with
 from mnemic_postgres.shared_statements import inside
 from mnemic_postgres.snapshot import PostgresSnapshot
@@ -79,7 +79,7 @@ class PostgresStore(JobTables, SingleReads):
         router: str | None = None,
         servers: Sequence[str] = (),
     ) -> None:
-        self._access = Access.checked(
+        self._access = DatabaseAccess.checked(
             dsn, owner_dsn, pool_size, statement_timeout, durability, replica_dsn, router, servers
         )
         self._index_bytes = index_bytes
@@ -114,9 +114,9 @@ class PostgresStore(JobTables, SingleReads):
     async def _open(self, space: VectorSpace) -> Resources:
         return self._searching(await self._access.open(space), space)
 
-    def _searching(self, database: Opened, space: VectorSpace) -> Resources:
+    def _searching(self, database: OpenDatabase, space: VectorSpace) -> Resources:
         promotions = Promotions(database.connections)
-        terms = Terms(database.ready.salt)
+        terms = HashedTerms(database.ready.salt)
         indexes = Indexes(
             database.connections,
             bodies=self._bodies,
@@ -129,7 +129,7 @@ class PostgresStore(JobTables, SingleReads):
 
     async def _found(self) -> VectorSpace:
         for dsn in self._access.server_dsns:
-            owner = Owner(dsn, self._access.seconds, "mnemic")
+            owner = OwnerConnection(dsn, self._access.seconds, "mnemic")
             try:
                 found = await owner.run(spaces.present)
             finally:

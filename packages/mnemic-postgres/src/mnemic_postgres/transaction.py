@@ -10,7 +10,7 @@ from typing import Any
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
-from mnemic_postgres.audit_chain import Trail, Trails
+from mnemic_postgres.audit_chain import AuditAppender, TenantAppend
 from mnemic_postgres.connections import Session
 from mnemic_postgres.graph import relate
 from mnemic_postgres.group_state import GroupState
@@ -19,8 +19,8 @@ from mnemic_postgres.maintenance import JOBS
 from mnemic_postgres.nearest import Nearest
 from mnemic_postgres.rows import (
     Bodies,
-    Place,
-    Terms,
+    HashedTerms,
+    ScopeState,
     Words,
     columns_of,
     digest,
@@ -69,11 +69,11 @@ class PostgresTransaction(Transaction):
         session: Session,
         common: GroupState,
         *,
-        terms: Terms,
+        terms: HashedTerms,
         bodies: Bodies,
         dimensions: Sequence[int],
         indexes: Indexes,
-        trails: Trails,
+        trails: AuditAppender,
     ) -> None:
         self._session: Session | None = session
         self._terms = terms
@@ -99,7 +99,7 @@ class PostgresTransaction(Transaction):
         common, used = self._common, self._common.used.tenants
         for tenant in sorted(common.events.keys() | common.entries.keys() | used.keys()):
             await self._enter(tenant)
-            trail = Trail(common.events.get(tenant, []), common.entries.get(tenant, []), used.get(tenant, {}))
+            trail = TenantAppend(common.events.get(tenant, []), common.entries.get(tenant, []), used.get(tenant, {}))
             await self._trails.leave(self._rows, tenant, trail, self._bodies.sealer.sign)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
@@ -187,7 +187,7 @@ class PostgresTransaction(Transaction):
         self._before.setdefault((memory.scope.tenant, memory.memory_id), self._bodies.before(stored))
         self._changed[memory.scope.tenant, memory.memory_id] = memory
 
-    async def _mark_facets(self, memory: Memory, place: Place) -> None:
+    async def _mark_facets(self, memory: Memory, place: ScopeState) -> None:
         marks = facet_numbers(self._terms, memory)
         if marks:
             await self._rows("mark_facets", memory.scope.tenant, place.scope_id, memory.memory_id, marks)
@@ -295,15 +295,15 @@ class PostgresTransaction(Transaction):
         rows = await self._rows("stored", *place_of(scope), *(storable([memory_id]) or [""]))
         return rows[0] if rows else None
 
-    async def _place(self, scope: Scope) -> Place:
+    async def _place(self, scope: Scope) -> ScopeState:
         """Return the scope, given its number at its first memory."""
         place = await self._lock(scope)
         if place is None:
             rows = await self._rows("make_scope", *place_of(scope))
-            place = self._common.places[scope] = Place(*rows[0])
+            place = self._common.places[scope] = ScopeState(*rows[0])
         return place
 
-    async def _lock(self, scope: Scope) -> Place | None:
+    async def _lock(self, scope: Scope) -> ScopeState | None:
         """Return the scope as this transaction first touched, and so locked it; None while it has no number."""
         if scope in self._common.places:
             await self._enter(scope.tenant)
@@ -316,7 +316,9 @@ class PostgresTransaction(Transaction):
         enter = partial(self._open.enter_writing, *place_of(scope), fingerprint, lock=lock_of(scope))
         row = await Step(enter)
         self._common.space = VectorSpace(model=row["model"], dimension=row["dimension"])
-        self._common.places[scope] = None if row["scope_id"] is None else Place(*(row[name] for name in Place._fields))
+        self._common.places[scope] = (
+            None if row["scope_id"] is None else ScopeState(*(row[name] for name in ScopeState._fields))
+        )
         return row
 
     async def _enter(self, tenant: str) -> None:
@@ -336,7 +338,7 @@ class PostgresTransaction(Transaction):
         return self._session
 
 
-def _posted(place: Place, content: Words, context: Words) -> tuple[Sequence[int], ...]:
+def _posted(place: ScopeState, content: Words, context: Words) -> tuple[Sequence[int], ...]:
     """Return the postings of a memory with these words: of a small scope none are kept."""
     return postings_of(content, context) if place.large else ((), (), ())
 

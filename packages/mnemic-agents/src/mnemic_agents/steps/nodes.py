@@ -15,8 +15,8 @@ from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
 from mnemic.extract.messages import is_recorded
 from mnemic.extract.rules import RuleExtractor
-from mnemic.inject.entry import Entry
 from mnemic.inject.injection_log import digest_of
+from mnemic.inject.memory_source import SourceEntry
 from mnemic.inject.render import render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.policy.budget import Budget
@@ -348,12 +348,12 @@ def turn_key(state: MemoryState) -> str:
     return "turn-" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _entry(entry: Mapping[str, Any]) -> Entry:
+def _entry(entry: Mapping[str, Any]) -> SourceEntry:
     value = entry["value"]
     text = value.get("value") if isinstance(value, Mapping) and isinstance(value.get("value"), str) else str(value)
     content = f"{entry['key']}: {text}" if not str(entry["key"]).startswith("m-") else str(text)
     source = ".".join(str(part) for part in entry["namespace"][1:])
-    return Entry(
+    return SourceEntry(
         content=content,
         source=source,
         score=entry.get("score") or 0.0,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mnemic.policy.rules import Policy
-from mnemic.retrieve.preference_relevance import Ask
+from mnemic.retrieve.preference_relevance import ParsedRequest
 
 
 def relevant(
@@ -17,7 +17,7 @@ def relevant(
     could depend by their words.
     """
     ranked = any(entry.get("score") is not None for entry in found)
-    ask = Ask.of(query)
+    ask = ParsedRequest.of(query)
 
     def is_relevant(entry: Mapping[str, Any]) -> bool:
         if entry.get("reason") is not None or _is_pinned(entry, policy):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic_postgres.backoff import Backoff
 from mnemic_postgres.connections import Connections
-from mnemic_postgres.owner_maintenance import Owner
+from mnemic_postgres.owner_maintenance import OwnerConnection
 
 T = TypeVar("T")
 
@@ -16,19 +16,19 @@ SHORTEST_REST, LONGEST_REST = 1.0, 30.0
 """Seconds for which a server that failed is left alone; twice as long each time."""
 
 
-class Member:
+class Server:
     """One server: connections that work as the application does, and one with the owner's rights."""
 
-    def __init__(self, connections: Connections, owner: Owner) -> None:
+    def __init__(self, connections: Connections, owner: OwnerConnection) -> None:
         self.connections = connections
         self.owner = owner
         self.backoff = Backoff(SHORTEST_REST, LONGEST_REST)
 
 
-class Members:
+class Servers:
     """All servers of a store: one, or those behind a router."""
 
-    def __init__(self, members: Sequence[Member]) -> None:
+    def __init__(self, members: Sequence[Server]) -> None:
         self._members = members
 
     def __len__(self) -> int:

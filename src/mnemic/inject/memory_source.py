@@ -70,7 +70,7 @@ def _dated(hit: Hit) -> str:
 
 @with_old_names(standing="pinned")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class SourceEntry:
     """One piece of text that may be injected. `score` is in its source's own unit; `hit` is set if it is one of our
     memories. `pinned`: it belongs into every input whatever the query is; content of an untrusted
     channel never is, and is shown only if it matches. `relevance` is the probability (0..1) that its source knows
@@ -91,7 +91,7 @@ class Entry:
         object.__setattr__(self, "pinned", self.pinned and self.trusted)
 
     @classmethod
-    def of(cls, hit: Hit, source: str, *, reader: Actor, relevance: float | None = None) -> Entry:
+    def of(cls, hit: Hit, source: str, *, reader: Actor, relevance: float | None = None) -> SourceEntry:
         """Return a hit of a search as an entry of `source` for a model that serves `reader`; `relevance` is the
         search's.
         """
@@ -136,17 +136,17 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer(Sequence[Entry]):
+class SourceEntries(Sequence[SourceEntry]):
     """Entries that a source has chosen. `abstained`: it left out entries that are probably not about the query."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[SourceEntry, ...] = ()
     abstained: bool = False
 
     @overload
-    def __getitem__(self, place: int) -> Entry: ...
+    def __getitem__(self, place: int) -> SourceEntry: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Entry]: ...
-    def __getitem__(self, place: int | slice) -> Entry | Sequence[Entry]:
+    def __getitem__(self, place: slice) -> Sequence[SourceEntry]: ...
+    def __getitem__(self, place: int | slice) -> SourceEntry | Sequence[SourceEntry]:
         return self.entries[place]
 
     def __len__(self) -> int:
@@ -160,18 +160,18 @@ class MemorySource(Protocol):
     def name(self) -> str:
         """The source's name."""
 
-    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
+    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[SourceEntry]:
         """Return at most `limit` entries, best first, preceded by the pinned ones. May raise anything: the failure is
         reported under the source's name.
         """
 
 
 def pinned_cut(
-    found: Mapping[str, Sequence[Entry]], max_tokens: int, count: TokenCount = estimated_tokens
-) -> list[Entry]:
+    found: Mapping[str, Sequence[SourceEntry]], max_tokens: int, count: TokenCount = estimated_tokens
+) -> list[SourceEntry]:
     """Return the entries that belong into every input, of every source, as long as their text fits `max_tokens`."""
     own = {name: [one for one in entries if one.pinned] for name, entries in found.items()}
-    kept: list[Entry] = []
+    kept: list[SourceEntry] = []
     for entry in fair_cut(own, sum(map(len, own.values()))):
         cost = ENTRY_OVERHEAD_TOKENS + count(entry.content)
         if cost <= max_tokens:
@@ -181,8 +181,8 @@ def pinned_cut(
 
 
 def fair_cut(
-    found: Mapping[str, Sequence[Entry]], max_entries: int, *, max_untrusted: int | None = None
-) -> list[Entry]:
+    found: Mapping[str, Sequence[SourceEntry]], max_entries: int, *, max_untrusted: int | None = None
+) -> list[SourceEntry]:
     """Return the best `max_entries` across sources: every source's best first, then every source's second, and so on.
 
     Scores of different sources have different units, so they decide only between entries of the same rank. The same
@@ -192,7 +192,7 @@ def fair_cut(
         ((rank, entry, place) for place, entries in enumerate(found.values()) for rank, entry in enumerate(entries)),
         key=lambda one: (one[0], -one[1].score, one[2]),
     )
-    kept: dict[str, Entry] = {}
+    kept: dict[str, SourceEntry] = {}
     untrusted = 0
     for _, entry, _ in order:
         if len(kept) >= max_entries:

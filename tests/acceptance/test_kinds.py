@@ -16,10 +16,10 @@ import pytest
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.kinds.profile import Profile
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Actor, Kind, Origin, Outcome
 from mnemic.types.catalog import CATALOG
+from mnemic_kinds.profile import Profile
 from mnemic_sqlite import SqliteStore
 from mnemic_sqlite.graph import SqliteGraph
 from mnemic_stores.in_process_sessions import InProcessSessions

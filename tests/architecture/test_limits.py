@@ -22,6 +22,7 @@ DRIVERS = {
     "mnemic_cassandra",
     "mnemic_cli",
     "mnemic_keys",
+    "mnemic_kinds",
     "mnemic_models",
     "mnemic_multilingual",
     "mnemic_neo4j",

@@ -14,11 +14,11 @@ from mnemic.dispatch import Watchers
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, ModelUnavailable
 from mnemic.extract.entities import EntityReading
-from mnemic.extract.entities.rules import RuleEntityReader
-from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.entity_noticing import EntityNoticing
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Candidate, Deadline, Kind, Message, Origin, Outcome, Status
+from mnemic_kinds.entity import EntityMemory
+from mnemic_kinds.entity_noticing import EntityNoticing
+from mnemic_kinds.entity_readers.rules import RuleEntityReader
 from mnemic_sqlite import SqliteStore
 from mnemic_sqlite.graph import SqliteGraph
 from mnemic_stores.graph import InProcessGraph

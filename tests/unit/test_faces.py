@@ -19,10 +19,6 @@ from mnemic.engine import MemoryEngine
 from mnemic.facade.maintenance_verbs import KindAndMaintenanceVerbs
 from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
 from mnemic.facade.verbs import MemoryVerbs
-from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.episodic import EpisodicMemory
-from mnemic.kinds.persona import PersonaMemory
-from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.runtime.sync_facade import asks, verb
 from mnemic.types import Actor, ContextBlock, SearchResult
 from mnemic_agents.mcp import memory_server
@@ -34,6 +30,10 @@ from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
 from mnemic_client.memory import MemoryClient
 from mnemic_client.request_bodies import Context, Found
 from mnemic_client.structured import RemoteData
+from mnemic_kinds.entity import EntityMemory
+from mnemic_kinds.episodic import EpisodicMemory
+from mnemic_kinds.persona import PersonaMemory
+from mnemic_kinds.short_term import ShortTermMemory
 from mnemic_maintenance import governance
 from mnemic_server.app import create_app
 from mnemic_stores.in_process import InProcessStore

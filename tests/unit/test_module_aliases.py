@@ -96,6 +96,7 @@ def test_the_extra_of_a_missing_package_is_one_that_exists(monkeypatch: pytest.M
     needed = {
         "mnemic",
         "mnemic_cli",
+        "mnemic_kinds",
         "mnemic_language",
         "mnemic_maintenance",
         "mnemic_operations",

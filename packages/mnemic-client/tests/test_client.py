@@ -25,12 +25,12 @@ from mnemic.errors import (
     VersionConflict,
 )
 from mnemic.graph.projection import GraphProjection
-from mnemic.kinds.entity import EntityExtraction
-from mnemic.kinds.episodic import Step
 from mnemic.policy.rules import Policy
 from mnemic.types import Candidate, Kind, Message, Origin, Outcome, Source, Status, Trust
 from mnemic_client import BlockingClient, connect, connect_async
 from mnemic_client.response_values import report_of
+from mnemic_kinds.entity import EntityExtraction
+from mnemic_kinds.episodic import Step
 from mnemic_maintenance.consolidate import ConsolidationRules
 from mnemic_maintenance.expiry_job import ExpiryRules
 from mnemic_stores.graph import InProcessGraph

@@ -12,10 +12,10 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreCorrupt, StoreUnavailable
-from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Change, Kind, Memory, OutboxEntry
 from mnemic.write.outbox_consumer import OutboxConsumer
+from mnemic_kinds.episodic import EpisodicMemory
 from mnemic_stores.episode_log import EpisodeLog
 from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock

@@ -185,7 +185,7 @@ def build_middleware(guard: PolicyBundle, completer: Completer | None) -> tuple[
     if guard.entities is None:
         return ()
     from mnemic.bootstrap.models import build_entity_reader
-    from mnemic.kinds.entity_noticing import EntityNoticing
+    from mnemic_kinds.entity_noticing import EntityNoticing
 
     return (EntityNoticing(build_entity_reader(guard.entities, completer)),)
 

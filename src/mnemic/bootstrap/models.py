@@ -182,9 +182,9 @@ def build_entity_reader(reads: EntityReading, completer: Completer | None) -> En
     """Build the reader that extracts entities from ordinary texts. Raises InvalidConfig
     (`invalid_config:entities.read`) if its requirements are not met.
     """
-    from mnemic.extract.entities.model import ModelEntityReader
-    from mnemic.extract.entities.ner import NamesEntityReader
-    from mnemic.extract.entities.rules import RuleEntityReader
+    from mnemic_kinds.entity_readers.model import ModelEntityReader
+    from mnemic_kinds.entity_readers.ner import NamesEntityReader
+    from mnemic_kinds.entity_readers.rules import RuleEntityReader
 
     if reads == "rules":
         return RuleEntityReader()

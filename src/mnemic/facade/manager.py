@@ -20,7 +20,7 @@ from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, M, awaited, 
 from mnemic.types import Actor, AuditEvent
 
 if TYPE_CHECKING:
-    from mnemic.kinds.profile import Profile
+    from mnemic_kinds.profile import Profile
     from mnemic_maintenance.administration_verbs import Form
 
 SERVICES = ("http://", "https://")

@@ -19,11 +19,11 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.inject import injector_for
-from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.episodic import EpisodicMemory, Step
 from mnemic.policy.limits import Quota
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
+from mnemic_kinds.entity import EntityMemory
+from mnemic_kinds.episodic import EpisodicMemory, Step
 from mnemic_maintenance.tenants import Tenants
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role

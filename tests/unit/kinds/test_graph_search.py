@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.graph.search import MOST_REACHED, MOST_UNSAID, GraphNeighbourhood
-from mnemic.kinds.entity import EntityMemory
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Deadline, Kind, Level, SearchResult, Where
 from mnemic.types.graph import fragment_of
+from mnemic_kinds.entity import EntityMemory
 from mnemic_sqlite import SqliteStore
 from mnemic_sqlite.graph import SqliteGraph
 from mnemic_stores.graph import InProcessGraph

@@ -12,13 +12,13 @@ from mnemic.bootstrap import build_embedder
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.graph.search import GraphNeighbourhood
-from mnemic.kinds.entity import EntityMemory
 from mnemic.ports import Embedder
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor
+from mnemic_kinds.entity import EntityMemory
 from mnemic_sqlite import SqliteStore
 from mnemic_sqlite.graph import SqliteGraph
 

@@ -13,16 +13,16 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.extract.rules import RuleExtractor
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.kinds.entity import EntityMemory
 from mnemic.policy.budget import Budget
 from mnemic.policy.limits import Limits
 from mnemic.policy.rules import Policy
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.derived_memories import DERIVED, sources_of
+from mnemic_kinds.entity import EntityMemory
+from mnemic_kinds.entity_readers.rules import RuleEntityReader
 from mnemic_maintenance.consolidate import ConsolidationReport, ConsolidationRules
 from mnemic_maintenance.expiry_job import ExpiryRules
 from mnemic_models.openai_completer import OpenAICompleter

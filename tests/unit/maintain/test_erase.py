@@ -16,10 +16,10 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFull
-from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.policy.grant import Grant
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Level, Message, Origin, Outcome, Source
+from mnemic_kinds.short_term import ShortTermMemory
 from mnemic_maintenance import erase
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_sqlite import SqliteStore

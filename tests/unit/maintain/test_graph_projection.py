@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.graph.projection import GraphProjection
-from mnemic.kinds.entity import EntityMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Deadline, Fragment, Outcome, Scope
 from mnemic.write.outbox_consumer import OutboxConsumer
+from mnemic_kinds.entity import EntityMemory
 from mnemic_stores.graph import InProcessGraph
 from mnemic_stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock

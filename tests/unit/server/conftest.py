@@ -12,9 +12,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.graph.projection import GraphProjection
-from mnemic.kinds.profile import Profile
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
+from mnemic_kinds.profile import Profile
 from mnemic_maintenance.tenants import Tenants
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys

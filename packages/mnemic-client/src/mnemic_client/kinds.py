@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from mnemic.kinds.entity import EntityExtraction
-from mnemic.kinds.episodic import Ending, Episode, Lesson, Step
 from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, lowered
 from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import iso, message_body, receipts
 from mnemic_client.response_values import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
+from mnemic_kinds.entity import EntityExtraction
+from mnemic_kinds.episodic import Ending, Episode, Lesson, Step
 
 
 class RemoteView(DualModeApi[M]):
@@ -27,7 +27,7 @@ class RemoteView(DualModeApi[M]):
 
 
 class RemoteEpisodes(RemoteView[M]):
-    """Episodes; see `mnemic.kinds.episodic`."""
+    """Episodes; see `mnemic_kinds.episodic`."""
 
     @verb
     async def record(
@@ -91,7 +91,7 @@ class RemoteEpisodes(RemoteView[M]):
 
 
 class RemoteEntities(RemoteView[M]):
-    """People and things that the user speaks of; see `mnemic.kinds.entity`."""
+    """People and things that the user speaks of; see `mnemic_kinds.entity`."""
 
     @verb
     async def mention(self, name: str, *, label: str = "thing", aliases: Sequence[str] = ()) -> Sequence[WriteReceipt]:
@@ -172,7 +172,7 @@ class RemoteEntities(RemoteView[M]):
 
 
 class RemotePersona(RemoteView[M]):
-    """The persona of the credential's agent; see `mnemic.kinds.persona`."""
+    """The persona of the credential's agent; see `mnemic_kinds.persona`."""
 
     @verb
     async def learn(

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, NotSupported, StoreFailed
 from mnemic.extract.entities import ME, ROLE, EntityReader, NamedEntity, StatedRelation
-from mnemic.extract.entities.model import ModelEntityReader
-from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.graph.entity_names import (
     MAX_VALUE_CHARS,
     ME_NODE,
@@ -50,6 +48,8 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.types.graph import MAX_NODES
+from mnemic_kinds.entity_readers.model import ModelEntityReader
+from mnemic_kinds.entity_readers.rules import RuleEntityReader
 from mnemic_language.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 
 if TYPE_CHECKING:

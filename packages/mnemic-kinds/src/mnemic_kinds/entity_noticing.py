@@ -10,13 +10,13 @@ from mnemic.dispatch import BatchReceipts, Call, Proceed
 from mnemic.errors import MnemicError
 from mnemic.extract import is_users_own
 from mnemic.extract.entities import EntityReader
-from mnemic.kinds.entity import EntityMemory
 from mnemic.requests import Add, AddMany, Forget, Run, Update
 from mnemic.retrieve.export import accepted, everything
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Candidate, Kind, Level, Message, Outcome, Where, WriteReceipt
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.types.trace import RunReport
+from mnemic_kinds.entity import EntityMemory
 
 ENTITIES = "entities"
 """Name in `WriteReceipt.degraded` and `RunReport.errors` of a text that could not be read."""

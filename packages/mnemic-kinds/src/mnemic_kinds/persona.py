@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from mnemic.errors import MemoryNotFound
 from mnemic.inject.compact import estimated_tokens
 from mnemic.inject.render import escape, new_nonce, visible
-from mnemic.kinds.profile import Profile
 from mnemic.kinds.view import KindView
 from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Where, WriteReceipt
+from mnemic_kinds.profile import Profile
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

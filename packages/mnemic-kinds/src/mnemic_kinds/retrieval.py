@@ -13,7 +13,7 @@ from mnemic.types.catalog import DURABLE_KINDS, kind_of
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.kinds.working import WorkingMemory
+    from mnemic_kinds.working import WorkingMemory
 
 RANK_CONSTANT = 60
 """k of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009)."""
@@ -97,7 +97,7 @@ class MemoryHomes:
         return [KindHit(kind=Kind.WORKING, content=shown[key], score=0.0, key=key) for key in order]
 
     async def _matching_messages(self, query: str) -> list[KindHit]:
-        from mnemic.kinds.short_term import MAX_TAIL
+        from mnemic_kinds.short_term import MAX_TAIL
 
         messages = await self.messages(MAX_TAIL)
         order = _by_words({place: message.content for place, message in enumerate(messages)}, query)

@@ -7,13 +7,13 @@ from datetime import timedelta
 
 from mnemic.engine.summarise import SUMMARY, shortened
 from mnemic.errors import InvalidInput, NotSupported
-from mnemic.kinds.compaction import Compaction, lineage, split, tokens_of
 from mnemic.kinds.view import KindView
 from mnemic.ports import SessionStore
 from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import ROLES, Deadline, Kind, Level, Message, Origin, Scope
 from mnemic.types.catalog import CATALOG
 from mnemic.types.identity import new_id
+from mnemic_kinds.compaction import Compaction, lineage, split, tokens_of
 
 _CHANNELS = {"user": Origin.USER_STATED, "assistant": Origin.AGENT_INFERRED, "tool": Origin.TOOL_OUTPUT}
 KEEP = 200

@@ -15,9 +15,9 @@ from fastapi.security import HTTPBearer
 from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
-from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
 from mnemic.types import Actor, Level, Origin
+from mnemic_kinds.profile import Profile
 from mnemic_maintenance.tenancy import Tenancy
 from mnemic_server import service_reason_codes
 from mnemic_server.credentials import ApiKeys, Principal, Role

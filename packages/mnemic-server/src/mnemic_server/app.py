@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
-from mnemic.kinds.profile import Profile
+from mnemic_kinds.profile import Profile
 from mnemic_maintenance.tenancy import Tenancy
 from mnemic_server import problems
 from mnemic_server.access import RateLimit, ServiceContext, admit

@@ -17,11 +17,11 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.extract.entities import ME, ROLE, EntityReader, StatedRelation
-from mnemic.extract.entities.marking import MarkedText, mark_names
-from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.graph.entity_names import ME_NODE, is_name, me_or
 from mnemic.types import Deadline, Kind, Memory, Message, Neighbour, Node, Relation
 from mnemic.types.search import MESSAGE_CATEGORY
+from mnemic_kinds.entity_readers.marking import MarkedText, mark_names
+from mnemic_kinds.entity_readers.rules import RuleEntityReader
 from mnemic_language.entities.relations import SAME_AS, THING, rule_of
 from mnemic_language.text.names import core, slug
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from mnemic.extract.entities import EntityReading, NamedEntity
-from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.types import Deadline, Message, Skipped
+from mnemic_kinds.entity_readers.rules import RuleEntityReader
 from mnemic_language.entities.relations import ORGANISATION, PERSON, PLACE, THING
 from mnemic_language.text.names import core
 

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from mnemic.errors import InvalidInput
 from mnemic.extract import is_users_own
 from mnemic.extract.entities import ME, ROLE, EntityReading, NamedEntity, StatedRelation
-from mnemic.extract.entities.marking import MarkedText, mark_names
 from mnemic.reason_codes import ORIGIN, QUOTED, TRANSIENT
 from mnemic.types import Deadline, Message, Skipped
 from mnemic.types.values import clean_content
+from mnemic_kinds.entity_readers.marking import MarkedText, mark_names
 from mnemic_language.entities.phrases import ALIASES, CUES, KIN_WORDS, PHRASES, Phrase
 from mnemic_language.entities.relations import ANIMAL, PERSON, PLACE, RELATIONS, THING, rule_of
 from mnemic_language.sentences.clauses import sentences

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.kinds.working import MAX_ENTRIES, WorkingMemory
+from mnemic_kinds.working import MAX_ENTRIES, WorkingMemory
 
 
 def test_a_stored_none_is_told_from_nothing() -> None:

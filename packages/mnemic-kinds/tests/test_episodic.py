@@ -13,10 +13,10 @@ import pytest_asyncio
 from mnemic.engine import MemoryEngine
 from mnemic.errors import IdempotencyConflict, InvalidInput, MemoryNotFound, NotSupported
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.kinds.episodic import Step
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.types.graph import episode_node, fragment_of
+from mnemic_kinds.episodic import Step
 from mnemic_sqlite import SqliteStore
 from mnemic_sqlite.graph import SqliteGraph
 from mnemic_testing.clock import ManualClock

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from mnemic.errors import InvalidConfig, MemoryNotFound
-from mnemic.kinds.persona import PersonaMemory
-from mnemic.kinds.profile import Profile
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Outcome
+from mnemic_kinds.persona import PersonaMemory
+from mnemic_kinds.profile import Profile
 from tests.unit.kinds.conftest import ANA, BEN, House
 
 PLANNER = Profile(

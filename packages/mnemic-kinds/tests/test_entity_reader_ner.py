@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from mnemic.extract.entities import EntityReading
-from mnemic.extract.entities.ner import NamesEntityReader
 from mnemic.types import Deadline, Message
+from mnemic_kinds.entity_readers.ner import NamesEntityReader
 
 Find = Callable[[str], Sequence[tuple[int, int, str]]]
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.extract.entities import ME, ROLE, EntityReading
-from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.types import Deadline, Message, Origin
+from mnemic_kinds.entity_readers.rules import RuleEntityReader
 
 NEVER = Deadline(float("inf"), lambda: 0.0)
 

@@ -14,9 +14,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
 from mnemic.graph.entity_names import SAME
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.kinds.entity import EntityMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Fragment, Kind, Level, Neighbour, Node, Outcome, Relation
+from mnemic_kinds.entity import EntityMemory
 from mnemic_sqlite import SqliteStore
 from mnemic_sqlite.graph import SqliteGraph
 from mnemic_stores.in_process import InProcessStore

@@ -158,10 +158,8 @@ class ReadVerbs:
             min_score=min_score,
             named=named,
             known_at=intent.known_at,
-            # The engine's clock, not the machine's: tests and replays set it.
             asked_at=_moment(asked_at, "asked_at") or self.clock.now(),
             deadline=deadline,
-            # Read during the embedding, not before it.
             hidden=partial(self.gateway.hidden_keys, actor),
             data=intent.where,
         )
@@ -223,7 +221,6 @@ class ReadVerbs:
         scopes = self.reach(actor)
         if as_of is None and known_at is None:
             memory = await self.store.get(memory_id, scopes=scopes)
-            # The same error for all three, so that it does not tell whether the memory of another user exists.
             if memory is None or memory.status is Status.PENDING_REVIEW:
                 raise MemoryNotFound()
             return memory
@@ -279,7 +276,6 @@ class ReadVerbs:
         if known_at is None:
             return self.store, where
         past = await self.store.believed(where.scopes, known_at, live_at=where.live_at)
-        # What had expired by now was alive then.
         return past, replace(where, live_at=known_at)
 
     async def history(

@@ -79,7 +79,6 @@ class Revision:
         """Write the next version, if trust allows and nothing else says the same already."""
         tx = unit.reads
         known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
-        # Nothing changes: a new version with the same words would only lengthen the history.
         if draft.candidate.ttl is None and all(
             getattr(draft.candidate, name) == getattr(known, name) for name in _SAID
         ):
@@ -111,7 +110,6 @@ class Revision:
             author=draft.actor.user,
         )
         await unit.apply(Mutation.of(memory, "revised", actor=draft.actor, at=draft.now))
-        # The embedder did not answer: a mark lets maintenance make the vector later.
         if memory.vector is None:
             await leave(unit, draft, memory)
         await keep(unit, draft)

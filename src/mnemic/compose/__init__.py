@@ -1,4 +1,4 @@
-"""A GOAL AND MEMORIES IN, AN ANSWER OUT: by a model, or offline by templates."""
+"""Compose an answer from a goal and memories: by a model, or offline by templates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Basis(StrEnum):
 
     @classmethod
     def of(cls, composer: object, raw: object) -> Basis:
-        """Return the basis of the raw answer of `composer`. A model's own word on it does not count."""
+        """Return the basis of the raw answer of `composer`. A basis that a model claims does not count."""
         if getattr(composer, "asks_model", False) or not isinstance(raw, Mapping):
             return cls.MODEL
         return cls(raw.get("basis", cls.MODEL))
@@ -35,6 +35,6 @@ class Composer(Protocol):
     ) -> Any:
         """Return a raw answer `{"answer": str, "used_memory_keys": [ref, ...]}`, unchecked.
 
-        Who is no model adds a `basis` (of `Basis`). `memories` are `{"ref", "key", "value", "scope", "confidence"}`; a
-        memory is cited by its `ref`. Raises ModelFailed.
+        A composer that is no model adds a `basis` (of `Basis`). `memories` are `{"ref", "key", "value", "scope",
+        "confidence"}`; a memory is cited by its `ref`. Raises ModelFailed.
         """

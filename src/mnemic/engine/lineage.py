@@ -65,8 +65,8 @@ async def _earlier(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
 
 
 async def _later(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
-    """Find what names it, or names what does: such a memory was always made after it, and under a key under the same
-    one.
+    """Return the memories that name it as their predecessor, directly or through others: all were created later, and
+    have its key if it has one.
     """
     if memory.status is not Status.SUPERSEDED:
         return ()

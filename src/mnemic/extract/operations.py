@@ -161,7 +161,7 @@ def _nearby_statement(candidate: Candidate, target: Memory, message: Message) ->
 
 
 def _is_about_something_else(known: str, new: Frame) -> bool:
-    """Return True if a few words have a subject, and begin as nothing in `known` does: "I quit Netflix" changes nothing
+    """Return True if a few words have a subject, and begin unlike anything in `known`: "I quit Netflix" changes nothing
     of "I'm allergic to nuts", whatever a model says, and "I'm on tablets now" may.
     """
     return bool(new.subject) and _opening(new.text) not in map(_opening, (known, *separate(known)))

@@ -44,7 +44,7 @@ class InjectionRun:
     retried: tuple[PlacedBlock, ...] = field(default=(), repr=False)
 
     def moved(self, blocks: Sequence[PlacedBlock]) -> None:
-        """Take note of the messages that blocks are in now, so that they stay there in the next call."""
+        """Record the messages that contain blocks now, so that the blocks stay there in the next call."""
         now = {block.digest: block for block in blocks}
         self.placed = [now.get(block.digest, block) for block in self.placed]
 

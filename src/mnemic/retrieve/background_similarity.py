@@ -28,7 +28,7 @@ _LIKELY_APART = 0.75
 
 
 def background_of(cosines: Sequence[float]) -> float:
-    """Return the mean cosine of what does not answer, of the cosines of a query with the memories of a scope."""
+    """Return the mean cosine of the memories that do not answer a query, from those of the whole scope."""
     apart = sorted(cosines)[: int(len(cosines) * _LIKELY_APART)]
     return (sum(apart) + DOUBT * APART) / (len(apart) + DOUBT)
 

@@ -1,4 +1,4 @@
-"""The ranked lists a search is made of: one small function a list, all of one shape.
+"""The ranked lists a search is made of: one small function for each list, all with the same signature.
 
 Each takes a snapshot of the store, the filter and the question, and gives its best memories with a score in its own
 unit. One that fails is named in the result and the others still count.
@@ -63,7 +63,7 @@ async def by_key(moment: Snapshot, where: Where, question: Question) -> Sequence
 
 
 async def by_recency(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
-    """By when it happened, newest first; only few, as it weighs little."""
+    """Rank by the time it happened, newest first; few memories, because the list has little weight."""
     return await moment.recent(where, limit=min(RECENT_DEPTH, question.depth))
 
 

@@ -1,6 +1,6 @@
 """Diverse hits: each statement once, and if asked for, at most so many of one conversation at first.
 
-The second is off by default: it takes more than it gives (docs/benchmarks/retrieval.md).
+The second is off by default: it loses more answers than it gains (docs/benchmarks/retrieval.md).
 """
 
 from __future__ import annotations

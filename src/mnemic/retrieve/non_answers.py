@@ -77,7 +77,7 @@ class NonAnswers:
         return lowered(lowered(after, self.others, BEHIND_NAMES), self.asked, OF_QUESTION)
 
     def set_aside(self, lists: Mapping[str, Sequence[Scored]]) -> Mapping[str, Sequence[Scored]]:
-        """Return `lists` with their scores at zero, by which nothing is known."""
+        """Return `lists` with the scores of non-answers at zero, so that they do not count as knowledge."""
         return set_aside(lists, self.every)
 
     def lowered(self, relevances: Mapping[str, float]) -> Mapping[str, float]:

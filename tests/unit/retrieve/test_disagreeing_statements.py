@@ -28,7 +28,7 @@ def manager(tmp_path: Path) -> Iterator[MemoryManager]:
 @pytest.mark.parametrize(
     ("asked", "older", "newer"),
     [
-        ("Where does my sister live?", "My sister lives in Rome", "My sister lives in Oslo"),
+        ("What is my cat called?", "My cat is called Tom", "My cat is called Ben"),
         ("What is my dog called?", REX, MAX),
         ("Where do I live?", "I live in Rome", "I live in Oslo"),
         ("Wie heißt mein Hund?", "Mein Hund heißt Rex", "Mein Hund heißt Max"),

@@ -57,6 +57,8 @@ def denies_item(old: Frame, new: Frame) -> bool:
         return False
     if len(old.tokens) <= LONGEST_LISTING:
         return True
+    if is_bare(new):
+        return False
     places = [old.tokens.index(token) for token in new.tokens if stem(token) in said and token in old.tokens]
     return places == sorted(places)
 
@@ -65,7 +67,11 @@ def denies_of_another(old: Frame, new: Frame) -> bool:
     """Return True if one of two short statements says of one thing what the other denies of another: "I'm allergic to
     cats", "I'm not allergic to dogs".
     """
-    if old.negated == new.negated or new.cues & {"change", "end", "weak_end", "takes_back"} or "end" in old.cues:
+    if (
+        old.negated == new.negated
+        or new.cues & {"change", "correct", "end", "weak_end", "takes_back"}
+        or "end" in old.cues
+    ):
         return False
     if max(len(old.tokens), len(new.tokens)) > LONGEST_LISTING or any(CLAUSE.search(one.text) for one in (old, new)):
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mnemic_language.compare.expressions import AMENDS
 from mnemic_language.compare.implicit_endings import akin
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import SLOTS, plain, word_classes
@@ -22,12 +23,12 @@ _SAYS_NO_WHICH = frozenset(
     " dear poor good great nice same other second third two three local".split()
 )
 """Words before a noun that do not tell two things of one kind apart."""
-_BOTH = frozenset({"change", "correct", "takes_back"})
+_CHANGES = frozenset({"change", "correct", "takes_back"})
 
 
 def of_another_of_its_kind(old: Frame, new: Frame) -> bool:
     """Return True if `new` ends a thing of a kind of which `old` tells another, by its place, its sort or its day."""
-    if new.cues.isdisjoint({"end", "weak_end"}) or not new.cues.isdisjoint(_BOTH):
+    if new.cues.isdisjoint({"end", "weak_end"}) or not new.cues.isdisjoint(_CHANGES):
         return False
     return _placed_elsewhere(old, new) or _of_another_sort(old, new) or _on_another_day(old, new)
 
@@ -36,7 +37,7 @@ def of_the_past_alone(old: Frame, new: Frame) -> bool:
     """Return True if `new` only tells how something was, and names something of which `old` says nothing: "I live in
     Cork", "I used to live in Galway".
     """
-    if "past" not in new.cues or not new.cues.isdisjoint({"end", "weak_end", "again", *_BOTH}) or "past" in old.cues:
+    if "past" not in new.cues or not new.cues.isdisjoint({"end", "weak_end", "again", *_CHANGES}) or "past" in old.cues:
         return False
     return bool(new.names and old.names and new.names.isdisjoint(old.names))
 
@@ -45,7 +46,7 @@ def at_another_time_of_day(old: Frame, new: Frame) -> bool:
     """Return True if the two tell what is at two times of the day or the week, and not the same of both: "I drink tea
     in the morning", "In the evening I drink wine now".
     """
-    if not new.cues.isdisjoint({"end", "weak_end", "change", "correct", "takes_back"}):
+    if not new.cues.isdisjoint({"end", "weak_end", "weak_correct", *_CHANGES}) or AMENDS.match(new.plain):
         return False
     for name in ("dayparts", "weekdays"):
         mine, theirs = old.slots(name), new.slots(name)

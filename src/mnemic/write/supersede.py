@@ -225,7 +225,7 @@ def _bears(one: SimilarMemory, new: Frame, beside: Frame | None) -> bool:
     return beside is not None and not apart(known, new) and (beside.plain == known.plain or bears(known, beside, 0.0))
 
 
-def which_of_several(draft: Draft, found: Changed, near: Sequence[Near]) -> list[Memory]:
+def which_of_several(draft: Draft, found: Changed, near: Sequence[SimilarMemory]) -> list[Memory]:
     """Return the memories of which the draft ends one without saying which ("The cat died", of two cats); empty where
     it ends what it says.
     """

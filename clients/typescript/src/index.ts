@@ -254,7 +254,7 @@ export class Mnemic {
   async consolidate(
     dryRun = false,
     rules?: Partial<Schemas["RulesOfConsolidation"]>,
-  ): Promise<Schemas["ConsolidatedResponse"]> {
+  ): Promise<Schemas["ConsolidationReportResponse"]> {
     const { data } = await this.http.POST("/v1/consolidations", {
       params: { query: { dry_run: dryRun } },
       body: { rules: rules ?? null } as Schemas["ConsolidationRequest"],

@@ -45,7 +45,7 @@ _NOW = re.compile(
 _ONE_AT_A_TIME = frozenset({"editors", "browsers", "cars", "phones", "mail", "notes", "systems"})
 """Sorts of which "now" alone says that one has taken the place of another: of others people have two."""
 LONGEST_NOW = 8
-"""Words of a statement in which "now" says so."""
+"""Most words of a statement in which "now" is evidence of that."""
 
 
 def another_product(old: Frame, new: Frame) -> bool:

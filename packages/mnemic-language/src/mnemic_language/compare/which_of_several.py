@@ -38,7 +38,7 @@ _NAMED = re.compile(
 """Matches it in front: "Tom, my cat"."""
 
 
-class _Told(NamedTuple):
+class _Mention(NamedTuple):
     """Things of one kind that a statement tells of: how many at least, their names, whether it says "another"."""
 
     number: int
@@ -53,13 +53,15 @@ def ended_one_of(new: Frame, statements: Sequence[str]) -> list[int]:
     if _ALL.search(new.plain) and not _ONE_OF.search(new.plain):
         return []
     for noun in dict.fromkeys(KIND.findall(new.plain)):
-        told = {place: found for place, text in enumerate(statements) if (found := _told(text, noun)) is not None}
-        if _are_several(told.values()) and not _says_which(new, noun, [statements[place] for place in told]):
-            return list(told)
+        mentions = {
+            place: found for place, text in enumerate(statements) if (found := _mention_of(text, noun)) is not None
+        }
+        if _are_several(mentions.values()) and not _says_which(new, noun, [statements[place] for place in mentions]):
+            return list(mentions)
     return []
 
 
-def _told(text: str, noun: str) -> _Told | None:
+def _mention_of(text: str, noun: str) -> _Mention | None:
     """Return what a statement of the speaker's tells of things of a kind; None if nothing."""
     frame, kind = Frame(text), stem(noun)
     if frame.negated or (frame.relations and not frame.own) or HAS.search(frame.plain) is None:
@@ -75,18 +77,18 @@ def _told(text: str, noun: str) -> _Told | None:
     introduced = len(re.findall(rf"\b(?:an?|ein\w{{0,2}}|une?|un[ao]?|uma?|een) (?:\w+ )?{noun}\b", frame.plain))
     called = [_CALLED.match(text, found.end()) or _NAMED.search(text, 0, found.start()) for found in mentioned]
     names = {stem(plain(one["name"])) for one in called if one is not None}
-    return _Told(
+    return _Mention(
         number=max(len(products), introduced, *(min(count, SEVERAL) for count in counts), 1),
         names=frozenset(names | products),
         more=re.search(_MORE.replace("KIND", noun), frame.plain) is not None,
     )
 
 
-def _are_several(told: Iterable[_Told]) -> bool:
+def _are_several(mentions: Iterable[_Mention]) -> bool:
     """Return True if the statements tell of more than one thing: of a number of them, of one with another name, or of
     "another" beside one.
     """
-    known = list(told)
+    known = list(mentions)
     if any(one.number >= SEVERAL for one in known):
         return True
     if len(known) < SEVERAL:
@@ -99,7 +101,7 @@ def _are_several(told: Iterable[_Told]) -> bool:
 
 def _says_which(new: Frame, noun: str, statements: Sequence[str]) -> bool:
     """Return True if `new` has a word of content that some of the statements have, and not all of them."""
-    told = [Frame(text).stems for text in statements]
-    shared = frozenset.intersection(*told) if len(told) > 1 else frozenset()
+    mentions = [Frame(text).stems for text in statements]
+    shared = frozenset.intersection(*mentions) if len(mentions) > 1 else frozenset()
     own = frozenset(map(stem, person_words()["possessive"])) | {stem(noun)}
-    return bool((new.stems & frozenset.union(*told)) - shared - own)
+    return bool((new.stems & frozenset.union(*mentions)) - shared - own)

@@ -127,8 +127,9 @@ def choose(
     within = {hit.memory.memory_id for hit in hits}
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
     hits = in_time_order(hits) if asks_order(shortened(request.asked or request.intent.query)) else hits
-    nothing = bool(near) or (abstains and bool(result.hits) and not ask.is_small_talk)
-    return RecallResult(hits=hits, cut=tuple(without.values()), found=result, abstained=nothing and not relevant)
+    silent = abstains and not chosen and bool(result.hits) and not ask.is_small_talk
+    abstained = silent or (bool(near) and not relevant)
+    return RecallResult(hits=hits, cut=tuple(without.values()), found=result, abstained=abstained)
 
 
 def _reaching(result: SearchResult, least: float, policy: Policy) -> SearchResult:

@@ -259,6 +259,14 @@ NOT = re.compile(
     r"|never|none|without|\w+n't|cannot|kein\w*|nicht|nie|ohne|pas|jamais|sans|nunca|sin|non|mai|senza|nao|sem"
     r"|niet|geen|nooit|zonder)\b"
 )
+_IN_THE = re.compile(r"(?<=\w )no(?= \w)")
+"""The Portuguese "in the", within a sentence; elsewhere the word denies."""
+_PORTUGUESE = re.compile(
+    r"\b(?:o|os|eu|ao|aos|do|dos|da|das|meu|minha|um|uma|moro|moramos|prefiro|trabalho|estou|gosto|nasci|estudo|fico|vou"
+    r"|vivo)\b"
+)
+_UNLIKE_PORTUGUESE = re.compile(r"\b(?:i|the|my|is|are|el|la|los|las|yo|me|mi|una|en|il|lo|non|ho)\b")
+"""Words of English, Spanish and Italian that Portuguese does not have, in sentences with "no"."""
 YOU = re.compile(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
 HEAD = re.compile(
     r"\A\W*+([^.,;:!?]{2,60}?)\s(?:is|are|was|were|starts?|begins?|ends?|opens?|closes?|ist|sind|war|beginnt|est"
@@ -288,3 +296,10 @@ SPELT = re.compile(
     r"|due|doppia|um|dois|een|twee|dubbele?) [a-z](?:'?s)?(?!\w)"
 )
 """Counts of the letters of a word."""
+
+
+def is_negated(plain: str) -> bool:
+    """Return True if a word of a text in plain letters denies something. The Portuguese "no" ("in the") does not."""
+    if _IN_THE.search(plain) and _PORTUGUESE.search(plain) and not _UNLIKE_PORTUGUESE.search(plain):
+        plain = _IN_THE.sub(" ", plain)
+    return NOT.search(plain) is not None

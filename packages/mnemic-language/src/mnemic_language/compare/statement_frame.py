@@ -26,7 +26,6 @@ from mnemic_language.compare.expressions import (
     IMPERSONAL,
     IS,
     MEASURES,
-    NOT,
     NOT_ENDED,
     NOT_MEANT,
     NUMBERED,
@@ -45,6 +44,7 @@ from mnemic_language.compare.expressions import (
     TURNS,
     WEEKDAY_ALONE,
     YOU,
+    is_negated,
 )
 from mnemic_language.compare.stated import said_in
 from mnemic_language.compare.vocabulary import (
@@ -195,7 +195,7 @@ class Frame:
     @cached_property
     def negated(self) -> bool:
         """True if a word of it denies something."""
-        return NOT.search(self.plain) is not None
+        return is_negated(self.plain)
 
     @cached_property
     def called(self) -> frozenset[str]:

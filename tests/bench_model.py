@@ -28,7 +28,7 @@ from mnemic.types import Actor, Message
 from mnemic.write.derived_memories import DERIVED
 from mnemic_eval.locomo import conversations
 from mnemic_eval.progress import silent
-from mnemic_eval.replay import Told, throwaway_engine
+from mnemic_eval.replay import Replayed, throwaway_engine
 from mnemic_kinds.entity import EntityMemory
 from mnemic_maintenance.consolidate import ConsolidationRules
 from tests.model.local import LocalModel
@@ -63,7 +63,7 @@ async def drawn_together(messages: list[Message], settings: Settings, rules: Con
     completer = build_completer(settings, clock)
     assert completer is not None
     async with throwaway_engine(build_embedder(settings, clock), completer) as engine:
-        told = Told(engine, Actor(user="chat"))
+        told = Replayed(engine, Actor(user="chat"))
         await told.tell(messages, silent, "messages")
         for name in sorted({message.speaker for message in messages if message.speaker}):
             await EntityMemory(engine, told.actor, awaited()).mention(name, label="person")

@@ -97,7 +97,7 @@ def test_a_text_of_no_known_format_is_called_that(mnemic: Call, tmp_path: Path) 
         (["search", "cat", "--top-k", "101"], Exit.INPUT, "invalid_input:top_k"),
         (["search", "cat", "--kind", "nonsense"], Exit.INPUT, "invalid_input:kind"),
         (["search", "cat", "--level", "workspace"], Exit.REFUSED, "scope_denied:workspace"),
-        (["search", "cat", "--since", "2026-13-01"], Exit.INPUT, "invalid_input:happened_from"),
+        (["search", "cat", "--since", "2026-13-01"], Exit.INPUT, "invalid_input:since"),
         (["get", "no-such-memory"], Exit.REFUSED, "memory_not_found"),
         (["get", "' OR 1=1 --"], Exit.REFUSED, "memory_not_found"),
         (["history", "no-such-memory"], Exit.REFUSED, "memory_not_found"),

@@ -94,8 +94,8 @@ PLANTS = (
         row="S29",
         defect="an admin of one tenant manages the keys of another",
         file=f"{FRONT}/access.py",
-        was="if foreign and not is_service_admin(principal, service):\n        return Refused(",
-        now="if False:\n        return Refused(",
+        was="if foreign and not is_service_admin(principal, service):\n        return Refusal(",
+        now="if False:\n        return Refusal(",
         tests=(f"{REST}/test_key_rights.py",),
     ),
     Plant(

@@ -115,8 +115,8 @@ async def test_the_logins_of_the_compose_file_are_enough_and_no_superusers() -> 
 
 
 IN_THE_IMAGE = (
-    "agents", "cassandra", "cli", "client", "importers", "keys", "language", "maintenance", "models", "neo4j",
-    "operations", "postgres", "redact", "redis", "server", "structured", "travel",
+    "agents", "cassandra", "cli", "client", "importers", "keys", "kinds", "language", "maintenance", "models", "neo4j",
+    "operations", "postgres", "redact", "redis", "server", "sqlite", "stores", "structured", "travel",
 )  # fmt: skip
 """The packages of this repository that the service needs beside the core."""
 

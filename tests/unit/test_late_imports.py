@@ -117,7 +117,7 @@ def test_a_search_loads_nothing_that_checks_what_a_model_proposes() -> None:
     script = (
         "import sys; from mnemic import MemoryManager; memory = MemoryManager('ana', store=':memory:');"
         "memory.search('What do I row?'); memory.close();"
-        "print([name for name in sys.modules if name.startswith(('pydantic', 'mnemic.policy.proposal'))])"
+        "print([name for name in sys.modules if name.startswith(('pydantic', 'mnemic.policy.proposal_check'))])"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from mnemic.retrieve import dependence
-from mnemic.retrieve.dependence import WEIGHTS, Likeness
-from mnemic.retrieve.preference_relevance import Ask
+from mnemic.retrieve.dependence import WEIGHTS, RequestSimilarity
+from mnemic.retrieve.preference_relevance import ParsedRequest
 from mnemic_eval.replay import chosen_embedder
 
 FRAMES = Path(__file__).parent / "frames.toml"
@@ -46,22 +46,22 @@ def table(lines: Sequence[tuple[str, str, str]]) -> tuple[np.ndarray, np.ndarray
     embedder = chosen_embedder(None, None)
     made = [asyncio.run(embedder.embed(texts[at : at + 64])) for at in range(0, len(texts), 64)]
     vectors = dict(zip(texts, (np.frombuffer(one, dtype=np.float32) for batch in made for one in batch), strict=True))
-    compared: list[Likeness] = []
+    compared: list[RequestSimilarity] = []
 
-    def probability(self: Likeness) -> float:
+    def probability(self: RequestSimilarity) -> float:
         compared.append(self)
         return 1.0
 
-    usual, Likeness.probability = Likeness.probability, probability  # type: ignore[method-assign]
+    usual, RequestSimilarity.probability = RequestSimilarity.probability, probability  # type: ignore[method-assign]
     chance, right = random.Random(SEED), []
     for subject, said, request in lines:
         apart = sorted({other for name, other, _ in lines if name.split("_")[0] != subject.split("_")[0]})
-        ask = Ask.of(request)
+        ask = ParsedRequest.of(request)
         for other in (said, *chance.sample(apart, OTHERS)):
             before = len(compared)
             ask.concerns(other, category="preference", cosine=float(vectors[other] @ vectors[request]))
             right += [other == said] * (len(compared) - before)
-    Likeness.probability = usual  # type: ignore[method-assign]
+    RequestSimilarity.probability = usual  # type: ignore[method-assign]
     return np.array([one.features() for one in compared]), np.array(right, float)
 
 

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 import mnemic.retrieve.search as searching
-from mnemic.retrieve.message_relevance import AGREEMENT, ANY_MODEL, NAMES, About, features
-from mnemic.retrieve.relevance import Gauge
+from mnemic.retrieve.message_relevance import AGREEMENT, ANY_MODEL, NAMES, QuerySubjects, features
+from mnemic.retrieve.relevance import RelevanceModel
 from mnemic.types import Actor, Candidate
 from mnemic_eval import beam, locomo, longmemeval
 from mnemic_eval.progress import silent
@@ -53,14 +53,14 @@ def record(lists, scores, signals, question, model, *_):  # type: ignore[no-unty
 def row(kind: str, told: Replayed, evidence: frozenset[str]) -> Row | None:
     """Return what the last search says."""
     lists, scores, signals, question = (LAST[name] for name in ("lists", "scores", "signals", "question"))
-    gauge = Gauge.of(lists, question, LAST["model"])
+    gauge = RelevanceModel.of(lists, question, LAST["model"])
     if gauge is None or not signals:
         return None
     table = features(lists, scores, signals, question, gauge.per_word)
     best = set(sorted(scores, key=lambda one: -scores[one])[:BEST])
     kept = [place for place, one in enumerate(signals) if one in best]
     right = [kind == "own" and not evidence.isdisjoint(told._refs.get(one, ())) for one in signals]
-    about = About.of(scores, signals, question)
+    about = QuerySubjects.of(scores, signals, question)
     agreed = None if about.speakers is None else (about.first, about.share)
     return kind, table[kept], np.asarray(right, float)[kept], agreed
 

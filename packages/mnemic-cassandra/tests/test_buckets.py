@@ -362,7 +362,7 @@ async def test_without_an_index_everything_is_compared(new_store: Makes, monkeyp
     def refused(*_: Any, **__: Any) -> None:
         raise InvalidRequest("no such type")
 
-    monkeypatch.setattr("mnemic_cassandra.connection.Link._extend", refused)
+    monkeypatch.setattr("mnemic_cassandra.connection.Connection._extend", refused)
     store = await opened(new_store)
     kept = said(12)
     await logged(store, *kept)

@@ -75,7 +75,7 @@ async def traces(
 
 
 async def damaged_rows(rows: RowReads, memories: RowCodec, tenant: str) -> list[Damage]:
-    """Return the damaged rows of `tenant` (`mnemic.ports.DamageScan`)."""
+    """Return the damaged rows of `tenant` (`mnemic.ports.optional_capabilities.DamageScan`)."""
     found = [
         Damage("memory", row.memory_id)
         for row in await stored_in(rows, (tenant,))

@@ -358,17 +358,17 @@ async def _given_back(pool: Any, connection: Any, *, clean: bool) -> None:
     if not clean:
         with suppress(asyncpg.InterfaceError):  # the pool has already dropped a broken connection
             connection.terminate()
-    await pool.release(connection)
+    with suppress(*ANSWER_ERRORS):  # the pool drops a connection that it cannot reset; what was done is known
+        await pool.release(connection)
 
 
 async def _read_ended(pool: Any, connection: Any) -> None:
     """End a reader's transaction, which the reader does not wait for."""
     clean = False
     try:
-        async with asyncio.timeout(_END_SECONDS):
-            clean = await _rolled_back(connection)
-    except TimeoutError:
-        pass
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                clean = await _rolled_back(connection)
     finally:
         await _given_back(pool, connection, clean=clean)
 

@@ -12,7 +12,7 @@ _PREPOSITIONS = (
     r"|voor|bij|te)"
 )
 PREPOSITION = re.compile(rf"(?i){_PREPOSITIONS}\s+")
-_PREDICATE = re.compile(rf"(?i)\s*(?P<what>[^\W\d_]{{4,20}})\s+(?={_PREPOSITIONS}\s)")
+_PREDICATE = re.compile(rf"(?i)\s{{0,3}}(?P<what>[^\W\d_]{{4,20}})\s{{1,3}}(?={_PREPOSITIONS}\s)")
 _IS = frozenset("am are is bin ist sind sommes suis est soy es somos sono e siamo sou ben zijn".split())
 
 

@@ -33,7 +33,7 @@ _CALLED = re.compile(
 )
 """Matches the name of a thing behind the word for its kind: "a cat called Tom", "a cat, Tom"."""
 _NAMED = re.compile(
-    r"\b(?P<name>[A-ZÀ-Þ][\w'-]+), (?:an?|my|our|mein\w*|unser\w*|mon|ma|mi|il mio|la mia|mijn) (?:\w+ )?\Z"
+    r"\b(?P<name>[A-ZÀ-Þ][\w'-]{1,40}), (?:an?|my|our|mein\w*|unser\w*|mon|ma|mi|il mio|la mia|mijn) (?:\w+ )?\Z"
 )
 """Matches it in front: "Tom, my cat"."""
 

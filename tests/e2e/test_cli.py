@@ -107,6 +107,16 @@ def test_capture_shows_the_words_of_each_line_it_prints(mnemic: Call) -> None:
     assert lines[2].split(maxsplit=1)[1].strip() == "Book me a table for tonight.  transient"
 
 
+def test_capture_shows_what_waits_for_review(mnemic: Call) -> None:
+    for said in ("I have a cat called Mia.", "I have a cat called Tom."):
+        mnemic("capture", said)
+    shown = mnemic("capture", "My cat died.")
+
+    assert shown.exit_code == 0
+    assert "My cat died." in shown.stdout
+    assert "My cat died." in mnemic("review", "list").stdout
+
+
 def test_an_option_that_cannot_be_read_is_named_as_it_was_written(mnemic: Call) -> None:
     for words in (("search", "cat"), ("list",), ("forget",)):
         refused = mnemic(*words, "--since", "soonish").stderr

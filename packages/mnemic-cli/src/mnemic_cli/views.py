@@ -190,7 +190,7 @@ def capture_text(report: RunReport, *, said: str = "", contents: Mapping[str, st
     `contents` by `memory_id`, or those of the message `said`.
     """
     rows = [
-        [outcome_word(receipt), receipt.key or "", one_line(contents.get(receipt.memory_id or "", ""), _WORDS_WIDTH),
+        [outcome_word(receipt), receipt.key or "", one_line(_words(receipt, said, contents), _WORDS_WIDTH),
          receipt.memory_id or receipt.reason or ""]
         for receipt in report.receipts
     ]  # fmt: skip
@@ -205,10 +205,19 @@ def capture_text(report: RunReport, *, said: str = "", contents: Mapping[str, st
 
 
 async def written_words(report: RunReport, engine: MemoryEngine, actor: Actor) -> dict[str, str]:
-    """Return the content of each memory that the turn wrote, by `memory_id`."""
-    written = [one.memory_id for one in report.receipts if one.memory_id is not None]
+    """Return the content of each memory that the turn wrote, by `memory_id`, but of those that wait for review, which
+    only a reviewer reads.
+    """
+    shown = (one for one in report.receipts if one.outcome is not Outcome.PENDING_REVIEW)
+    written = [one.memory_id for one in shown if one.memory_id is not None]
     found = [await engine.get(memory_id, actor=actor) for memory_id in written]
     return {memory.memory_id: memory.content for memory in found if memory is not None}
+
+
+def _words(receipt: WriteReceipt, said: str, contents: Mapping[str, str]) -> str:
+    if receipt.outcome is Outcome.PENDING_REVIEW:
+        return said
+    return contents.get(receipt.memory_id or "", "")
 
 
 def _spoken(said: str, span: tuple[int, int] | None) -> str:

@@ -10,7 +10,10 @@ from functools import lru_cache
 
 from mnemic_language.text.pattern import Pattern
 
-_AT_THE_BEGINNING = r"(?:^|[.!?:;,\"'“(\n>*-] ?|\b(?:please|now|and|then|to|must|should|you|bitte|und|por favor|et) )"
+_AT_THE_BEGINNING = (
+    r"(?:^|[.!?:;,\"'“(\n>*-] ?"
+    r"|\b(?:please|now|and|then|to|must|should|you|from now on|henceforth|bitte|und|por favor|et) )"
+)
 _EARLIER = r"(?:previous|prior|above|preceding|earlier|existing|original|initial|system|safety|your|all|any|former)"
 _RULES = r"(?:instructions?|prompts?|rules|guidelines|directives|guardrails|polic(?:y|ies)|restrictions|programming)"
 _SECRETS = r"(?:passwords?|passwörter|api[ -]?keys?|credentials|secrets|access tokens?|private keys?|contraseñas"

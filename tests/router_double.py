@@ -81,7 +81,7 @@ class RouterDouble:
         self.away = "08006"
         """Code of the error that tells of a server that is away; every router has its own."""
         self.short_answers = False
-        """Whether what comes after the loss of a server gets answers without their end, as PgDog 0.1.17 gives them."""
+        """If set, calls after the loss of a server get answers without their end, as PgDog 0.1.17 gives them."""
         self._folders = folders
         self._idle: dict[tuple[int, bytes], list[_Upstream]] = {}
         self.clients: dict[bytes, _Client] = {}

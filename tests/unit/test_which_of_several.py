@@ -1,4 +1,4 @@
-"""What ends one of several known things without saying which waits for a person, with all of them shown."""
+"""Ends of one of several known things wait for a person, with all of them shown, where they do not say which."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def inserting(text: str, *, then: Exception | None = None, first: Exception | No
 
 
 async def together(store: PostgresStore, works: list[Work], deadlines: dict[int, Deadline] | None = None) -> list[Any]:
-    """What becomes of works that are called while another write has the scope's lock."""
+    """Return the results and errors of works that are called while another write has the lock of their scope."""
     waiting: list[asyncio.Future[Any]] = []
     loop = asyncio.get_running_loop()
 

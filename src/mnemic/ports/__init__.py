@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from mnemic.module_aliases import renamed
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.keyring import Keyring, Reseal
+from mnemic.ports.projections import Outbox
 from mnemic.ports.providers import Clock, Completer, Embedder, EmbedsQueries, ModelLoading, Reranker
 from mnemic.types import (
     AuditEvent,
@@ -196,7 +197,39 @@ class SecondSpace(Protocol):
         """Remove the remains of the previous space step by step; do nothing while another one is being filled."""
 
 
-class RecordStore(Snapshot, SecondSpace, Protocol):
+class Sealing(Protocol):
+    """Encryption of stored rows with the data keys of their subjects."""
+
+    async def seal(self, tenant: str) -> int:
+        """Encrypt the parts of the tenant's memories, in all versions, that are still plain text; return the number of
+        rows. After an interruption, call it again. Raises NotSupported (`seal`) if the store cannot seal or is not
+        configured to.
+        """
+
+    async def reseal(self, tenant: str, anew: Reseal) -> int:
+        """Replace every sealed piece of the tenant's memories, in all versions, by the result of `anew`; return their
+        number. A writer that seals after this has begun, and is not seen by it, knows the present keys: pending writes
+        are waited for. Other reads and writes continue meanwhile. After an interruption, call it again.
+        """
+
+
+class AuditLog(Protocol):
+    """A tenant's hash-chained audit log, to be read and checked."""
+
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        """Return the tenant's audit log in order, after sequence `after`; with `before` the last `limit` lines before
+        that sequence.
+        """
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        """Return the number of lines of the tenant's audit; the sequence of the first that does not follow from the one
+        before, or None; the hash of the last. Every line is checked, and one that cannot even be read counts as broken.
+        """
+
+
+class RecordStore(Snapshot, Outbox, AuditLog, SecondSpace, Sealing, Protocol):
     """The one source of truth. Each read is of the moment it is called; `read` keeps several to one moment."""
 
     @property
@@ -280,18 +313,6 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         this automatically does nothing and returns 0.
         """
 
-    async def seal(self, tenant: str) -> int:
-        """Encrypt the parts of the tenant's memories, in all versions, that are still plain text; return the number of
-        rows. After an interruption, call it again. Raises NotSupported (`seal`) if the store cannot seal or is not
-        configured to.
-        """
-
-    async def reseal(self, tenant: str, anew: Reseal) -> int:
-        """Replace every sealed piece of the tenant's memories, in all versions, by the result of `anew`; return their
-        number. A writer that seals after this has begun, and is not seen by it, knows the present keys: pending writes
-        are waited for. Other reads and writes continue meanwhile. After an interruption, call it again.
-        """
-
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         """Count by place how often these memories, by identifier or fingerprint, still occur anywhere outside the audit
         log.
@@ -299,38 +320,6 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         Places are the store's own (`memory`, `outbox`, ...); a store that owns its files also counts under `bytes` what
         a reader of the raw files would find. Places without a trace may be omitted.
         """
-
-    async def audit(
-        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
-    ) -> list[AuditEvent]:
-        """Return the tenant's audit log in order, after sequence `after`; with `before` the last `limit` lines before
-        that sequence.
-        """
-
-    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
-        """Return the number of lines of the tenant's audit; the sequence of the first that does not follow from the one
-        before, or None; the hash of the last. Every line is checked, and one that cannot even be read counts as broken.
-        """
-
-    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
-        """Outbox entries, oldest first; with `projection` those that it has not taken yet.
-
-        Two entries of one memory come in the order in which it changed.
-        """
-
-    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
-        """Note that `projection` has taken these entries: one leaves the outbox when every registered projection has.
-        Without `projection` they leave at once.
-        """
-
-    async def register(self, projection: str) -> None:
-        """From now on an entry stays until this projection has taken it too. Registering again changes nothing."""
-
-    async def unregister(self, projection: str) -> None:
-        """Unregister this projection; entries that only this projection had not consumed leave the outbox."""
-
-    async def projections(self) -> dict[str, int]:
-        """Return the registered projections, and how many entries each has not taken yet."""
 
 
 class SessionStore(Protocol):

@@ -1,4 +1,4 @@
-"""Requests of the engine to derived copies, which the outbox feeds."""
+"""The outbox, and requests of the engine to the derived copies that it feeds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,31 @@ from collections.abc import Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from mnemic.module_aliases import renamed
-from mnemic.types import Change, Memory, Scope, Scored, Vector, Where
+from mnemic.types import Change, Memory, OutboxEntry, Scope, Scored, Vector, Where
+
+
+class Outbox(Protocol):
+    """Changes that were committed, until every registered projection has taken them."""
+
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        """Outbox entries, oldest first; with `projection` those that it has not taken yet.
+
+        Two entries of one memory come in the order in which it changed.
+        """
+
+    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        """Note that `projection` has taken these entries: one leaves the outbox when every registered projection has.
+        Without `projection` they leave at once.
+        """
+
+    async def register(self, projection: str) -> None:
+        """From now on an entry stays until this projection has taken it too. Registering again changes nothing."""
+
+    async def unregister(self, projection: str) -> None:
+        """Unregister this projection; entries that only this projection had not consumed leave the outbox."""
+
+    async def projections(self) -> dict[str, int]:
+        """Return the registered projections, and how many entries each has not taken yet."""
 
 
 class Projection(Protocol):

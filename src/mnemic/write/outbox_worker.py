@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from mnemic.ports import RecordStore
+from mnemic.ports.projections import Outbox
 from mnemic.write.outbox_consumer import BATCH, SHORTEST_REST, OutboxConsumer
 
 IDLE_SECONDS = 30.0
@@ -31,19 +31,19 @@ class DrainReport:
         return sum(self.taken.values())
 
 
-async def drain(store: RecordStore, feeds: Sequence[OutboxConsumer], *, dry_run: bool = False) -> DrainReport:
+async def drain(outbox: Outbox, feeds: Sequence[OutboxConsumer], *, dry_run: bool = False) -> DrainReport:
     """Deliver the present contents of the outbox, projections in parallel, each up to the first entry that it refuses.
 
     Registered projections that are not among `feeds` keep their entries; an outbox without readers is emptied. Raises
     StoreFailed if the store cannot be read.
     """
-    waiting = await store.projections()
+    waiting = await outbox.projections()
     if dry_run:
-        return DrainReport(behind=waiting or {"outbox": len(await store.pending(limit=_OUTBOX_PAGE))})
+        return DrainReport(behind=waiting or {"outbox": len(await outbox.pending(limit=_OUTBOX_PAGE))})
     if not waiting and not feeds:
-        return DrainReport(taken={"outbox": await _emptied(store)})
+        return DrainReport(taken={"outbox": await _emptied(outbox)})
     taken = await asyncio.gather(*(_drained(feed, waiting.get(feed.name, BATCH)) for feed in feeds))
-    behind = {name: count for name, count in (await store.projections()).items() if count}
+    behind = {name: count for name, count in (await outbox.projections()).items() if count}
     return DrainReport(taken={feed.name: count for feed, count in zip(feeds, taken, strict=True)}, behind=behind)
 
 
@@ -58,11 +58,11 @@ async def _drained(feed: OutboxConsumer, waiting: int) -> int:
     return taken
 
 
-async def _emptied(store: RecordStore) -> int:
+async def _emptied(outbox: Outbox) -> int:
     emptied = 0
-    while waiting := await store.pending(limit=_OUTBOX_PAGE):
+    while waiting := await outbox.pending(limit=_OUTBOX_PAGE):
         emptied += len(waiting)
-        await store.acknowledge([entry.sequence for entry in waiting])
+        await outbox.acknowledge([entry.sequence for entry in waiting])
     return emptied
 
 

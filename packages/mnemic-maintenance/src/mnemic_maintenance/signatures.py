@@ -6,19 +6,19 @@ from asyncio import to_thread
 from contextlib import suppress
 
 from mnemic.errors import StoreCorrupt
-from mnemic.ports import RecordStore
+from mnemic.ports import AuditLog
 from mnemic.ports.keyring import SignatureFence, SigningKeyring
 from mnemic_maintenance.reports import AuditReport
 from mnemic_maintenance.subject_data import audit_of
 
 
-async def verified(store: RecordStore, tenant: str, keyring: object) -> AuditReport:
+async def verified(log: AuditLog, tenant: str, keyring: object) -> AuditReport:
     """Check every line. `keyring` has the signing key, and the first signed line; None: there is none."""
-    lines, broken_at, last_hash = await store.broken_audit(tenant)
+    lines, broken_at, last_hash = await log.broken_audit(tenant)
     signed: list[int] = []
     unsigned: list[int] = []
     with suppress(StoreCorrupt):  # an unreadable line counts as broken and is reported as such
-        async for event in audit_of(store, tenant):
+        async for event in audit_of(log, tenant):
             (signed if event.signed else unsigned).append(event.sequence)
     since = min(signed, default=None)
     if isinstance(keyring, SignatureFence):
@@ -34,13 +34,13 @@ async def verified(store: RecordStore, tenant: str, keyring: object) -> AuditRep
     )
 
 
-async def remember_signed(store: RecordStore, tenant: str, keyring: object) -> None:
+async def remember_signed(log: AuditLog, tenant: str, keyring: object) -> None:
     """Record in the key folder from which line on the tenant's audit is signed, so that removed signatures are noticed
     from then on. Raises KeyFailed, StoreFailed.
     """
     if not isinstance(keyring, SignatureFence) or await to_thread(keyring.signed_since, tenant, None) is not None:
         return
-    async for event in audit_of(store, tenant):
+    async for event in audit_of(log, tenant):
         if event.signed:
             await to_thread(keyring.signed_since, tenant, event.sequence)
             return

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
 
 from mnemic.errors import InvalidInput
-from mnemic.ports import RecordStore, SessionStore
+from mnemic.ports import AuditLog, RecordStore, SessionStore
 from mnemic.types import AuditEvent, Kind, Level, Memory, Scope, Status
 from mnemic.types.catalog import CATALOG
 
@@ -48,10 +48,10 @@ async def touched_elsewhere(store: RecordStore, own: Scope) -> dict[str, Scope]:
     }
 
 
-async def audit_of(store: RecordStore, tenant: str) -> AsyncIterator[AuditEvent]:
+async def audit_of(log: AuditLog, tenant: str) -> AsyncIterator[AuditEvent]:
     """Every line of the tenant's audit, in order."""
     line = 0
-    while events := await store.audit(tenant, after=line):
+    while events := await log.audit(tenant, after=line):
         line = events[-1].sequence
         for event in events:
             yield event

@@ -10,7 +10,6 @@ import pytest
 
 from mnemic.types import Source, Where
 from mnemic_keys import KeyFolder, MasterKeys
-from mnemic_language.text.bm25 import Bm25
 from mnemic_sqlite import SqliteStore
 from mnemic_sqlite.index_files import file_of, files_beside, load, save
 from mnemic_sqlite.rows import ScopeState, find_place
@@ -66,7 +65,7 @@ def place_of(path: Path) -> ScopeState:
 def known_changes(path: Path) -> int:
     """Return the changes that a new process would take over from an image; 0 where it reads all rows."""
     connection = apsw.Connection(str(path))
-    index = scope_index.ScopeIndex(EMBEDDER.space.dimension, Bm25(), rereads=True)
+    index = scope_index.ScopeIndex(EMBEDDER.space.dimension, rereads=True)
     taken = load(connection, place_of(path), index)
     connection.close()
     return index.seen if taken else 0
@@ -144,7 +143,7 @@ async def test_an_index_from_before_a_removal_is_not_written(tmp_path: Path) -> 
     store = await filled(path)
     before = await searched(store)
     await store.close()
-    index = scope_index.ScopeIndex(EMBEDDER.space.dimension, Bm25(), rereads=True)
+    index = scope_index.ScopeIndex(EMBEDDER.space.dimension, rereads=True)
     connection = apsw.Connection(str(path))
     assert load(connection, place_of(path), index)
     store = await opened(path)

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.types import Where
-from mnemic_language.text.bm25 import Bm25
 from mnemic_stores import scope_index
 from mnemic_stores.codec import CUES
 from mnemic_stores.index_image import UnusableImage, read, write
@@ -48,7 +47,7 @@ def entry(number: int, *, version: int = 0) -> IndexEntry:
 
 
 def filled(count: int) -> ScopeIndex:
-    index = ScopeIndex(EMBEDDER.space.dimension, Bm25(), rereads=True)
+    index = ScopeIndex(EMBEDDER.space.dimension, rereads=True)
     for first in range(1, count + 1, 10):
         index.put([entry(number) for number in range(first, min(first + 10, count + 1))])
     index.put([entry(number, version=1) for number in range(2, count, 5)])
@@ -63,7 +62,7 @@ def image(index: ScopeIndex) -> bytearray:
 
 
 def taken_over(data: bytearray) -> ScopeIndex:
-    index = ScopeIndex(EMBEDDER.space.dimension, Bm25(), rereads=True)
+    index = ScopeIndex(EMBEDDER.space.dimension, rereads=True)
     read(data, index, MARK)
     return index
 
@@ -105,7 +104,7 @@ def test_one_that_keeps_its_vectors_has_them_in_its_image(monkeypatch: pytest.Mo
 def test_another_mark_is_refused() -> None:
     data = image(filled(30))
     with pytest.raises(UnusableImage):
-        read(data, ScopeIndex(EMBEDDER.space.dimension, Bm25(), rereads=True), MARK | {"mark": "2"})
+        read(data, ScopeIndex(EMBEDDER.space.dimension, rereads=True), MARK | {"mark": "2"})
 
 
 WHOLE = []

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.types import Scored, Vector, Where
-from mnemic_language.text.bm25 import Bm25
 from mnemic_stores import columns, scope_index
 from mnemic_stores.codec import CUES
 from mnemic_stores.scope_index import IndexEntry, ScopeIndex
@@ -45,7 +44,7 @@ def entry(
 
 
 def test_a_changed_memory_is_counted_once() -> None:
-    index = ScopeIndex(64, Bm25())
+    index = ScopeIndex(64)
     index.put([entry(1, content=(5, 6)), entry(2, content=(5,))])
     before = index.match(WHERE, [6], limit=9)
     index.put([entry(1, content=(5, 6))])
@@ -56,7 +55,7 @@ def test_a_changed_memory_is_counted_once() -> None:
 
 
 def test_what_is_not_kept_is_gone() -> None:
-    index = ScopeIndex(64, Bm25())
+    index = ScopeIndex(64)
     index.put([entry(number) for number in range(1, 6)])
     index.keep([2, 4, 99])
     assert [scored.memory_id for scored in index.recent(WHERE, limit=9)] == ["id000004", "id000002"]
@@ -64,7 +63,7 @@ def test_what_is_not_kept_is_gone() -> None:
 
 
 def test_an_index_of_mostly_gone_places_says_so() -> None:
-    index = ScopeIndex(64, Bm25())
+    index = ScopeIndex(64)
     index.put([entry(1)])
     for _ in range(1002):
         assert not index.wasteful
@@ -73,14 +72,14 @@ def test_an_index_of_mostly_gone_places_says_so() -> None:
 
 
 def test_an_empty_index_answers() -> None:
-    index = ScopeIndex(64, Bm25())
+    index = ScopeIndex(64)
     assert index.nearest(WHERE, EMBEDDER.vector("x"), limit=3) == []
     assert index.match(WHERE, [1], limit=3) == []
     assert index.recent(WHERE, limit=3) == []
 
 
 def test_memory_in_use_grows_with_what_is_held() -> None:
-    index = ScopeIndex(64, Bm25())
+    index = ScopeIndex(64)
     empty = index.nbytes
     index.put([entry(number) for number in range(1, 1001)])
     assert index.nbytes - empty > 1000 * 64 * 4
@@ -89,7 +88,7 @@ def test_memory_in_use_grows_with_what_is_held() -> None:
 def test_a_large_index_answers_as_an_exact_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_index, "EXACT_UP_TO", 300)
     monkeypatch.setattr(columns, "_LEAST", 200)
-    index = ScopeIndex(64, Bm25())
+    index = ScopeIndex(64)
     index.put([entry(number) for number in range(1, 401)])
     small = index.nbytes
     asked = EMBEDDER.vector("number 17")
@@ -101,7 +100,7 @@ def test_a_large_index_answers_as_an_exact_one_does(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_is_near_is_the_same_whether_it_was_expected_or_not() -> None:
-    index, plain = ScopeIndex(64, Bm25()), ScopeIndex(64, Bm25())
+    index, plain = ScopeIndex(64), ScopeIndex(64)
     entries = [entry(number) for number in range(1, 401)]
     asked = [EMBEDDER.vector(f"number {number}") for number in (3, 17, 399, 555)]
     for one in (index, plain):
@@ -129,7 +128,7 @@ def test_what_is_near_is_the_same_whether_it_was_expected_or_not() -> None:
 
 def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_index, "MOST", 2)
-    index = ScopeIndex(64, Bm25())
+    index = ScopeIndex(64)
     index.put([entry(number) for number in range(1, 101)])
     vectors = [EMBEDDER.vector(f"number {number}") for number in range(1, 5)]
     index.expect(vectors, 0.6)
@@ -143,7 +142,7 @@ def test_of_many_that_are_near_the_nearest_are_kept_and_the_answers_stay(
 ) -> None:
     monkeypatch.setattr(scope_index, "_MOST_NEAR", 20)
     monkeypatch.setattr(scope_index, "_ROWS", rows_at_a_time)
-    index, plain = ScopeIndex(64, Bm25()), ScopeIndex(64, Bm25())
+    index, plain = ScopeIndex(64), ScopeIndex(64)
     asked = [EMBEDDER.vector(f"number {number}") for number in (3, 17, 999)]
     for one in (index, plain):
         one.put([entry(number) for number in range(1, 301)])
@@ -179,7 +178,7 @@ class Rows:
 
 def test_a_large_index_keeps_no_vectors_where_it_can_read_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_index, "EXACT_UP_TO", 300)
-    kept, lean, rows = ScopeIndex(64, Bm25()), ScopeIndex(64, Bm25(), rereads=True), Rows()
+    kept, lean, rows = ScopeIndex(64), ScopeIndex(64, rereads=True), Rows()
     entries = [entry(number) for number in range(1, 2001)]
     rows.put(entries)
     for index in (kept, lean):
@@ -204,7 +203,7 @@ def test_a_large_index_keeps_no_vectors_where_it_can_read_them(monkeypatch: pyte
 
 def test_a_large_index_without_any_vector_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_index, "EXACT_UP_TO", 3)
-    lean = ScopeIndex(64, Bm25(), rereads=True)
+    lean = ScopeIndex(64, rereads=True)
     lean.put([entry(number)._replace(vector=None) for number in range(1, 10)])
     assert lean.nearest(WHERE, EMBEDDER.vector("x"), limit=3, read=Rows().read) == []
     assert len(lean.recent(WHERE, limit=20)) == 9
@@ -212,7 +211,7 @@ def test_a_large_index_without_any_vector_answers(monkeypatch: pytest.MonkeyPatc
 
 def test_an_index_that_has_shrunk_is_exact_and_wants_to_be_built_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_index, "EXACT_UP_TO", 300)
-    lean, rows = ScopeIndex(64, Bm25(), rereads=True), Rows()
+    lean, rows = ScopeIndex(64, rereads=True), Rows()
     entries = [entry(number) for number in range(1, 400)]
     rows.put(entries)
     lean.put(entries)
@@ -244,7 +243,7 @@ def test_a_lean_index_says_what_a_whole_one_says_of_what_it_looks_at(
         patch.setattr(columns, "_LEAST", 6)
         patch.setattr(columns, "_FEWEST", 3)
         patch.setattr(columns, "_TIMES", 2)
-        whole, lean, rows = ScopeIndex(64, Bm25()), ScopeIndex(64, Bm25(), rereads=True), Rows()
+        whole, lean, rows = ScopeIndex(64), ScopeIndex(64, rereads=True), Rows()
         stored: dict[int, IndexEntry] = {}
         for turn, (step, numbers) in enumerate(steps):
             if step == "keep":
@@ -281,7 +280,7 @@ def test_times_that_few_memories_have_count_as_they_do_in_a_filter() -> None:
     def at(hours: int) -> int:
         return (int(moment.timestamp()) + 3600 * hours) * 1_000_000
 
-    index = ScopeIndex(64, Bm25())
+    index = ScopeIndex(64)
     plain = [entry(number)._replace(happened_at=at(0), began_at=at(0)) for number in range(1, 5)]
     index.put(plain[:1])
     index.put(

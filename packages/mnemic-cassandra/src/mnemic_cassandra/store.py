@@ -18,7 +18,6 @@ from mnemic_cassandra.buckets import MOST_NOMINATED
 from mnemic_cassandra.routing import NAMES, Partition, of_audit, of_tenant
 from mnemic_cassandra.rows import CassandraRows
 from mnemic_cassandra.view import View
-from mnemic_language.text.bm25 import Bm25
 from mnemic_stores.async_transactions import Step
 from mnemic_stores.audit_format import encode_event
 from mnemic_stores.codec import DAMAGED
@@ -123,16 +122,14 @@ class CassandraSnapshot(LayeredSnapshot):
             damaged = {place for place, memory in named.items() if memory.content is DAMAGED}
             stored.append(StoredMemories(named, damaged=damaged))
         joined = StoredMemories.joined(stored)
-        return _Nominated(self._rows, self._scopes, self._space, self._bm25, joined) if split else None
+        return _Nominated(self._rows, self._scopes, self._space, joined) if split else None
 
 
 class _Nominated(LayeredSnapshot):
     """A snapshot of these memories alone."""
 
-    def __init__(
-        self, rows: RowReads, scopes: ScopeCache, space: VectorSpace, bm25: Bm25, stored: StoredMemories
-    ) -> None:
-        super().__init__(rows, scopes, space, bm25)
+    def __init__(self, rows: RowReads, scopes: ScopeCache, space: VectorSpace, stored: StoredMemories) -> None:
+        super().__init__(rows, scopes, space)
         self._only = stored
 
     async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
@@ -155,12 +152,11 @@ class CassandraStore(LayeredStore):
         location: str,
         *,
         durability: Literal["durable", "fast"] = "durable",
-        bm25: Bm25 | None = None,
         keyring: Keyring | None = None,
         seals: bool = False,
     ) -> None:
         self._database = CassandraRows(Address.of(location))
-        super().__init__(self._database, bm25=bm25, keyring=keyring, seals=seals)
+        super().__init__(self._database, keyring=keyring, seals=seals)
         self._collecting: set[str] = set()
         """The tenants whose journals a question for their usage collects."""
 

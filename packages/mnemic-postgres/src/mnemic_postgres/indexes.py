@@ -14,7 +14,6 @@ import numpy as np
 
 from mnemic.errors import MnemicError
 from mnemic.types import Memory, Where
-from mnemic_language.text.bm25 import Bm25
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.loop_thread import Tasks
 from mnemic_postgres.rows import Bodies, HashedTerms, ScopeState, Words, decode_vector, digest, words_are_whole
@@ -52,13 +51,13 @@ class Indexes:
     """
 
     def __init__(
-        self, connections: Connections, *, bodies: Bodies, terms: HashedTerms, dimension: int, bm25: Bm25, budget: int
+        self, connections: Connections, *, bodies: Bodies, terms: HashedTerms, dimension: int, budget: int
     ) -> None:
         self._connections = connections
         self._bodies = bodies
         self._terms = terms
         self._dimension = dimension
-        self._cache = IndexCache(dimension=dimension, bm25=bm25, budget=budget)
+        self._cache = IndexCache(dimension=dimension, budget=budget)
         # Half of the budget at most for one scope: a single large one would otherwise evict all others at every use.
         self._most = budget // 2 // (4 * dimension + _BESIDE_VECTOR)
         self.loads = Tasks()

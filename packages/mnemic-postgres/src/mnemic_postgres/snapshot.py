@@ -13,7 +13,7 @@ from mnemic.errors import SpaceMismatch
 from mnemic.ports import ScopeChanges, Snapshot
 from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 from mnemic_language.text.analyse import parse_query
-from mnemic_language.text.bm25 import Bm25
+from mnemic_language.text.bm25 import BM25
 from mnemic_postgres.connections import Session
 from mnemic_postgres.indexes import Indexes, coded
 from mnemic_postgres.rows import (
@@ -47,13 +47,12 @@ class PostgresSnapshot:
     """
 
     def __init__(
-        self, session: Session, *, terms: HashedTerms, bodies: Bodies, space: VectorSpace, bm25: Bm25, indexes: Indexes
+        self, session: Session, *, terms: HashedTerms, bodies: Bodies, space: VectorSpace, indexes: Indexes
     ) -> None:
         self._session = session
         self._terms = terms
         self._bodies = bodies
         self._space = space
-        self._bm25 = bm25
         self._indexes = indexes
         self._present = space
         self._places: dict[Scope, ScopeState | None] = {}
@@ -175,10 +174,10 @@ class PostgresSnapshot:
     async def _match_stored(
         self, where: Where, words: Sequence[str], phrases: Sequence[Sequence[str]], limit: int
     ) -> list[Scored]:
-        number, bm25 = self._terms.number, self._bm25
+        number = self._terms.number
         wanted = list(dict.fromkeys(map(number, words)))
         quoted = [pack(map(number, phrase)) for phrase in phrases]
-        parameters = (bm25.k1, bm25.b, bm25.content_weight, bm25.context_weight)
+        parameters = (BM25.k1, BM25.b, BM25.content_weight, BM25.context_weight)
         values = (wanted, *parameters, quoted, max(0, limit))
         await self._look(where)
         large: list[Scope] = []
@@ -268,7 +267,7 @@ class PostgresSnapshot:
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._bm25)
+        return await believed(self, scopes, known_at, live_at, space=self._space)
 
     async def _filtered(self, where: Where, statement: str, *values: Any) -> list[Any]:
         """Return the rows of a statement for the scopes and conditions of `where`; `values` are its parameters from $4

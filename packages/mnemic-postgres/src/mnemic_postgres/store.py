@@ -13,7 +13,6 @@ from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavail
 from mnemic.ports import Capabilities, Keyring, Reseal, Snapshot, Transaction
 from mnemic.ports.optional_capabilities import Damage
 from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
-from mnemic_language.text.bm25 import Bm25
 from mnemic_postgres import damage, index_check, maintenance, next_space, outbox, reseal, spaces
 from mnemic_postgres.audit_chain import collect
 from mnemic_postgres.connections import Session
@@ -73,7 +72,6 @@ class PostgresStore(JobTables, SingleReads):
         durability: Literal["durable", "fast"] = "durable",
         index_bytes: int = 256 * 1024 * 1024,
         exact_up_to: int = 5_000,
-        bm25: Bm25 | None = None,
         keyring: Keyring | None = None,
         seals: bool = False,
         router: str | None = None,
@@ -84,7 +82,6 @@ class PostgresStore(JobTables, SingleReads):
         )
         self._index_bytes = index_bytes
         self._exact_up_to = exact_up_to
-        self._bm25 = bm25 or Bm25()
         self._sealer = Sealer(keyring, seals=seals, vectors=False)
         self._bodies = Bodies(self._sealer)
         self._opened: Resources | None = None
@@ -122,7 +119,6 @@ class PostgresStore(JobTables, SingleReads):
             bodies=self._bodies,
             terms=terms,
             dimension=space.dimension,
-            bm25=self._bm25,
             budget=self._index_bytes,
         )
         return Resources(database, self._bodies, promotions, indexes, terms, space)
@@ -184,7 +180,6 @@ class PostgresStore(JobTables, SingleReads):
                 terms=opened.terms,
                 bodies=self._bodies,
                 space=opened.space,
-                bm25=self._bm25,
                 indexes=opened.indexes,
             )
             result = await drive(work, snapshot)

@@ -10,7 +10,6 @@ import apsw
 import numpy as np
 
 from mnemic.types import Vector
-from mnemic_language.text.bm25 import Bm25
 from mnemic_sqlite.index_rows import entries_of
 from mnemic_sqlite.rows import Rows, ScopeState, fetch
 from mnemic_stores.codec import dump, unpacked_vector, vector_check
@@ -58,15 +57,13 @@ class ScopeIndexes:
         *,
         rows: Rows,
         dimension: int,
-        bm25: Bm25 | None,
         budget: int,
         imaged: bool = False,
         save: Callable[[int, Slot, int], None] | None = None,
     ) -> None:
         self._rows = rows
         self._images, self._save = imaged, save
-        self.bm25 = bm25 or Bm25()
-        self._cache = IndexCache(dimension=dimension, bm25=self.bm25, budget=budget, rereads=True)
+        self._cache = IndexCache(dimension=dimension, budget=budget, rereads=True)
         self._vector_bytes = 4 * dimension
 
     @contextmanager

@@ -29,7 +29,6 @@ from mnemic_stores.sealing import Sealer
 from mnemic_stores.sync_transactions import run_through
 
 if TYPE_CHECKING:
-    from mnemic_language.text.bm25 import Bm25
     from mnemic_sqlite.disk_space import DiskSpace
     from mnemic_sqlite.indexes import ScopeIndexes
     from mnemic_stores.index_cache import Slot
@@ -51,7 +50,6 @@ class OpenFile:
         space: VectorSpace | None,
         *,
         durability: str,
-        bm25: Bm25 | None,
         index_bytes: int,
         readers: int,
         vfs: str | None,
@@ -70,7 +68,7 @@ class OpenFile:
             self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
             undo.pop_all()
         self.rows = Rows(HashedTerms(salt), sealer)
-        self._bm25, self._index_bytes = bm25, index_bytes
+        self._index_bytes = index_bytes
         self._indexes: ScopeIndexes | None = None
         # Readers on several threads may make the first search at the same moment.
         self._making = threading.Lock()
@@ -194,7 +192,6 @@ class OpenFile:
                 self._indexes = ScopeIndexes(
                     rows=self.rows,
                     dimension=self.space.dimension,
-                    bm25=self._bm25,
                     budget=self._index_bytes,
                     imaged=plain,
                     save=self._save_index if plain and not is_frozen(self._path) else None,

@@ -212,7 +212,7 @@ class SqliteSnapshot:
     ) -> Snapshot:
         from mnemic_stores.in_memory_reads import believed
 
-        return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._indexes().bm25)
+        return await believed(self, scopes, known_at, live_at, space=self._space)
 
     def _numbers(self, where: Where) -> list[int]:
         return [found.scope_id for found in self._places(where)]

@@ -35,7 +35,6 @@ from mnemic_stores.sync_transactions import run_through
 if TYPE_CHECKING:
     from mnemic.ports import Keyring, Reseal, Snapshot, Transaction
     from mnemic.ports.optional_capabilities import Damage
-    from mnemic_language.text.bm25 import Bm25
     from mnemic_stores.relational.statements import Ask
 
 T = TypeVar("T")
@@ -64,7 +63,6 @@ class SqliteStore(JobTables, SingleReads):
         path: str | Path,
         *,
         durability: Literal["durable", "fast"] = "durable",
-        bm25: Bm25 | None = None,
         index_bytes: int = 256 * 1024 * 1024,
         readers: int = 2,
         vfs: str | None = None,
@@ -77,7 +75,6 @@ class SqliteStore(JobTables, SingleReads):
             raise InvalidConfig("durability", hint="durable or fast")
         self._path = Path(path).absolute()
         self._durability: str = durability
-        self._bm25 = bm25
         self._index_bytes = index_bytes
         self._reader_count = readers
         self._vfs = vfs
@@ -113,7 +110,6 @@ class SqliteStore(JobTables, SingleReads):
                 self._path,
                 space,
                 durability=self._durability,
-                bm25=self._bm25,
                 index_bytes=self._index_bytes,
                 readers=self._reader_count,
                 vfs=self._vfs,

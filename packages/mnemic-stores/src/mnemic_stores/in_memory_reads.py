@@ -17,7 +17,7 @@ from mnemic.ports import Snapshot
 from mnemic.types import Memory, Scope, Scored, Signals, Status, Vector, VectorSpace, Where
 from mnemic.types.facets import facets_of, has_facets
 from mnemic_language.text.analyse import analyse, parse_query
-from mnemic_language.text.bm25 import Bm25
+from mnemic_language.text.bm25 import BM25
 from mnemic_language.text.cues import read_cues
 from mnemic_stores.codec import checked_vector, cosines, damaged, fields_of, to_micros
 
@@ -100,10 +100,9 @@ class StoredMemories:
 class InMemorySnapshot:
     """The port's `Snapshot` on `stored`, which must not change while it is read."""
 
-    def __init__(self, stored: StoredMemories, *, space: VectorSpace, bm25: Bm25) -> None:
+    def __init__(self, stored: StoredMemories, *, space: VectorSpace) -> None:
         self._stored = stored
         self._space = space
-        self._bm25 = bm25
 
     async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
         """Return the memories of these scopes, and perhaps of others."""
@@ -151,7 +150,7 @@ class InMemorySnapshot:
         scores: dict[str, float] = {}
         for scope in dict.fromkeys(where.scopes):
             inside = (await self._of(where.scopes)).inside(scope)
-            scores |= _by_words(inside, query, self._bm25)
+            scores |= _by_words(inside, query)
         found = ((memory_id, score) for memory_id, score in scores.items() if memory_id in accepted and score > 0)
         return _best(found, limit)
 
@@ -183,7 +182,7 @@ class InMemorySnapshot:
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._bm25)
+        return await believed(self, scopes, known_at, live_at, space=self._space)
 
     async def _accepted(self, where: Where) -> list[Memory]:
         stored = await self._of(where.scopes)
@@ -197,7 +196,6 @@ async def believed(
     live_at: datetime | None,
     *,
     space: VectorSpace,
-    bm25: Bm25,
 ) -> InMemorySnapshot:
     """Return the state of `scopes` as it was known at `known_at`: the port's `Snapshot.believed` for every store.
 
@@ -219,7 +217,7 @@ async def believed(
                 stored.history[place] = tuple(known[:-1])
                 if memory.memory_id in signals:
                     stored.turns[place] = signals[memory.memory_id].turn
-    return InMemorySnapshot(stored, space=space, bm25=bm25)
+    return InMemorySnapshot(stored, space=space)
 
 
 def _with_vector(version: Memory, current: Memory) -> Memory:
@@ -261,28 +259,26 @@ class TermCounts(NamedTuple):
         return term in self.counts[0] or term in self.counts[1]
 
 
-def _by_words(memories: Mapping[str, tuple[Memory, TermCounts]], query: str, bm25: Bm25) -> dict[str, float]:
+def _by_words(memories: Mapping[str, tuple[Memory, TermCounts]], query: str) -> dict[str, float]:
     """Return the BM25 scores, by id, of the memories of one scope that contain a word of the query and all its phrases;
     statistics are those of the active ones.
     """
     wanted, phrases = parse_query(query)
     active = [terms for memory, terms in memories.values() if memory.status is Status.ACTIVE]
     averages = [sum(terms.lengths[side] for terms in active) / (len(active) or 1) or 1.0 for side in (0, 1)]
-    idfs = {term: bm25.idf(len(active), sum(terms.holds(term) for terms in active)) for term in wanted}
+    idfs = {term: BM25.idf(len(active), sum(terms.holds(term) for terms in active)) for term in wanted}
     scores = {}
     for memory_id, (memory, terms) in memories.items():
         present = {term: idf for term, idf in idfs.items() if terms.holds(term)}
         if present and _says(memory, phrases):
-            scores[memory_id] = sum(
-                bm25.gain(idf, _frequency(term, terms, averages, bm25)) for term, idf in present.items()
-            )
+            scores[memory_id] = sum(BM25.gain(idf, _frequency(term, terms, averages)) for term, idf in present.items())
     return scores
 
 
-def _frequency(term: str, terms: TermCounts, averages: Sequence[float], bm25: Bm25) -> float:
-    weights = bm25.content_weight, bm25.context_weight
+def _frequency(term: str, terms: TermCounts, averages: Sequence[float]) -> float:
+    weights = BM25.content_weight, BM25.context_weight
     sides = zip(weights, terms.counts, terms.lengths, averages, strict=True)
-    return math.fsum(bm25.frequency(weight, counts[term], length, average) for weight, counts, length, average in sides)
+    return math.fsum(BM25.frequency(weight, counts[term], length, average) for weight, counts, length, average in sides)
 
 
 def _says(memory: Memory, phrases: Sequence[tuple[str, ...]]) -> bool:

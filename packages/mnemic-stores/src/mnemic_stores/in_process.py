@@ -11,7 +11,6 @@ from typing import TypeVar
 from mnemic.ports.row_store import Row, RowChange, RowReads, Table
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities
-from mnemic_language.text.bm25 import Bm25
 from mnemic_stores.layered import LayeredStore
 from mnemic_stores.sync_transactions import run_through
 
@@ -116,5 +115,5 @@ class InProcessRows:
 class InProcessStore(LayeredStore):
     """A `RecordStore` for tests, trials and work that may be lost."""
 
-    def __init__(self, *, bm25: Bm25 | None = None) -> None:
-        super().__init__(InProcessRows(), bm25=bm25)
+    def __init__(self) -> None:
+        super().__init__(InProcessRows())

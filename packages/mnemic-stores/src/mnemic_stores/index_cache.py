@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 
-from mnemic_language.text.bm25 import Bm25
 from mnemic_stores.scope_index import ScopeIndex
 
 
@@ -26,9 +25,8 @@ class IndexCache:
     If the store `rereads` vectors, the index of a large scope does not keep them.
     """
 
-    def __init__(self, *, dimension: int, bm25: Bm25, budget: int, rereads: bool = False) -> None:
+    def __init__(self, *, dimension: int, budget: int, rereads: bool = False) -> None:
         self._dimension = dimension
-        self._bm25 = bm25
         self._budget = budget
         self._rereads = rereads
         self._slots: OrderedDict[Hashable, Slot] = OrderedDict()
@@ -37,7 +35,7 @@ class IndexCache:
 
     def empty(self) -> ScopeIndex:
         """Return a new index without memories."""
-        return ScopeIndex(self._dimension, self._bm25, rereads=self._rereads)
+        return ScopeIndex(self._dimension, rereads=self._rereads)
 
     def slot(self, scope: Hashable) -> Slot:
         """Return the scope's slot, with an empty index where there was none."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemic.types import Cues, Memory, Scored, Signals, Status, Vector, Where
-from mnemic_language.text.bm25 import Bm25
+from mnemic_language.text.bm25 import BM25
 from mnemic_stores.codec import EPOCH, EXACT_UP_TO, to_micros
 from mnemic_stores.columns import AppendOnlyColumn, NarrowColumn, Postings, Read, SparseColumn, Vectors
 from mnemic_stores.neighbour_cache import NeighbourCache
@@ -79,9 +79,8 @@ class ScopeIndex:
     keys, speakers and others that a number represents, by that number. Not thread-safe.
     """
 
-    def __init__(self, dimension: int, bm25: Bm25, *, rereads: bool = False) -> None:
+    def __init__(self, dimension: int, *, rereads: bool = False) -> None:
         self.seen = 0
-        self._bm25 = bm25
         self._rereads = rereads
         self._codes: dict[str | None, int] = {}
         self.names: list[str | None] = []
@@ -295,7 +294,7 @@ class ScopeIndex:
             self._weight = None
         scores = np.zeros(len(self._identifiers))
         active = self._named["status"].all == self._codes.get(Status.ACTIVE, _GONE - 1)
-        fields = [(self._content, self._bm25.content_weight), (self._context, self._bm25.context_weight)]
+        fields = [(self._content, BM25.content_weight), (self._context, BM25.context_weight)]
         total = int(np.count_nonzero(active))
         averages = [int(field.lengths.all[active].sum(dtype=np.int64)) / max(total, 1) or 1.0 for field, _ in fields]
         frequency = np.zeros_like(scores)
@@ -304,9 +303,9 @@ class ScopeIndex:
             for (field, weight), average in zip(fields, averages, strict=True):
                 places, counts = field.of(term)
                 holders = np.concatenate([holders, places[frequency[places] == 0]])
-                frequency[places] += self._bm25.frequency(weight, counts, field.lengths.all[places], average)
-            idf = self._bm25.idf(total, int(np.count_nonzero(active[holders])))
-            scores[holders] += self._bm25.gain(idf, frequency[holders])
+                frequency[places] += BM25.frequency(weight, counts, field.lengths.all[places], average)
+            idf = BM25.idf(total, int(np.count_nonzero(active[holders])))
+            scores[holders] += BM25.gain(idf, frequency[holders])
             frequency[holders] = 0.0
         return scores
 

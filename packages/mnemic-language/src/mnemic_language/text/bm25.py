@@ -35,3 +35,7 @@ class Bm25:
     def gain(self, idf: float, frequency: Any) -> Any:
         """Return the contribution of one term to the score; `frequency` may be an array."""
         return idf * frequency / (self.k1 + frequency)
+
+
+BM25 = Bm25()
+"""The parameters of every keyword list."""

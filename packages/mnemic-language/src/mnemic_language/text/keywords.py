@@ -8,12 +8,10 @@ from functools import lru_cache
 from typing import TypeVar
 
 from mnemic_language.text.analyse import parse_query, terms
-from mnemic_language.text.bm25 import Bm25
+from mnemic_language.text.bm25 import BM25
 
 N = TypeVar("N")
 """Identifier of a text: a row's number, a place in a list."""
-
-_BM25 = Bm25()
 
 
 def keyword_scores(texts: Mapping[N, str], query: str) -> dict[N, float]:
@@ -25,10 +23,10 @@ def keyword_scores(texts: Mapping[N, str], query: str) -> dict[N, float]:
     scores: Counter[N] = Counter()
     for word in parse_query(query).terms:
         holding = [name for name, count in counts.items() if word in count]
-        idf = _BM25.idf(len(counts), len(holding))
+        idf = BM25.idf(len(counts), len(holding))
         for name in holding:
-            frequency = _BM25.frequency(1.0, counts[name][word], counts[name].total(), average)
-            scores[name] += _BM25.gain(idf, frequency)
+            frequency = BM25.frequency(1.0, counts[name][word], counts[name].total(), average)
+            scores[name] += BM25.gain(idf, frequency)
     return dict(scores)
 
 

@@ -25,7 +25,6 @@ from mnemic.types import (
     VectorSpace,
     Where,
 )
-from mnemic_language.text.bm25 import Bm25
 from mnemic_stores.codec import adopted
 from mnemic_stores.in_memory_reads import InMemorySnapshot, StoredMemories
 from mnemic_stores.layered import audit_and_outbox, auxiliary_records, resealing, spaces, tenant_scans
@@ -44,8 +43,8 @@ T = TypeVar("T")
 class LayeredSnapshot(InMemorySnapshot):
     """The port's `Snapshot` of rows as of one moment."""
 
-    def __init__(self, rows: RowReads, scopes: ScopeCache, space: VectorSpace, bm25: Bm25) -> None:
-        super().__init__(StoredMemories(), space=space, bm25=bm25)
+    def __init__(self, rows: RowReads, scopes: ScopeCache, space: VectorSpace) -> None:
+        super().__init__(StoredMemories(), space=space)
         self._rows = rows
         self._scopes = scopes
 
@@ -74,11 +73,8 @@ class LayeredStore(SingleReads):
     _snapshot: type[LayeredSnapshot] = LayeredSnapshot
     """The snapshot class of a store with an additional index."""
 
-    def __init__(
-        self, rows: RowStore, *, bm25: Bm25 | None = None, keyring: Keyring | None = None, seals: bool = False
-    ) -> None:
+    def __init__(self, rows: RowStore, *, keyring: Keyring | None = None, seals: bool = False) -> None:
         self._rows = rows
-        self._bm25 = bm25 or Bm25()
         self._sealer = Sealer(keyring, seals=seals)
         self._scopes = ScopeCache(RowCodec(self._sealer))
         self._space: VectorSpace | None = None
@@ -124,7 +120,7 @@ class LayeredStore(SingleReads):
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         space = self._opened
-        return await self._ready.read(lambda rows: work(self._snapshot(rows, self._scopes, space, self._bm25)))
+        return await self._ready.read(lambda rows: work(self._snapshot(rows, self._scopes, space)))
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         async def one(rows: RowReads) -> Memory | None:

@@ -1,18 +1,16 @@
-"""The way to the graph server fails: no call outlasts its deadline, every error is mnemic's, and it comes back."""
+"""The way to the graph server fails: no call outlasts its timeout, every error is mnemic's, and it comes back."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from unittest.mock import AsyncMock
 
 import pytest
 import pytest_asyncio
 
-from mnemic.errors import MnemicError, StoreBusy, StoreFailed
-from mnemic.types import Deadline
+from mnemic.errors import MnemicError, StoreFailed
 from mnemic_neo4j import Neo4jGraph
 from mnemic_testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from mnemic_testing.graph_store import fragment, names, scope
@@ -55,15 +53,26 @@ async def proxy(bolt: BoltServer) -> AsyncIterator[FaultProxy]:
 @pytest_asyncio.fixture
 async def graph(proxy: FaultProxy, bolt: BoltServer) -> AsyncIterator[Neo4jGraph]:
     """A graph that reaches its server through the proxy."""
-    host, port = proxy.address
-    graph = Neo4jGraph(bolt.url.replace(f"127.0.0.1:{bolt.port}", f"{host}:{port}"), timeout=60)
+    graph = reaching(proxy, bolt, timeout=60)
     await graph.open()
     yield graph
     await graph.close()
 
 
-def soon() -> Deadline:
-    return Deadline.after(timedelta(seconds=SECONDS), time.monotonic)
+@pytest_asyncio.fixture
+async def hasty(graph: Neo4jGraph, proxy: FaultProxy, bolt: BoltServer) -> AsyncIterator[Neo4jGraph]:
+    """Another one, which waits for half a second. Its server has the schema, and has planned the statements."""
+    await graph.link(scope(), [fragment("m0", ("a", "knows", "b"))])
+    hasty = reaching(proxy, bolt, timeout=SECONDS)
+    await hasty.open()
+    await hasty.nodes(scope())
+    yield hasty
+    await hasty.close()
+
+
+def reaching(proxy: FaultProxy, bolt: BoltServer, *, timeout: float) -> Neo4jGraph:
+    host, port = proxy.address
+    return Neo4jGraph(bolt.url.replace(f"127.0.0.1:{bolt.port}", f"{host}:{port}"), timeout=timeout)
 
 
 @pytest.mark.parametrize(
@@ -71,15 +80,16 @@ def soon() -> Deadline:
     [Latency(5.0), BlackHole(), Reset(), Slice(), Corrupt(), CutAfter(40)],
     ids=lambda fault: type(fault).__name__,
 )
-async def test_a_bad_way_ends_in_time_and_heals(proxy: FaultProxy, graph: Neo4jGraph, fault: Fault) -> None:
-    await graph.link(scope(), [fragment("m0", ("a", "knows", "b"))])
+async def test_a_bad_way_ends_in_time_and_heals(
+    proxy: FaultProxy, graph: Neo4jGraph, hasty: Neo4jGraph, fault: Fault
+) -> None:
     proxy.fault = fault
     late, wrong = [], []
     beat = Heartbeat()
     for number in range(CALLS):
         began, behind = time.monotonic(), beat.behind
         try:
-            await graph.link(scope(), [fragment("m1", ("a", "knows", f"c{number}"))], deadline=soon())
+            await hasty.link(scope(), [fragment("m1", ("a", "knows", f"c{number}"))])
         except StoreFailed:
             pass
         except Exception as error:  # noqa: BLE001 - whatever is not mnemic's is wrong
@@ -114,14 +124,6 @@ async def test_nobody_waits_for_a_server_that_is_not_there(bolt: BoltServer) -> 
     await graph.close()
 
 
-async def test_a_deadline_that_has_passed_asks_nobody(bolt: BoltServer) -> None:
-    graph = Neo4jGraph(bolt.url)
-    await graph.open()
-    with pytest.raises(StoreBusy):
-        await graph.nodes(scope(), deadline=Deadline.after(timedelta(0), time.monotonic))
-    await graph.close()
-
-
 async def test_a_cancelled_call_leaves_a_usable_store(graph: Neo4jGraph) -> None:
     await graph.link(scope(), [fragment("m0", ("a", "knows", "b"))])
     for number in range(5):
@@ -133,12 +135,14 @@ async def test_a_cancelled_call_leaves_a_usable_store(graph: Neo4jGraph) -> None
     assert sorted(await names(graph)) == ["a", "b"]
 
 
-async def test_a_killed_server_keeps_what_it_acknowledged(bolt: BoltServer, graph: Neo4jGraph) -> None:
+async def test_a_killed_server_keeps_what_it_acknowledged(
+    bolt: BoltServer, graph: Neo4jGraph, hasty: Neo4jGraph
+) -> None:
     for number in range(5):
         await graph.link(scope(), [fragment(f"m{number}", ("a", "knows", f"b{number}"))])
     await asyncio.to_thread(bolt.kill)
     with pytest.raises(StoreFailed):
-        await graph.nodes(scope(), deadline=soon())
+        await hasty.nodes(scope())
     await asyncio.to_thread(bolt.start)
     await healed(graph)
     assert {"a", "b0", "b1", "b2", "b3", "b4"} <= set(await names(graph))
@@ -160,15 +164,14 @@ async def test_new_memories_are_linked_by_one_statement_once_the_server_has_plan
     assert await names(graph) == ["a", "b", "d"]
 
 
-async def test_a_statement_that_fails_is_planned_again(graph: Neo4jGraph, proxy: FaultProxy) -> None:
-    await graph.link(scope(), [fragment("m1", ("a", "knows", "b"))])
-    graph._planned = True
+async def test_a_statement_that_fails_is_planned_again(hasty: Neo4jGraph, proxy: FaultProxy) -> None:
+    hasty._planned = True
     proxy.fault = BlackHole()
     with pytest.raises(StoreFailed):
-        await graph.link(scope(), [fragment("m2", ("b", "knows", "c"))], deadline=soon())
-    assert not graph._planned
+        await hasty.link(scope(), [fragment("m2", ("b", "knows", "c"))])
+    assert not hasty._planned
     proxy.fault = None
-    await healed(graph)
+    await healed(hasty)
 
 
 async def test_closing_waits_for_the_statement_that_is_being_planned(graph: Neo4jGraph, proxy: FaultProxy) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
+from mnemic.types import Fragment, Neighbour, Node, Relation, Scope
 
 
 class GraphStore(Protocol):
@@ -18,8 +18,8 @@ class GraphStore(Protocol):
     earlier `link` and `forget`. `at` None includes every relation, else those valid at that moment. Names are compared
     character by character; to make "ANA" equal to "Ana", give both the same `Node.node`.
 
-    Every method ends before its `deadline`. Raises InvalidInput (`invalid_input:limit`, `:hops`, `:node`) for numbers
-    out of range and for invalid node names, StoreUnavailable, and StoreBusy past the deadline.
+    The store bounds the time of every method. Raises InvalidInput (`invalid_input:limit`, `:hops`, `:node`) for numbers
+    out of range and for invalid node names, StoreUnavailable, and StoreBusy past that time.
     """
 
     async def open(self) -> None:
@@ -30,23 +30,17 @@ class GraphStore(Protocol):
     async def close(self) -> None:
         """Release everything. May be called twice."""
 
-    async def link(self, scope: Scope, fragments: Sequence[Fragment], *, deadline: Deadline | None = None) -> None:
+    async def link(self, scope: Scope, fragments: Sequence[Fragment]) -> None:
         """Replace the fragment of each of these memories, all in one transaction. Idempotent."""
 
-    async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
+    async def forget(self, scope: Scope, memory_ids: Collection[str]) -> None:
         """Remove the fragments of these memories, and the nodes that no other memory mentions, in one transaction."""
 
-    async def clear(self, tenant: str, *, deadline: Deadline | None = None) -> None:
+    async def clear(self, tenant: str) -> None:
         """Remove everything of the tenant, before a rebuild from the record store."""
 
     async def nodes(
-        self,
-        scope: Scope,
-        *,
-        label: str | None = None,
-        among: Collection[str] | None = None,
-        limit: int = 50,
-        deadline: Deadline | None = None,
+        self, scope: Scope, *, label: str | None = None, among: Collection[str] | None = None, limit: int = 50
     ) -> list[Node]:
         """Return at most `limit` (1 to 500) nodes, last seen first, ties by `node`; with `among` only those with these
         identities. Parts of episodes (`mnemic.types.graph.is_of_episode`) are listed only if their label or identity is
@@ -54,28 +48,14 @@ class GraphStore(Protocol):
         """
 
     async def neighbours(
-        self,
-        scope: Scope,
-        node: str,
-        *,
-        hops: int = 1,
-        at: datetime | None = None,
-        limit: int = 50,
-        deadline: Deadline | None = None,
+        self, scope: Scope, node: str, *, hops: int = 1, at: datetime | None = None, limit: int = 50
     ) -> list[Neighbour]:
         """At most `limit` (1 to 500) nodes within `hops` (1 to 6) relations of `node`, nearest first, those as far away
         by last seen, then by `node`. Each is there once, with a shortest way to it; `node` itself is not.
         """
 
     async def path(
-        self,
-        scope: Scope,
-        source: str,
-        target: str,
-        *,
-        hops: int = 4,
-        at: datetime | None = None,
-        deadline: Deadline | None = None,
+        self, scope: Scope, source: str, target: str, *, hops: int = 4, at: datetime | None = None
     ) -> tuple[Relation, ...] | None:
         """Return a shortest path of at most `hops` (1 to 6) relations, in either direction, from `source` to `target`;
         empty if they are one node, None if there is none. Of parallel relations the one of the newest memory is taken.

@@ -9,7 +9,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.graph.projection import GraphProjection
 from mnemic.runtime.sync_facade import Awaited, awaited
-from mnemic.types import Actor, Deadline, Fragment, Outcome, Scope
+from mnemic.types import Actor, Fragment, Outcome, Scope
 from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic_kinds.entity import EntityMemory
 from mnemic_stores.graph import InProcessGraph
@@ -32,15 +32,15 @@ class Unreachable(InProcessGraph):
             raise StoreUnavailable
         return await super().traces(tenant, memory_ids)
 
-    async def link(self, scope: Scope, fragments: Sequence[Fragment], *, deadline: Deadline | None = None) -> None:
+    async def link(self, scope: Scope, fragments: Sequence[Fragment]) -> None:
         if self.down:
             raise StoreUnavailable
-        await super().link(scope, fragments, deadline=deadline)
+        await super().link(scope, fragments)
 
-    async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
+    async def forget(self, scope: Scope, memory_ids: Collection[str]) -> None:
         if self.down:
             raise StoreUnavailable
-        await super().forget(scope, memory_ids, deadline=deadline)
+        await super().forget(scope, memory_ids)
 
 
 def house() -> tuple[MemoryEngine, Unreachable, ManualClock]:

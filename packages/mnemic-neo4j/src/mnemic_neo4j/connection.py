@@ -20,7 +20,6 @@ from neo4j.exceptions import (
 )
 
 from mnemic.errors import InvalidConfig, MnemicError, StoreBusy, StoreFailed, StoreUnavailable
-from mnemic.types import Deadline
 
 T = TypeVar("T")
 
@@ -64,7 +63,7 @@ class Transaction:
 
 
 class Connection:
-    """A pool of connections to one server. No call takes longer than `seconds`, or than its deadline allows."""
+    """A pool of connections to one server. No call takes longer than `seconds`."""
 
     def __init__(self, url: str, *, pool_size: int, seconds: float) -> None:
         self._address = Address.parse(url)
@@ -82,45 +81,34 @@ class Connection:
             except (TimeoutError, *DRIVER_ERRORS):
                 return
 
-    async def read(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None = None) -> T:
+    async def read(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """`work` in a transaction that only reads; it may be run again from the start."""
-        return await self._within(lambda left: self._managed("execute_read", work, left), deadline)
+        return await self._within(lambda: self._managed("execute_read", work))
 
-    async def write(
-        self,
-        work: Callable[[Transaction], Awaitable[T]],
-        deadline: Deadline | None = None,
-        *,
-        turn: asyncio.Lock | None = None,
-    ) -> T:
+    async def write(self, work: Callable[[Transaction], Awaitable[T]], *, turn: asyncio.Lock | None = None) -> T:
         """`work` in a transaction that is committed when this returns; it may be run again from the start. It waits for
         its `turn`.
         """
 
-        async def in_turn(left: float) -> T:
+        async def in_turn() -> T:
             async with turn or nullcontext():
-                return await self._managed("execute_write", work, left)
+                return await self._managed("execute_write", work)
 
-        return await self._within(in_turn, deadline)
+        return await self._within(in_turn)
 
     async def once(
-        self,
-        statement: str,
-        deadline: Deadline | None = None,
-        *,
-        turn: asyncio.Lock | None = None,
-        **parameters: Any,
+        self, statement: str, *, turn: asyncio.Lock | None = None, **parameters: Any
     ) -> list[dict[str, Any]]:
         """Return the rows of one statement, committed on its own: one round trip to the server where a transaction
         takes three. It waits for its `turn`. None of them where the server asks to try again; the statement may have
         been carried out then, or not.
         """
 
-        async def alone(left: float) -> list[dict[str, Any]]:
+        async def alone() -> list[dict[str, Any]]:
             async with turn or nullcontext():
                 session = self._session()
                 try:
-                    result = await session.run(Query(statement, timeout=left), parameters)
+                    result = await session.run(Query(statement, timeout=self._seconds), parameters)
                     rows = [record.data() async for record in result]
                     await session.close()
                 except BaseException as error:
@@ -131,19 +119,19 @@ class Connection:
                     raise
                 return rows
 
-        return await self._within(alone, deadline)
+        return await self._within(alone)
 
     async def run_alone(self, statement: str) -> None:
         """Run a statement that must not be in a transaction with others, such as a constraint."""
 
-        async def alone(_: float) -> None:
+        async def alone() -> None:
             async with self._session() as session:
                 await (await session.run(statement)).consume()
 
-        await self._within(alone, None)
+        await self._within(alone)
 
-    async def _managed(self, method: str, work: Callable[[Transaction], Awaitable[T]], left: float) -> T:
-        @unit_of_work(timeout=left)
+    async def _managed(self, method: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        @unit_of_work(timeout=self._seconds)
         async def run(inner: Any) -> T:
             return await work(Transaction(inner))
 
@@ -182,13 +170,10 @@ class Connection:
         except ConfigurationError:
             raise InvalidConfig("graph", hint="check the address of the graph server") from None
 
-    async def _within(self, call: Callable[[float], Awaitable[T]], deadline: Deadline | None) -> T:
-        left = self._seconds if deadline is None else min(self._seconds, deadline.remaining())
-        if left <= 0:
-            raise StoreBusy(hint="no time was left for the graph")
+    async def _within(self, call: Callable[[], Awaitable[T]]) -> T:
         try:
-            async with asyncio.timeout(left):
-                return await call(left)
+            async with asyncio.timeout(self._seconds):
+                return await call()
         except TimeoutError:
             raise StoreBusy(hint="the graph did not answer in time") from None
         except MnemicError:

@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mnemic.errors import InvalidConfig, MnemicError, StoreUnavailable
-from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
+from mnemic.types import Fragment, Neighbour, Node, Relation, Scope
 from mnemic_neo4j import cypher
 from mnemic_neo4j.connection import Connection, Transaction
 from mnemic_stores.codec import dump, from_micros, load, to_micros
@@ -55,7 +55,7 @@ class Neo4jGraph:
             await asyncio.gather(planning, return_exceptions=True)
         await self._connection.close()
 
-    async def link(self, scope: Scope, fragments: Sequence[Fragment], *, deadline: Deadline | None = None) -> None:
+    async def link(self, scope: Scope, fragments: Sequence[Fragment]) -> None:
         last = {fragment.memory_id: fragment for fragment in fragments}
         place = _place(scope)
         nodes = [row for fragment in last.values() for row in _node_rows(place, fragment)]
@@ -69,53 +69,40 @@ class Neo4jGraph:
             if freed:
                 await transaction.run(cypher.SWEEP_NODES, nodes=freed)
 
-        if last and not await self._linked(scope, last, nodes, relations, deadline):
-            await self._write(scope, write, deadline)
+        if last and not await self._linked(scope, last, nodes, relations):
+            await self._write(scope, write)
             self._plan(scope)
 
-    async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
+    async def forget(self, scope: Scope, memory_ids: Collection[str]) -> None:
         async def write(transaction: Transaction) -> None:
             freed = await _forget(transaction, scope, memory_ids)
             if freed:
                 await transaction.run(cypher.SWEEP_NODES, nodes=freed)
             await transaction.run(cypher.SWEEP_SCOPE, place=_place(scope))
 
-        await self._write(scope, write, deadline)
+        await self._write(scope, write)
 
-    async def clear(self, tenant: str, *, deadline: Deadline | None = None) -> None:
+    async def clear(self, tenant: str) -> None:
         connection = await self._prepared()
-        for row in await connection.read(lambda one: one.run(cypher.PLACES, tenant=tenant), deadline):
+        for row in await connection.read(lambda one: one.run(cypher.PLACES, tenant=tenant)):
             for statement in (cypher.CLEAR_NODES, cypher.CLEAR_MEMORIES):
-                while await connection.write(lambda one, what=statement, row=row: _cleared(one, what, row), deadline):  # type: ignore[misc]
+                while await connection.write(lambda one, what=statement, row=row: _cleared(one, what, row)):  # type: ignore[misc]
                     pass
-            await connection.write(lambda one, row=row: one.run(cypher.CLEAR_SCOPE, **row), deadline)  # type: ignore[misc]
+            await connection.write(lambda one, row=row: one.run(cypher.CLEAR_SCOPE, **row))  # type: ignore[misc]
 
     async def nodes(
-        self,
-        scope: Scope,
-        *,
-        label: str | None = None,
-        among: Collection[str] | None = None,
-        limit: int = 50,
-        deadline: Deadline | None = None,
+        self, scope: Scope, *, label: str | None = None, among: Collection[str] | None = None, limit: int = 50
     ) -> list[Node]:
         check_limit(limit)
         place = _place(scope)
         connection = await self._prepared()
         if among is not None:
-            return await connection.read(lambda one: _described(one, place, among, label, limit), deadline)
-        rows = await connection.read(lambda one: one.run(cypher.NODES, place=place, label=label, limit=limit), deadline)
+            return await connection.read(lambda one: _described(one, place, among, label, limit))
+        rows = await connection.read(lambda one: one.run(cypher.NODES, place=place, label=label, limit=limit))
         return [_node(row) for row in rows]
 
     async def neighbours(
-        self,
-        scope: Scope,
-        node: str,
-        *,
-        hops: int = 1,
-        at: datetime | None = None,
-        limit: int = 50,
-        deadline: Deadline | None = None,
+        self, scope: Scope, node: str, *, hops: int = 1, at: datetime | None = None, limit: int = 50
     ) -> list[Neighbour]:
         check_walk(hops, node)
         check_limit(limit)
@@ -129,17 +116,10 @@ class Neo4jGraph:
             way = ways(distance, relations, [one.node for one in nearest])
             return [Neighbour(node=one, path=way[one.node]) for one in nearest]
 
-        return await (await self._prepared()).read(read, deadline)
+        return await (await self._prepared()).read(read)
 
     async def path(
-        self,
-        scope: Scope,
-        source: str,
-        target: str,
-        *,
-        hops: int = 4,
-        at: datetime | None = None,
-        deadline: Deadline | None = None,
+        self, scope: Scope, source: str, target: str, *, hops: int = 4, at: datetime | None = None
     ) -> tuple[Relation, ...] | None:
         check_walk(hops, source, target)
         place = _place(scope)
@@ -149,7 +129,7 @@ class Neo4jGraph:
                 return () if await _described(transaction, place, [source], None, 1) else None
             return await _met(transaction, place, source, target, hops, at)
 
-        return await (await self._prepared()).read(read, deadline)
+        return await (await self._prepared()).read(read)
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
         connection = await self._prepared()
@@ -163,7 +143,6 @@ class Neo4jGraph:
         memory_ids: Collection[str],
         nodes: Sequence[dict[str, Any]],
         relations: Sequence[dict[str, Any]],
-        deadline: Deadline | None,
     ) -> bool:
         """Link memories of which none is known, as most are; False where one is, or the server could not finish."""
         if not self._planned:
@@ -171,7 +150,7 @@ class Neo4jGraph:
         given = {"memories": _uids(_place(scope), memory_ids), "nodes": nodes, "relations": relations}
         statement = cypher.LINK_RELATED if relations else cypher.LINK_NODES
         try:
-            rows = await self._once(statement, scope, given, deadline, turn=self._turn(scope))
+            rows = await self._once(statement, scope, given, turn=self._turn(scope))
         except BaseException:
             self._planned = False  # the server may have been restarted
             raise
@@ -187,25 +166,17 @@ class Neo4jGraph:
     async def _plans(self, scope: Scope) -> None:
         nothing: dict[str, Any] = {"memories": [], "nodes": [], "relations": []}
         with suppress(MnemicError):
-            plans = [await self._once(one, scope, nothing, None) for one in (cypher.LINK_NODES, cypher.LINK_RELATED)]
+            plans = [await self._once(one, scope, nothing) for one in (cypher.LINK_NODES, cypher.LINK_RELATED)]
             self._planned = all(plans)
 
     async def _once(
-        self,
-        statement: str,
-        scope: Scope,
-        given: dict[str, Any],
-        deadline: Deadline | None,
-        *,
-        turn: asyncio.Lock | None = None,
+        self, statement: str, scope: Scope, given: dict[str, Any], *, turn: asyncio.Lock | None = None
     ) -> list[dict[str, Any]]:
         connection = await self._prepared()
-        return await connection.once(statement, deadline, turn=turn, place=_place(scope), tenant=scope.tenant, **given)
+        return await connection.once(statement, turn=turn, place=_place(scope), tenant=scope.tenant, **given)
 
-    async def _write(
-        self, scope: Scope, work: Callable[[Transaction], Awaitable[None]], deadline: Deadline | None
-    ) -> None:
-        await (await self._prepared()).write(work, deadline, turn=self._turn(scope))
+    async def _write(self, scope: Scope, work: Callable[[Transaction], Awaitable[None]]) -> None:
+        await (await self._prepared()).write(work, turn=self._turn(scope))
 
     def _turn(self, scope: Scope) -> asyncio.Lock:
         """One write of a scope after the other: the server makes them wait anyway, or makes all but one start again."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from mnemic.types import Deadline, Memory
+from mnemic.types import Memory
 from mnemic_postgres.database_access import DatabaseAccess, OpenDatabase
 from mnemic_postgres.shared_statements import asking, inside
 from mnemic_stores.relational import graph
@@ -44,11 +44,11 @@ class PostgresGraph(graph.RelationalGraph[OpenDatabase]):
     async def _ended(self, opened: OpenDatabase) -> None:
         await opened.close()
 
-    async def _read(self, tenant: str, work: Callable[[Ask], Awaitable[T]], deadline: Deadline | None) -> T:
-        return await (await self._ready()).connections.read(inside(tenant, _GRAPH, work), deadline)
+    async def _read(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
+        return await (await self._ready()).connections.read(inside(tenant, _GRAPH, work))
 
-    async def _write(self, tenant: str, work: Callable[[Ask], Awaitable[None]], deadline: Deadline | None) -> None:
-        await (await self._ready()).connections.write(inside(tenant, _GRAPH, work), deadline)
+    async def _write(self, tenant: str, work: Callable[[Ask], Awaitable[None]]) -> None:
+        await (await self._ready()).connections.write(inside(tenant, _GRAPH, work))
 
 
 async def relate(fetch: Callable[..., Awaitable[list[Any]]], memory: Memory, *, known: bool) -> None:

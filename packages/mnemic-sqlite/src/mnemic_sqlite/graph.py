@@ -10,8 +10,7 @@ from typing import TypeVar
 
 import apsw
 
-from mnemic.errors import StoreBusy
-from mnemic.types import Deadline, Memory
+from mnemic.types import Memory
 from mnemic_sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, prepare
 from mnemic_sqlite.failures import immediate, typed_failures
 from mnemic_sqlite.shared_statements import asking
@@ -59,19 +58,18 @@ class SqliteGraph(graph.RelationalGraph[_Opened]):
     async def _ended(self, opened: _Opened) -> None:
         await asyncio.to_thread(opened.close)
 
-    async def _read(self, tenant: str, work: Callable[[Ask], Awaitable[T]], deadline: Deadline | None) -> T:
+    async def _read(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
         def run(connection: apsw.Connection) -> T:
-            _seconds_left(deadline)
             with typed_failures():
                 return run_through(work, asking(connection, _GRAPH))
 
         return await (await self._ready()).readers.run(run)
 
-    async def _write(self, tenant: str, work: Callable[[Ask], Awaitable[None]], deadline: Deadline | None) -> None:
+    async def _write(self, tenant: str, work: Callable[[Ask], Awaitable[None]]) -> None:
         opened = await self._ready()
 
         def run() -> None:
-            opened.busy.wait(_seconds_left(deadline))
+            opened.busy.wait(BUSY_SECONDS)
             with typed_failures(), immediate(opened.writing):
                 run_through(work, asking(opened.writing, _GRAPH))
 
@@ -81,10 +79,3 @@ class SqliteGraph(graph.RelationalGraph[_Opened]):
 def relate(connection: apsw.Connection, memory: Memory) -> None:
     """Replace the graph of `memory` by its current content, in the transaction that writes the memory."""
     run_through(lambda ask: graph.relate(ask, memory, known=True), asking(connection, _GRAPH))
-
-
-def _seconds_left(deadline: Deadline | None) -> float:
-    seconds = BUSY_SECONDS if deadline is None else deadline.remaining()
-    if seconds <= 0:
-        raise StoreBusy
-    return seconds

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from mnemic.errors import StoreUnavailable
-from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
+from mnemic.types import Fragment, Neighbour, Node, Relation, Scope
 from mnemic.types.graph import is_of_episode, newest_first
 from mnemic_stores.graph_walks import check_limit, check_walk, distances, other_names, ways
 
@@ -72,31 +72,25 @@ class InProcessGraph:
     async def close(self) -> None:
         self._open = False
 
-    async def link(self, scope: Scope, fragments: Sequence[Fragment], *, deadline: Deadline | None = None) -> None:
+    async def link(self, scope: Scope, fragments: Sequence[Fragment]) -> None:
         with self._lock:
             graph = self._ready.setdefault(scope, _Graph())
             for fragment in fragments:
                 graph.put(fragment)
 
-    async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
+    async def forget(self, scope: Scope, memory_ids: Collection[str]) -> None:
         with self._lock:
             graph = self._ready.get(scope, _Graph())
             for memory_id in memory_ids:
                 graph.drop(memory_id)
 
-    async def clear(self, tenant: str, *, deadline: Deadline | None = None) -> None:
+    async def clear(self, tenant: str) -> None:
         with self._lock:
             for scope in [scope for scope in self._ready if scope.tenant == tenant]:
                 del self._graphs[scope]
 
     async def nodes(
-        self,
-        scope: Scope,
-        *,
-        label: str | None = None,
-        among: Collection[str] | None = None,
-        limit: int = 50,
-        deadline: Deadline | None = None,
+        self, scope: Scope, *, label: str | None = None, among: Collection[str] | None = None, limit: int = 50
     ) -> list[Node]:
         check_limit(limit)
         with self._lock:
@@ -107,14 +101,7 @@ class InProcessGraph:
         return newest_first(node for node in found if label is None or node.label == label)[:limit]
 
     async def neighbours(
-        self,
-        scope: Scope,
-        node: str,
-        *,
-        hops: int = 1,
-        at: datetime | None = None,
-        limit: int = 50,
-        deadline: Deadline | None = None,
+        self, scope: Scope, node: str, *, hops: int = 1, at: datetime | None = None, limit: int = 50
     ) -> list[Neighbour]:
         check_walk(hops, node)
         check_limit(limit)
@@ -128,14 +115,7 @@ class InProcessGraph:
         return [Neighbour(node=one, path=way[one.node]) for one in nearest]
 
     async def path(
-        self,
-        scope: Scope,
-        source: str,
-        target: str,
-        *,
-        hops: int = 4,
-        at: datetime | None = None,
-        deadline: Deadline | None = None,
+        self, scope: Scope, source: str, target: str, *, hops: int = 4, at: datetime | None = None
     ) -> tuple[Relation, ...] | None:
         check_walk(hops, source, target)
         with self._lock:

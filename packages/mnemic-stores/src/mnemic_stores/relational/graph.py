@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from mnemic.errors import StoreUnavailable
-from mnemic.types import Deadline, Fragment, Memory, Neighbour, Node, Relation, Scope
+from mnemic.types import Fragment, Memory, Neighbour, Node, Relation, Scope
 from mnemic.types.graph import fragment_of
 from mnemic.types.memory import holds_graph
 from mnemic_stores.codec import dump, from_micros, load, to_micros
@@ -44,11 +44,11 @@ class RelationalGraph(ABC, Generic[Opened]):
         """Release everything."""
 
     @abstractmethod
-    async def _read(self, tenant: str, work: Callable[[Ask], Awaitable[T]], deadline: Deadline | None) -> T:
+    async def _read(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
         """Run `work` on the rows of the tenant as of one moment."""
 
     @abstractmethod
-    async def _write(self, tenant: str, work: Callable[[Ask], Awaitable[None]], deadline: Deadline | None) -> None:
+    async def _write(self, tenant: str, work: Callable[[Ask], Awaitable[None]]) -> None:
         """Run `work` in one transaction of the tenant."""
 
     async def open(self) -> None:
@@ -68,7 +68,7 @@ class RelationalGraph(ABC, Generic[Opened]):
                 self._opened = await self._made()
             return self._opened
 
-    async def link(self, scope: Scope, fragments: Sequence[Fragment], *, deadline: Deadline | None = None) -> None:
+    async def link(self, scope: Scope, fragments: Sequence[Fragment]) -> None:
         last = {fragment.memory_id: fragment for fragment in fragments}
 
         async def write(ask: Ask) -> None:
@@ -76,26 +76,20 @@ class RelationalGraph(ABC, Generic[Opened]):
             await _put(ask, scope, last.values())
 
         if last:
-            await self._write(scope.tenant, write, deadline)
+            await self._write(scope.tenant, write)
 
-    async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
-        await self._write(scope.tenant, lambda ask: _forget(ask, scope, memory_ids), deadline)
+    async def forget(self, scope: Scope, memory_ids: Collection[str]) -> None:
+        await self._write(scope.tenant, lambda ask: _forget(ask, scope, memory_ids))
 
-    async def clear(self, tenant: str, *, deadline: Deadline | None = None) -> None:
+    async def clear(self, tenant: str) -> None:
         async def write(ask: Ask) -> None:
             await ask("clear_relations", tenant)
             await ask("clear_nodes", tenant)
 
-        await self._write(tenant, write, deadline)
+        await self._write(tenant, write)
 
     async def nodes(
-        self,
-        scope: Scope,
-        *,
-        label: str | None = None,
-        among: Collection[str] | None = None,
-        limit: int = 50,
-        deadline: Deadline | None = None,
+        self, scope: Scope, *, label: str | None = None, among: Collection[str] | None = None, limit: int = 50
     ) -> list[Node]:
         check_limit(limit)
         chosen = None if among is None else sorted(among)
@@ -103,17 +97,10 @@ class RelationalGraph(ABC, Generic[Opened]):
         async def read(ask: Ask) -> list[Node]:
             return [_node(row) for row in await ask("nodes", *_place(scope), chosen, label, limit)]
 
-        return await self._read(scope.tenant, read, deadline)
+        return await self._read(scope.tenant, read)
 
     async def neighbours(
-        self,
-        scope: Scope,
-        node: str,
-        *,
-        hops: int = 1,
-        at: datetime | None = None,
-        limit: int = 50,
-        deadline: Deadline | None = None,
+        self, scope: Scope, node: str, *, hops: int = 1, at: datetime | None = None, limit: int = 50
     ) -> list[Neighbour]:
         check_walk(hops, node)
         check_limit(limit)
@@ -125,17 +112,10 @@ class RelationalGraph(ABC, Generic[Opened]):
             way = ways(distance, await _between(ask, where, distance), list(distance))
             return [Neighbour(node=_node(described), path=way[described[0]]) for *described, _ in rows]
 
-        return await self._read(scope.tenant, read, deadline)
+        return await self._read(scope.tenant, read)
 
     async def path(
-        self,
-        scope: Scope,
-        source: str,
-        target: str,
-        *,
-        hops: int = 4,
-        at: datetime | None = None,
-        deadline: Deadline | None = None,
+        self, scope: Scope, source: str, target: str, *, hops: int = 4, at: datetime | None = None
     ) -> tuple[Relation, ...] | None:
         check_walk(hops, source, target)
         # From both ends at once: two walks of half the length meet far fewer nodes than one of the whole length.
@@ -149,7 +129,7 @@ class RelationalGraph(ABC, Generic[Opened]):
                 return None
             return joined(there, back, await _between(ask, where, there.keys() | back.keys()))
 
-        return await self._read(scope.tenant, read, deadline)
+        return await self._read(scope.tenant, read)
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
         async def read(ask: Ask) -> int:

@@ -155,9 +155,9 @@ def _is_offered(group: str, name: str) -> bool:
     return is_offered(group, name)
 
 
-def number(*, above: float | None = None, least: float | None = None, most: float | None = None) -> Reader:
-    """Return a number beyond `above`, from `least` on and up to `most`."""
-    return _bounded(float, "a number", above=above, least=least, most=most)
+def number(*, above: float | None = None, most: float | None = None) -> Reader:
+    """Return a number beyond `above` and up to `most`."""
+    return _bounded(float, "a number", above=above, least=None, most=most)
 
 
 def whole(*, least: int, most: int | None = None) -> Reader:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Rules, Watchers
 from mnemic.dispatch.handlers.add import AddManyHandler, item_key
@@ -87,7 +86,6 @@ class MemoryGateway:
         actor: Actor,
         idempotency_key: str | None = None,
         deadline: Deadline | None = None,
-        engine: Any = None,
     ) -> GatewayWrite:
         """Store the candidates that the grant allows. A bad candidate does not stop the others; its receipt has the
         reason.
@@ -100,7 +98,7 @@ class MemoryGateway:
             idempotency_keys=tuple(item_key(idempotency_key, candidate) for candidate in candidates),
             captured=True,
         )
-        call = Call(request=request, actor=actor, rules=self.rules, deadline=deadline, engine=engine)
+        call = Call(request=request, actor=actor, rules=self.rules, deadline=deadline)
         written: BatchReceipts = await (self.dispatcher or self._own_dispatcher()).handle(call)
         return GatewayWrite(
             receipts=tuple(one for place, one in enumerate(written.receipts) if place not in written.denied),

@@ -49,7 +49,6 @@ class ActorMemories:
         engine: RecallEngine,
         actor: Actor,
         *,
-        name: str = "memory",
         min_similarity: float = MIN_SIMILARITY,
         pinned: int | None = None,
         config: InjectionConfig | None = None,
@@ -57,7 +56,7 @@ class ActorMemories:
     ) -> None:
         config = config or InjectionConfig()
         self._asked_at = asked_at
-        self.name = name
+        self.name = "memory"
         self._engine = engine
         self._actor = actor
         self._min_similarity = min_similarity
@@ -138,7 +137,6 @@ def injector_for(
     actor: Actor,
     config: InjectionConfig | None = None,
     *,
-    name: str = "memory",
     sources: Sequence[MemorySource] = (),
     by: str | None = None,
     asked_at: datetime | None = None,
@@ -148,7 +146,7 @@ def injector_for(
     """
     config = config or InjectionConfig()
     return Injector(
-        [ActorMemories(engine, actor, name=name, config=config, asked_at=asked_at), *sources],
+        [ActorMemories(engine, actor, config=config, asked_at=asked_at), *sources],
         config,
         recall=recall_log(engine, actor, by=by),
         clock=engine.clock,

@@ -100,14 +100,11 @@ class Injection:
             digest=self.digest,
         )
 
-    def used_in(
-        self, answer: str, *, verifiers: Mapping[str, str] | None = None, audit: UsageAudit | None = None
-    ) -> dict[str, Verdict]:
+    def used_in(self, answer: str, *, verifiers: Mapping[str, str] | None = None) -> dict[str, Verdict]:
         """Return the evidence in `answer` that each injected memory was used, by memory_id. `verifiers` has the check
         of each key; without one there is no verdict.
         """
-        audit = audit or UsageAudit()
-        names = verifiers or {}
+        audit, names = UsageAudit(), verifiers or {}
         hits = [entry.hit for entry in self.entries if entry.hit is not None]
         return {hit.memory.memory_id: audit.judge(hit, names.get(hit.memory.key or ""), answer) for hit in hits}
 

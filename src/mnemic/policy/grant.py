@@ -4,7 +4,7 @@ continues.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,10 +25,6 @@ from mnemic.types.values import canonical_key, checked_share
 
 if TYPE_CHECKING:
     from mnemic.types import Intent
-
-
-Check = Callable[[Candidate], str | None]
-"""A further runtime rule: the reason to block a candidate, or None to let it pass."""
 
 
 def consent_required(key: str) -> str:
@@ -100,17 +96,16 @@ class Admission:
     blocked: tuple[Blocked, ...] = ()
 
 
-def admit(candidates: Sequence[Candidate], grant: Grant, budget: Budget, *, checks: Sequence[Check] = ()) -> Admission:
+def admit(candidates: Sequence[Candidate], grant: Grant, budget: Budget) -> Admission:
     """Part the candidates into those the runtime allows and those it blocks, each in their order.
 
-    `checks` (consent, quotas, retention) are asked after the grant, in order; the first reason counts.
     Raises BudgetSpent (`max_capture_items`) for more candidates than the budget has, before looking at any.
     """
     if len(candidates) > budget.max_capture_items:
         raise BudgetSpent(MAX_CAPTURE_ITEMS)
     allowed, blocked = [], []
     for candidate in candidates:
-        reason = denial(candidate, grant) or next(filter(None, (check(candidate) for check in checks)), None)
+        reason = denial(candidate, grant)
         if reason is None:
             allowed.append(candidate)
         else:

@@ -98,11 +98,10 @@ def read_question(
     *,
     speakers: Iterable[str] = (),
     aliases: Mapping[str, str] = NOBODY,
-    asker: str = "user",
     asked_on: date | None = None,
     depth: int = 100,
 ) -> Question:
-    """Return `text`, parsed with the speakers of the scope; "I" in it means `asker`, "last week" the week before
+    """Return `text`, parsed with the speakers of the scope; "I" in it means the user, "last week" the week before
     `asked_on`. A question for the other side's words asks about no speaker. `aliases` are other names, each with its
     speaker.
     """
@@ -112,8 +111,8 @@ def read_question(
         people[person] = (*people.get(person, ()), name)
     named = frozenset(person for person, names in people.items() if any(_name(name).search(text) for name in names))
     # "What did you tell me?" asks for the other side's words, although it says "me".
-    if asker in known and _ME.search(text) and not _ASKS_BACK.search(text):
-        named |= {asker}
+    if "user" in known and _ME.search(text) and not _ASKS_BACK.search(text):
+        named |= {"user"}
     return Question(
         text=text,
         embedded=first_person(text, people),

@@ -281,9 +281,9 @@ class StepTimer:
         self.steps.append(Step(name=name, decision=decision, ms=round((now - self.last) * 1000, 3)))
         self.last = now
 
-    def fork(self, steps: Sequence[Step] = ()) -> StepTimer:
+    def fork(self) -> StepTimer:
         """Return an independent copy, for work that may run again from the start."""
-        return StepTimer(self.clock, [*self.steps, *steps], self.last)
+        return StepTimer(self.clock, [*self.steps], self.last)
 
 
 PrepareSteps = tuple[tuple[str, Callable[[Draft], Draft]], ...]

@@ -6,7 +6,7 @@ import pytest
 
 from mnemic.errors import BudgetSpent, InvalidConfig, ScopeDenied
 from mnemic.policy.budget import Budget
-from mnemic.policy.grant import Grant, admit, admit_intent, consent_required, quota_exceeded, retention_denied
+from mnemic.policy.grant import Grant, admit, admit_intent, consent_required, retention_denied
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Blocked, Candidate, Intent
 
@@ -64,22 +64,6 @@ def test_too_many_candidates_stop_the_run() -> None:
     with pytest.raises(BudgetSpent) as stopped:
         admit([LANGUAGE] * 7, Grant(), Budget())
     assert stopped.value.reason == "max_capture_items"
-
-
-def test_further_checks_block_with_their_own_reason() -> None:
-    def consent(candidate: Candidate) -> str | None:
-        return consent_required(candidate.key or "") if candidate.key == "language" else None
-
-    def quota(candidate: Candidate) -> str | None:
-        return quota_exceeded("rows")
-
-    admission = admit([LANGUAGE, TIER, FREE], Grant.of(POLICY), Budget(), checks=[consent, quota])
-    assert [entry.reason for entry in admission.blocked] == [
-        "consent_required:language",
-        "key_denied_execution",
-        "key_denied_execution",
-    ]
-    assert admit([FREE], Grant(), Budget(), checks=[consent, quota]).blocked[0].reason == "quota_exceeded:rows"
 
 
 def test_reasons_of_later_rules_are_escaped_and_cut() -> None:

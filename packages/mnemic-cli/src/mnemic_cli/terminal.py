@@ -128,9 +128,9 @@ def tally(counter: Counter[str]) -> str | None:
 class Progress:
     """Progress of long work, on a terminal's standard error; silent elsewhere."""
 
-    def __init__(self, what: str, *, shown: bool | None = None) -> None:
+    def __init__(self, what: str) -> None:
         self._what = what
-        self._shown = sys.stderr.isatty() if shown is None else shown
+        self._shown = sys.stderr.isatty()
         self._width = 0
 
     @property

@@ -40,11 +40,11 @@ class Example(NamedTuple):
     changes: bool
 
 
-def examples(seed: int = 0) -> list[Example]:
-    """Return every example that the sentences give; the result depends on the seed only."""
+def examples() -> list[Example]:
+    """Return every example that the sentences give, always the same ones."""
     text = files(__package__).joinpath("data", "statements.json").read_text(encoding="utf-8")
     data: dict[str, Any] = json.loads(text)
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(0)  # noqa: S311
     found: list[Example] = []
     for language, topics in data["topics"].items():
         found += _of_topics(language, topics, chance)

@@ -14,13 +14,13 @@ PACKAGE = "mnemic"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-def footprint(package: str = PACKAGE) -> dict[str, Any]:
-    """Direct and further distributions of `package`'s default install with their sizes in MB (of 10^6 bytes).
+def footprint() -> dict[str, Any]:
+    """Direct and further distributions of the default install with their sizes in MB (of 10^6 bytes).
 
     Requirements of extras are not part of it, nor those that are not installed here because their marker is false.
     Sizes are those of the files each distribution lists; the package itself counts with its source files.
     """
-    direct = _needs(distribution(package))
+    direct = _needs(distribution(PACKAGE))
     sizes: dict[str, float] = {}
     bytecode = 0
     waiting = sorted(direct)

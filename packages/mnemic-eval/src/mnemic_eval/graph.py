@@ -24,13 +24,13 @@ _SEEN = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 async def graph_figures(
-    graph: GraphStore, *, relations: int = RELATIONS, repeats: int = 100, seed: int = 7, owner: str = "mnemic-bench"
+    graph: GraphStore, *, relations: int = RELATIONS, repeats: int = 100, seed: int = 7
 ) -> dict[str, Any]:
     """Milliseconds of a link, of the neighbours within one and two hops, of a path, and of a forget, in one scope with
     `relations` relations between a third as many nodes. The scope is filled before and emptied afterwards.
     """
     chance = random.Random(seed)  # noqa: S311 - the same graph every time
-    scope = Scope(tenant="bench", level=Level.USER, owner=owner)
+    scope = Scope(tenant="bench", level=Level.USER, owner="mnemic-bench")
     names = [f"person:n{number}" for number in range(max(2, relations // 3))]
 
     def pair() -> tuple[str, str]:

@@ -127,7 +127,7 @@ class Bench:
         folded into the messages. Nothing is embedded or logged.
         """
         config = InjectionConfig(least_relevance=0)
-        source = ActorMemories(engine, actor, name="memory", pinned=0, min_similarity=-1, config=config)
+        source = ActorMemories(engine, actor, pinned=0, min_similarity=-1, config=config)
         deadline = Deadline.after(timedelta(minutes=1), engine.clock.monotonic)
         found = await source.search(next(self.questions), limit=TOP_K, deadline=deadline)
         injector = Injector([_Found(found)], config, clock=engine.clock)

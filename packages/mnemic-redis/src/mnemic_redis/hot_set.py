@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 from itertools import groupby
 
 from mnemic.errors import StoreFull
@@ -14,8 +13,8 @@ from mnemic_stores.codec import to_micros
 SIZE = 200
 """Memories of one scope that are kept at most."""
 
-IDLE = timedelta(days=1)
-"""Time for which a set is kept that nobody reads or changes."""
+_IDLE = 24 * 60 * 60 * 1000
+"""Milliseconds, a day, for which a set is kept that nobody reads or changes."""
 
 _EDGE = ""
 """A member that is no memory: below it others may be missing. At -inf nothing is, at +inf nothing counts yet."""
@@ -93,10 +92,9 @@ class RedisHotSet:
 
     name = "hot_set"
 
-    def __init__(self, link: RedisLink, *, size: int = SIZE, idle: timedelta = IDLE) -> None:
+    def __init__(self, link: RedisLink, *, size: int = SIZE) -> None:
         self._link = link
         self._size = size
-        self._idle = idle // timedelta(milliseconds=1)
 
     @property
     def size(self) -> int:
@@ -113,7 +111,7 @@ class RedisHotSet:
                 for part in (change.entry.memory_id, "" if change.shown is None else _rank(change.shown))
             ]
             try:
-                await self._link.run(_APPLY, _key(scope), self._size, self._idle, *arguments)
+                await self._link.run(_APPLY, _key(scope), self._size, _IDLE, *arguments)
             except StoreFull:
                 # What cannot take a change in must not be read any more; to remove is possible without memory.
                 await self._link.call("UNLINK", _key(scope))
@@ -121,7 +119,7 @@ class RedisHotSet:
 
     async def newest(self, scope: Scope, *, limit: int) -> HotSetContents | None:
         limit = max(0, limit)
-        edge, *found = checked(await self._link.run(_NEWEST, _key(scope), limit, self._idle), list) or [None]
+        edge, *found = checked(await self._link.run(_NEWEST, _key(scope), limit, _IDLE), list) or [None]
         if edge is None or edge == b"inf":
             return None
         known = tuple(checked(name, bytes).decode("ascii", "replace") for name in found)
@@ -130,12 +128,12 @@ class RedisHotSet:
         return HotSetContents(memory_ids=known, complete=reached and edge == b"-inf")
 
     async def begin(self, scope: Scope) -> None:
-        await self._link.run(_BEGIN, _key(scope), self._idle)
+        await self._link.run(_BEGIN, _key(scope), _IDLE)
 
     async def fill(self, scope: Scope, newest: Sequence[Scored], *, complete: bool) -> None:
         edge = "-inf" if complete else repr(min(entry.score for entry in newest))
         arguments = [part for entry in newest for part in (entry.memory_id, repr(entry.score))]
-        await self._link.run(_FILL, _key(scope), self._size, self._idle, edge, *arguments)
+        await self._link.run(_FILL, _key(scope), self._size, _IDLE, edge, *arguments)
 
     async def clear(self, tenant: str) -> None:
         await self._link.remove_all(_prefix(tenant))

@@ -231,14 +231,14 @@ class ApiKeys:
 
         return await commit(self.store, work)
 
-    async def rotate_signing(self, *, tenant: str, key_id: str | None = None, by: str = COMMAND_LINE) -> int:
+    async def rotate_signing(self, *, tenant: str, key_id: str | None = None) -> int:
         """Invalidate every token issued by the tenant's applications, or by this one; later tokens are signed with a
         new key. Return the number of applications that had issued tokens. Raises MemoryNotFound.
         """
         keys = [await self._existing(key_id, tenant, _anybody)] if key_id else await self.all(tenant=tenant)
         signing = [key for key in keys if key.signing]
         for key in signing:
-            await self._put(replace(key, signing={}), "token_signing_rotated", by)
+            await self._put(replace(key, signing={}), "token_signing_rotated", COMMAND_LINE)
         return len(signing)
 
     async def rotate(

@@ -28,9 +28,8 @@ class _Session:
 class InProcessSessions:
     """A `SessionStore` in a dictionary. Sessions end by the monotonic clock, so that a changed wall clock ends none."""
 
-    def __init__(self, clock: Clock, *, max_sessions: int = MAX_SESSIONS) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._max_sessions = max_sessions
         self._sessions: OrderedDict[Scope, _Session] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -44,7 +43,7 @@ class InProcessSessions:
             session.ends_at = self._clock.monotonic() + ttl.total_seconds()
             self._sessions[scope] = session
             self._sessions.move_to_end(scope)
-            while len(self._sessions) > self._max_sessions:
+            while len(self._sessions) > MAX_SESSIONS:
                 self._sessions.popitem(last=False)
 
     async def tail(self, scope: Scope, *, limit: int) -> list[Message]:

@@ -136,7 +136,7 @@ class RelationalGraph(ABC, Generic[Opened]):
             ((count,),) = await ask("traces", tenant, sorted(memory_ids))
             return int(count)
 
-        return await self._read(tenant, read, None)
+        return await self._read(tenant, read)
 
 
 async def relate(ask: Ask, memory: Memory, *, known: bool) -> None:

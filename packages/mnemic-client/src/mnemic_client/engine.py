@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from datetime import datetime, timedelta
-from typing import Any, Literal, Self, TypeVar, cast
+from datetime import datetime
+from typing import Any, Self, TypeVar, cast
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
@@ -14,15 +14,13 @@ from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.rules import Policy
 from mnemic.requests import Request, given
 from mnemic.runtime.clock import SystemClock
-from mnemic.runtime.sync_facade import Awaited, CallMode, M
+from mnemic.runtime.sync_facade import CallMode, M
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Source, WriteReceipt
 from mnemic.types.catalog import CATALOG, kind_of
-from mnemic_client.governance import RemoteReviews
+from mnemic_client.governance import RemoteGovernance
 from mnemic_client.memory import MemoryClient
 from mnemic_client.opening import AsyncClient
 from mnemic_client.remote import Remote
-from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.review import PendingReview
 
 T = TypeVar("T")
 
@@ -48,7 +46,7 @@ SAME = frozenset(
 """The verbs that the client has under the engine's name, with the engine's parameters but the actor."""
 
 
-class RemoteEngine:
+class RemoteEngine(RemoteGovernance):
     """Verbs of `MemoryEngine` for the one user of the credential. Verbs that a service does not offer raise
     NotSupported (`not_supported:<verb>:remote`).
     """
@@ -56,6 +54,7 @@ class RemoteEngine:
     sessions = completer = graph = None
 
     def __init__(self, client: AsyncClient, actor: Actor) -> None:
+        super().__init__(client._remote)
         self.client = client
         self._actor = actor
         self.clock = SystemClock()
@@ -128,87 +127,6 @@ class RemoteEngine:
     async def update(self, memory_id: str, content: str | None = None, *, actor: Actor, **changed: Any) -> WriteReceipt:
         """Correct a memory."""
         return await self.client.corrected(memory_id, content, **changed)
-
-    async def consents(self, *, actor: Actor) -> dict[str, bool]:
-        """Return the user's decisions, by key."""
-        return await self.client.consent.list()
-
-    async def grant_consent(self, key: str, *, actor: Actor) -> None:
-        """Allow `key` from now on."""
-        await self.client.consent.grant(key)
-
-    async def revoke_consent(self, key: str, *, actor: Actor, erase_held: bool = False) -> Any:
-        """Hide and refuse `key` from now on."""
-        return await self.client.consent.revoke(key, erase_held=erase_held)
-
-    async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
-        """Erase everything about a user."""
-        return await self.client.privacy.erase(None if subject == actor.user else subject, block=block)
-
-    async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
-        """Return the finds of a new scan for erased data."""
-        return await self.client.privacy.verify(receipt)
-
-    async def audit(self, *, actor: Actor, after: int = 0, before: int | None = None, limit: int = 1000) -> Any:
-        """Lines of the tenant's audit."""
-        return await self.client.audit.list(after=after, before=before, limit=limit)
-
-    async def verify_audit(self, *, actor: Actor) -> Any:
-        """Check every line."""
-        return await self.client.audit.verify()
-
-    async def reviews(
-        self,
-        *,
-        actor: Actor,
-        whole_tenant: bool = False,
-        limit: int = 50,
-        after: str | None = None,
-        older_than: timedelta | None = None,
-        shared: bool = False,
-    ) -> Sequence[PendingReview]:
-        """Return the memories that await review: always of the whole tenant, for its reviewers."""
-        return await self._queue.list(limit=limit, after=after, older_than=older_than, shared=shared)
-
-    async def approve(
-        self,
-        memory_id: str,
-        *,
-        actor: Actor,
-        content: str | None = None,
-        merge_with: Sequence[str] = (),
-        whole_tenant: bool = False,
-        expected_version: int | None = None,
-    ) -> WriteReceipt:
-        """Let a waiting memory in."""
-        if merge_with:
-            return await self._queue.merge(memory_id, merge_with, content=content)
-        return await self._queue.approve(memory_id, content=content, expected_version=expected_version)
-
-    async def reject(self, memory_id: str, *, actor: Actor, whole_tenant: bool = False) -> WriteReceipt:
-        """Turn a waiting memory down."""
-        return await self._queue.reject(memory_id)
-
-    async def decide(
-        self,
-        memory_ids: Sequence[str],
-        action: Literal["approve", "reject"],
-        *,
-        actor: Actor,
-        whole_tenant: bool = False,
-    ) -> Sequence[Any]:
-        """Return the same decision about many."""
-        if action == "approve":
-            return await self._queue.approve_all(memory_ids)
-        return await self._queue.reject_all(memory_ids)
-
-    async def reject_older(self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False) -> Any:
-        """Reject the memories that have waited for this long."""
-        return await self._queue.reject_older(older_than)
-
-    @property
-    def _queue(self) -> RemoteReviews[Awaited]:
-        return self.client.review()
 
     async def export(self, *, actor: Actor, archive: bool = False) -> AsyncIterator[dict[str, Any]]:
         """Yield the user's own memories, as JSON data."""

@@ -1,4 +1,4 @@
-"""The governance of a memory that a service keeps: the review queue, consent, privacy, the audit; see
+"""The engine's verbs of review, consent, erasure and audit, carried out by a service; the faces of them are those of
 `mnemic_maintenance.governance`.
 """
 
@@ -7,154 +7,130 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
-from mnemic.errors import MnemicError, StoreFailed
 from mnemic.retrieve.export import from_dict
-from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
-from mnemic.types import AuditEvent, Level, RequestOutcome, Scope, WriteReceipt
+from mnemic.types import Actor, AuditEvent, Level, RequestOutcome, Scope, WriteReceipt
 from mnemic_client.failures import failure_of
 from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import memories
 from mnemic_client.response_values import receipt_of
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
+from mnemic_maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic_maintenance.reports import AuditReport, ReviewOutcome, Revocation
-from mnemic_maintenance.review import PendingReview
+from mnemic_maintenance.review import PendingReview, decided
 
 PAGE = 200
 WAITED = 10
 """Seconds for which the service is asked to wait for the end of an erasure, before it is asked again."""
 
+RemoteReviews, RemoteConsents, RemotePrivacy, RemoteAudit = ReviewQueue, ConsentBook, Privacy, AuditTrail
+"""Earlier names, for one release."""
 
-class _Governed(DualModeApi[M]):
-    def __init__(self, ground: CallMode[M], remote: Remote) -> None:
-        super().__init__(ground)
+
+class RemoteGovernance:
+    """These verbs of `MemoryEngine` at a service. `actor` and `whole_tenant` say nothing to it: the credential says who
+    asks, and a queue is always that of the whole tenant, for its reviewers.
+    """
+
+    def __init__(self, remote: Remote) -> None:
         self._remote = remote
 
-    async def _waiting(
-        self, limit: int, after: str | None, older_than: timedelta | None, *, shared: bool = False
-    ) -> list[PendingReview]:
+    async def reviews(
+        self,
+        *,
+        actor: Actor | None = None,
+        whole_tenant: bool = False,
+        limit: int = 50,
+        after: str | None = None,
+        older_than: timedelta | None = None,
+        shared: bool = False,
+    ) -> Sequence[PendingReview]:
+        """Return the memories that await review."""
         days = None if older_than is None else max(0, older_than.days)
         asked = {"limit": limit, "cursor": after, "older_than_days": days, "shared": shared or None}
         answer = (await self._remote.call("GET", "/v1/reviews", params=asked))["reviews"]
         found = [_waiting_of(one) for one in answer]
         return found if older_than is None else [one for one in found if one.age >= older_than]
 
-    async def _approve(self, memory_id: str, body: Mapping[str, Any]) -> WriteReceipt:
+    async def approve(
+        self,
+        memory_id: str,
+        *,
+        actor: Actor | None = None,
+        content: str | None = None,
+        merge_with: Sequence[str] = (),
+        whole_tenant: bool = False,
+        expected_version: int | None = None,
+    ) -> WriteReceipt:
+        """Let a waiting memory in."""
+        body = {"content": content, "merge_with": [*merge_with] or None, "expected_version": expected_version}
         place = f"/v1/reviews/{quote(memory_id, safe='')}/approval"
         return receipt_of(await self._remote.call("POST", place, {n: v for n, v in body.items() if v is not None}))
 
-    async def _reject(self, memory_id: str) -> WriteReceipt:
+    async def reject(self, memory_id: str, *, actor: Actor | None = None, whole_tenant: bool = False) -> WriteReceipt:
+        """Turn a waiting memory down."""
         return receipt_of(await self._remote.call("POST", f"/v1/reviews/{quote(memory_id, safe='')}/rejection"))
 
-
-class RemoteReviews(_Governed[M]):
-    """Memories of the tenant that await review. The proposer of a memory cannot approve it."""
-
-    @verb
-    async def list(
+    async def decide(
         self,
+        memory_ids: Sequence[str],
+        action: Literal["approve", "reject"],
         *,
-        limit: int = 50,
-        after: str | None = None,
-        older_than: timedelta | None = None,
-        shared: bool = False,
-    ) -> Sequence[PendingReview]:
-        """Return the queue, oldest first, with the memory that each entry contradicts; `after` ends the previous page.
-        `shared` adds the memories that others wrote at shared levels: visible already, but not trusted yet.
-        """
-        return await self._waiting(limit, after, older_than, shared=shared)
+        actor: Actor | None = None,
+        whole_tenant: bool = False,
+    ) -> Sequence[ReviewOutcome]:
+        """Return the same decision about many; one that fails says why and stops no other."""
+        return await decided(memory_ids, self.approve if action == "approve" else self.reject)
 
-    @verb
-    async def approve(
-        self, memory_id: str, *, content: str | None = None, expected_version: int | None = None
-    ) -> WriteReceipt:
-        """Let it in, with `content` in other words. Raises ReviewDenied, MemoryNotFound, VersionConflict."""
-        return await self._approve(memory_id, {"content": content, "expected_version": expected_version})
-
-    @verb
-    async def merge(self, memory_id: str, into: Sequence[str], *, content: str | None = None) -> WriteReceipt:
-        """Let it in, in the place of the memories named by `into` too, whose data it carries on."""
-        return await self._approve(memory_id, {"content": content, "merge_with": [*into]})
-
-    @verb
-    async def reject(self, memory_id: str) -> WriteReceipt:
-        """Turn it down. Raises MemoryNotFound."""
-        return await self._reject(memory_id)
-
-    @verb
-    async def approve_all(self, memory_ids: Sequence[str]) -> Sequence[ReviewOutcome]:
-        """Let many in; one that cannot be says why and stops no other."""
-        return [await _decided(one, self._approve(one, {})) for one in memory_ids]
-
-    @verb
-    async def reject_all(self, memory_ids: Sequence[str]) -> Sequence[ReviewOutcome]:
-        """Turn many down."""
-        return [await _decided(one, self._reject(one)) for one in memory_ids]
-
-    @verb
-    async def reject_older(self, than: timedelta) -> Sequence[WriteReceipt]:
-        """Reject the entries that have waited for this long."""
+    async def reject_older(
+        self, older_than: timedelta, *, actor: Actor | None = None, whole_tenant: bool = False
+    ) -> Sequence[WriteReceipt]:
+        """Reject the memories that have waited for this long."""
         receipts: list[WriteReceipt] = []
-        while page := await self._waiting(PAGE, None, than):
-            receipts += [await self._reject(one.memory.memory_id) for one in page]
+        while page := await self.reviews(limit=PAGE, older_than=older_than):
+            receipts += [await self.reject(one.memory.memory_id) for one in page]
         return receipts
 
+    async def consents(self, *, actor: Actor | None = None) -> dict[str, bool]:
+        """Return the user's decisions, by key."""
+        answer: dict[str, bool] = (await self._remote.call("GET", "/v1/consents"))["consents"]
+        return answer
 
-class RemoteConsents(_Governed[M]):
-    """Consent of the user, key by key."""
-
-    @verb
-    async def list(self) -> dict[str, bool]:
-        """Return the user's decisions."""
-        decided: dict[str, bool] = (await self._remote.call("GET", "/v1/consents"))["consents"]
-        return decided
-
-    @verb
-    async def grant(self, key: str) -> None:
-        """Allow `key` from now on. Raises InvalidInput."""
+    async def grant_consent(self, key: str, *, actor: Actor | None = None) -> None:
+        """Allow `key` from now on."""
         await self._remote.call("PUT", f"/v1/consents/{quote(key, safe='')}")
 
-    @verb
-    async def revoke(self, key: str, *, erase_held: bool = False) -> Revocation:
-        """Hide and refuse `key` from now on; `erase_held` also erases the memories stored under it."""
+    async def revoke_consent(self, key: str, *, actor: Actor | None = None, erase_held: bool = False) -> Revocation:
+        """Hide and refuse `key` from now on."""
         asked = {"erase_held": str(erase_held).lower()}
         answer = await self._remote.call("DELETE", f"/v1/consents/{quote(key, safe='')}", params=asked)
         erased = None if answer["erasure"] is None else await _ended(self._remote, answer["erasure"])
         return Revocation(key=answer["key"], hidden=0 if erased else answer["hidden"], erased=erased)
 
-
-class RemotePrivacy(_Governed[M]):
-    """Personal data stored about a user, and its erasure."""
-
-    @verb
-    async def erase(self, subject: str | None = None, *, block: bool = False) -> ErasureReceipt:
-        """Erase everything about the user, or for an operator about `subject` of the tenant. Returns once it has
-        finished, however long that takes. Raises the errors of the erasure.
+    async def erase(self, subject: str | None, *, actor: Actor | None = None, block: bool = False) -> ErasureReceipt:
+        """Erase everything about the credential's user (None), or for an operator about `subject` of the tenant.
+        Returns once it has finished, however long that takes. Raises the errors of the erasure.
         """
-        job = await self._remote.call("POST", "/v1/erasures", {"subject": subject, "block": block}, repeatable=True)
+        named = None if actor is not None and subject == actor.user else subject
+        job = await self._remote.call("POST", "/v1/erasures", {"subject": named, "block": block}, repeatable=True)
         return await _ended(self._remote, job)
 
-    @verb
-    async def verify(self, receipt: ErasureReceipt) -> dict[str, int]:
-        """Return the finds of a new scan for erased data, by place: all zero if the receipt is right."""
+    async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
+        """Return the finds of a new scan for erased data, by place."""
         answer = await self._remote.call("POST", "/v1/erasures/verification", receipt.as_dict(), repeatable=True)
         traces: dict[str, int] = answer["traces"]
         return traces
 
-
-class RemoteAudit(_Governed[M]):
-    """Audit log of the tenant, without content."""
-
-    @verb
-    async def list(self, *, after: int = 0, before: int | None = None, limit: int = 1000) -> Sequence[AuditEvent]:
-        """Return its lines after sequence `after`; with `before` the last `limit` lines before that one."""
+    async def audit(
+        self, *, actor: Actor | None = None, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> Sequence[AuditEvent]:
+        """Return lines of the tenant's audit."""
         asked = {"after": after, "before": before, "limit": limit}
         return [event_of(one) for one in (await self._remote.call("GET", "/v1/audit", params=asked))["events"]]
 
-    @verb
-    async def verify(self) -> AuditReport:
+    async def verify_audit(self, *, actor: Actor | None = None) -> AuditReport:
         """Check every line."""
         answer = await self._remote.call("GET", "/v1/audit/verification")
         return AuditReport(**{one.name: answer[one.name] for one in fields(AuditReport) if one.name in answer})
@@ -200,13 +176,3 @@ def _waiting_of(said: Mapping[str, Any]) -> PendingReview:
         age=timedelta(seconds=said["age_seconds"]),
         proposer=said["proposer"],
     )
-
-
-async def _decided(memory_id: str, deciding: Any) -> ReviewOutcome:
-    try:
-        receipt: WriteReceipt = await deciding
-    except StoreFailed:
-        raise
-    except MnemicError as error:
-        return ReviewOutcome(memory_id=memory_id, reason=error.reason)
-    return ReviewOutcome(memory_id=memory_id, receipt=receipt, reason=receipt.reason)

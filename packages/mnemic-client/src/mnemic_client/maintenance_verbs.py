@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 from mnemic.facade.verbs import MemoryVerbs
-from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, awaited, verb
+from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import from_json, to_json
-from mnemic_client.governance import RemoteAudit, RemoteConsents, RemotePrivacy, RemoteReviews
+from mnemic_client.governance import RemoteGovernance
 from mnemic_client.remote import Remote
 from mnemic_client.signatures import like
 from mnemic_maintenance.consolidate import ConsolidationReport
 from mnemic_maintenance.expiry_job import ExpiryReport
+from mnemic_maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic_maintenance.health import Health
 from mnemic_maintenance.reports import MaintenanceReport
+
+G = TypeVar("G")
+"""A face of the governance."""
 
 
 class RemoteUpkeep(DualModeApi[M]):
@@ -49,40 +54,44 @@ class RemoteUpkeep(DualModeApi[M]):
         return from_json(Health, await self._remote.call("GET", "/v1/doctor", params={"limit": given.limit}))
 
     @property
-    def consent(self) -> RemoteConsents[M]:
+    def consent(self) -> ConsentBook[M]:
         """Consent of the user, key by key."""
-        return RemoteConsents(self.ground, self._remote)
+        return self._governed(ConsentBook)
 
     @property
-    def privacy(self) -> RemotePrivacy[M]:
+    def privacy(self) -> Privacy[M]:
         """Personal data stored about a user, and its erasure."""
-        return RemotePrivacy(self.ground, self._remote)
+        return self._governed(Privacy)
 
     @property
-    def audit(self) -> RemoteAudit[M]:
+    def audit(self) -> AuditTrail[M]:
         """Audit log of the tenant's memories. For operators."""
-        return RemoteAudit(self.ground, self._remote)
+        return self._governed(AuditTrail)
 
-    def review(self) -> RemoteReviews[M]:
+    def review(self) -> ReviewQueue[M]:
         """Return the memories that wait for a person in the tenant. For reviewers."""
-        return RemoteReviews(self.ground, self._remote)
+        return self._governed(ReviewQueue)
+
+    def _governed(self, face: Callable[..., G]) -> G:
+        # The credential says who asks, so the actor is nobody.
+        return face(self.ground, RemoteGovernance(self._remote), SimpleNamespace(user=None))
 
     @verb
     async def consents(self) -> dict[str, bool]:
         """Return the user's decisions: `consent.list()` in earlier releases."""
-        return await RemoteConsents(awaited(), self._remote).list()
+        return await RemoteGovernance(self._remote).consents()
 
     @verb
     async def grant_consent(self, key: str) -> None:
         """Allow `key`: `consent.grant(key)` in earlier releases."""
-        await RemoteConsents(awaited(), self._remote).grant(key)
+        await RemoteGovernance(self._remote).grant_consent(key)
 
     @verb
     async def revoke_consent(self, key: str, *, erase_held: bool = False) -> int:
         """Hide and refuse `key`; how many memories are hidden now: `consent.revoke(key)` in earlier releases."""
-        return (await RemoteConsents(awaited(), self._remote).revoke(key, erase_held=erase_held)).hidden
+        return (await RemoteGovernance(self._remote).revoke_consent(key, erase_held=erase_held)).hidden
 
     @verb
     async def erase(self, subject: str | None = None, *, block: bool = False) -> dict[str, Any]:
         """Erase everything about oneself or `subject`: `privacy.erase()` in earlier releases."""
-        return (await RemotePrivacy(awaited(), self._remote).erase(subject, block=block)).as_dict()
+        return (await RemoteGovernance(self._remote).erase(subject, block=block)).as_dict()

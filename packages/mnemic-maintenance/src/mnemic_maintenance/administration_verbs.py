@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from mnemic import requests
-from mnemic.errors import InvalidInput, MnemicError, StoreFailed
+from mnemic.errors import InvalidInput
 from mnemic.policy.redaction import RedactionRules
 from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, WriteReceipt
 from mnemic.write.limiter import consents
@@ -131,20 +132,10 @@ class AdministrationVerbs(MaintenanceVerbs):
 
         Raises StoreFailed; earlier decisions stay.
         """
-        from mnemic_maintenance.reports import ReviewOutcome
+        from mnemic_maintenance.review import decided
 
-        done = []
-        for memory_id in memory_ids:
-            verb = self.approve if action == "approve" else self.reject
-            try:
-                receipt = await verb(memory_id, actor=actor, whole_tenant=whole_tenant)
-            except StoreFailed:
-                raise
-            except MnemicError as error:
-                done.append(ReviewOutcome(memory_id=memory_id, reason=error.reason))
-            else:
-                done.append(ReviewOutcome(memory_id=memory_id, receipt=receipt, reason=receipt.reason))
-        return done
+        verb = self.approve if action == "approve" else self.reject
+        return await decided(memory_ids, partial(verb, actor=actor, whole_tenant=whole_tenant))
 
     async def reject_older(
         self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False

@@ -7,12 +7,12 @@ transaction with its line in the audit log; memories that an approval replaces a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
+from mnemic.errors import MemoryNotFound, MnemicError, ReviewDenied, StoreFailed, VersionConflict
 from mnemic.policy.expiry_rule import bounded
 from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
@@ -38,6 +38,7 @@ from mnemic.write.draft import Draft, starts_at
 from mnemic.write.merge import closing
 from mnemic.write.missing_vectors import require_present
 from mnemic.write.revise import candidate_of
+from mnemic_maintenance.reports import ReviewOutcome
 
 PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})
@@ -312,3 +313,22 @@ async def _replaced(tx: Reads, pending: Memory, merged_with: Sequence[str], poli
             if memory.kind is pending.kind and memory.memory_id != pending.memory_id:
                 found[memory.memory_id] = memory
     return list(found.values())
+
+
+async def decided(
+    memory_ids: Sequence[str], decide: Callable[[str], Awaitable[WriteReceipt]]
+) -> Sequence[ReviewOutcome]:
+    """Decide on each of these; one that fails says why and does not stop the others. Raises StoreFailed; earlier
+    decisions stay.
+    """
+    done = []
+    for memory_id in memory_ids:
+        try:
+            receipt = await decide(memory_id)
+        except StoreFailed:
+            raise
+        except MnemicError as error:
+            done.append(ReviewOutcome(memory_id=memory_id, reason=error.reason))
+        else:
+            done.append(ReviewOutcome(memory_id=memory_id, receipt=receipt, reason=receipt.reason))
+    return done

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.engine.background_capture import BackgroundCapture
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.types import Actor, Kind
-from mnemic.write.capture_queue import waiting
+from mnemic_maintenance.background_capture import BackgroundCapture
+from mnemic_maintenance.capture_queue import waiting
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
@@ -40,7 +40,7 @@ CHAT = textwrap.dedent(
     from mnemic.extract.model import ModelExtractor
     from mnemic_sqlite import SqliteStore
     from mnemic.types import Actor, Message
-    from mnemic.engine.background_capture import BackgroundCapture
+    from mnemic_maintenance.background_capture import BackgroundCapture
     from mnemic_models.openai_completer import OpenAICompleter
     from mnemic_testing.embedder import WordEmbedder
 

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.engine.background_capture import BackgroundCapture
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.policy.limits import Limits
 from mnemic.types import Actor, Kind, Message, Origin
-from mnemic.write.capture_queue import Lease, messages_of, waiting
 from mnemic_agents.turns import TurnMemory
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
+from mnemic_maintenance.background_capture import BackgroundCapture
+from mnemic_maintenance.capture_queue import Lease, messages_of, waiting
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock

@@ -111,7 +111,7 @@ class MemoryEngine(AdministrationVerbs):
     keeps_turns = True
     """False where the texts of turns are kept only if policy allows it, as in a service (`mnemic.write.turn_log`)."""
     background = False
-    """True where adapters capture in the background (`mnemic.engine.background_capture`)."""
+    """True where adapters capture in the background (`mnemic_maintenance.background_capture`)."""
     _drainer: OutboxWorker | None = None
 
     def __init__(

@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
 from mnemic.engine import MemoryEngine
-from mnemic.engine.background_capture import BackgroundCapture, is_kept
 from mnemic.engine.turn_texts import keep_injection
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, injector_for
@@ -31,6 +30,7 @@ from mnemic.types.trace import RunStatus
 from mnemic_agents.tool_answers import check_length, moment_of, settled, shown_for, shown_hit
 from mnemic_language.questions.small_talk import is_small_talk
 from mnemic_language.sentences.about_memory import asked_of_memory
+from mnemic_maintenance.background_capture import BackgroundCapture, is_kept
 
 logger = logging.getLogger(__name__)
 

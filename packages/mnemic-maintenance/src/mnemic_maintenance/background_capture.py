@@ -24,9 +24,9 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
-from mnemic.write.capture_queue import Lease, QueuedMessage, enqueue, messages_of, take_out, waiting
 from mnemic_language.questions.small_talk import is_small_talk
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
+from mnemic_maintenance.capture_queue import Lease, QueuedMessage, enqueue, messages_of, take_out, waiting
 
 logger = logging.getLogger("mnemic.engine.background_capture")
 

@@ -22,7 +22,6 @@ from mnemic.ports.projections import ErasureScan
 from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_name
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import ForgottenRequests, Mutation, Unit, apply, commit
-from mnemic.write.capture_queue import waiting_prefix
 from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import derived_from
 from mnemic.write.limiter import consent_prefix, tombstone
@@ -33,6 +32,7 @@ from mnemic.write.outbox_worker import drain
 from mnemic.write.tokenisation import token_prefix
 from mnemic.write.turn_log import forget_turns, turn_prefix
 from mnemic_maintenance.bulk_import import import_prefix
+from mnemic_maintenance.capture_queue import waiting_prefix
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_maintenance.personal_keys import end_keys
 from mnemic_maintenance.subject_data import PAGE, conversation, leave, written_elsewhere

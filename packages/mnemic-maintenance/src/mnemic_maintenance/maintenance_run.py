@@ -7,13 +7,13 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mnemic.engine.background_capture import read_waiting
 from mnemic.errors import KeyFailed, StoreCorrupt
 from mnemic.types import Actor
 from mnemic.write import outbox_worker
 from mnemic.write.marked_values import sweep
 from mnemic.write.missing_vectors import embed_left
 from mnemic.write.turn_log import expire_turns
+from mnemic_maintenance.background_capture import read_waiting
 from mnemic_maintenance.reports import MaintenanceReport
 from mnemic_maintenance.signatures import remember_signed
 

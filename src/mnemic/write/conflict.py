@@ -136,7 +136,7 @@ def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str
     return Decision(outcome=Outcome.PENDING_REVIEW, memory=waiting, reason=reason)
 
 
-async def once(tx: Reads, draft: Draft, decision: Decision) -> Decision:
+async def deduplicated(tx: Reads, draft: Draft, decision: Decision) -> Decision:
     """`decision`, unless the same person has already put the same before the reviewers: then that one waits on."""
     if decision.outcome is not Outcome.PENDING_REVIEW:
         return decision

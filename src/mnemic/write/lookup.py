@@ -73,10 +73,10 @@ async def _decided(tx: Reads, draft: Draft, memory_ids: tuple[str, str], timer: 
         timer.note("conflict", "none")
         timer.note("merge", "none")
         return Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_ids[0]))
-    from mnemic.write.conflict import once
+    from mnemic.write.conflict import deduplicated
     from mnemic.write.decision import decide
 
-    return await once(tx, draft, await decide(tx, draft, found, memory_ids, timer))
+    return await deduplicated(tx, draft, await decide(tx, draft, found, memory_ids, timer))
 
 
 async def peers_of(tx: Reads, draft: Draft) -> list[Memory]:

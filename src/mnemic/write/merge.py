@@ -264,10 +264,10 @@ def _merged(
 
 def closed(memory: Memory, now: datetime, ended_at: datetime) -> Memory:
     """Return `memory` superseded: it was true until `ended_at`, or until its own earlier end."""
-    return memory.next_version(now, **closing(memory, ended_at))
+    return memory.next_version(now, **superseded_fields(memory, ended_at))
 
 
-def closing(memory: Memory, ended_at: datetime) -> dict[str, Any]:
+def superseded_fields(memory: Memory, ended_at: datetime) -> dict[str, Any]:
     """Return the changes in `memory` when another takes its place at `ended_at`."""
     ended_at = min(ended_at, memory.valid_to) if memory.valid_to is not None else ended_at
     return {"status": Status.SUPERSEDED, "valid_to": ended_at}

@@ -190,7 +190,7 @@ class MemoryWritePipeline:
             return blocked_receipt(draft.candidate, draft.blocked, timer)
 
         async def work(unit: Unit) -> CommitResult | None:
-            return await passed(gate, unit, draft, await revision.settle(unit, draft=draft))
+            return await passed(gate, unit, draft, await revision.write(unit, draft=draft))
 
         try:
             settled = await commit(self._store, work, deadline=deadline, scope=known.scope)

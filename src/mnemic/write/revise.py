@@ -12,7 +12,7 @@ from mnemic.reason_codes import KEY_NEEDS_REVIEW, UNCHANGED
 from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.commit import CommitResult, commit, keep, receipt_of, unchanged
-from mnemic.write.conflict import once, pending
+from mnemic.write.conflict import deduplicated, pending
 from mnemic.write.draft import Draft
 from mnemic.write.missing_vectors import leave, require_present
 
@@ -75,7 +75,7 @@ class Revision:
             raise VersionConflict(hint=f"it is at version {memory.version}")
         return memory
 
-    async def settle(self, unit: Unit, *, draft: Draft) -> CommitResult:
+    async def write(self, unit: Unit, *, draft: Draft) -> CommitResult:
         """Write the next version, if trust allows and nothing else says the same already."""
         tx = unit.reads
         known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
@@ -96,7 +96,7 @@ class Revision:
             await self._require_free(tx, draft)
         if (reason := _review_reason(draft, known)) is not None:
             waiting = pending(draft, [known], self.pending_id, reason)
-            return await commit(unit, draft, await once(tx, draft, waiting), None)
+            return await commit(unit, draft, await deduplicated(tx, draft, waiting), None)
         candidate = draft.candidate
         memory = known.next_version(
             draft.now,

@@ -14,7 +14,7 @@ import pytest
 
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Outcome, Source, Status
-from mnemic.write.conflict import by_key, contradicted, once, opposing, pending
+from mnemic.write.conflict import by_key, contradicted, deduplicated, opposing, pending
 from mnemic.write.draft import Draft, WriteRules
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import SimilarMemory, closing, merge, refresh, same_claim
@@ -431,11 +431,11 @@ async def test_the_same_person_puts_the_same_before_the_reviewers_once() -> None
     decision = pending(new, [known(TEA)], "new", "contradiction:negation")
     twin = replace(known(NO_TEA, "twin"), status=Status.PENDING_REVIEW)
     tx = Waiting(twin)
-    waits = await once(tx, new, decision)  # type: ignore[arg-type]
+    waits = await deduplicated(tx, new, decision)  # type: ignore[arg-type]
     assert (waits.memory, waits.changed, waits.reason) == (twin, False, "already_waiting")
     assert waits.outcome is Outcome.PENDING_REVIEW
     assert tx.asked == [(new.scope, new.fingerprint)]
     for other in (None, replace(twin, author="ben"), replace(twin, trust=type(twin.trust)(twin.trust - 1))):
-        assert await once(Waiting(other), new, decision) is decision  # type: ignore[arg-type]
+        assert await deduplicated(Waiting(other), new, decision) is decision  # type: ignore[arg-type]
     merged = decided(draft(LONG), near(known(SHORT)))
-    assert await once(tx, new, merged) is merged  # type: ignore[arg-type]
+    assert await deduplicated(tx, new, merged) is merged  # type: ignore[arg-type]

@@ -35,7 +35,7 @@ from mnemic.unit_of_work import Unit, commit
 from mnemic.write.audited_changes import AuditedWriter
 from mnemic.write.commit import Gate, GateRefusal, keep, receipt_of
 from mnemic.write.draft import Draft, starts_at
-from mnemic.write.merge import closing
+from mnemic.write.merge import superseded_fields
 from mnemic.write.missing_vectors import require_present
 from mnemic.write.revise import candidate_of
 from mnemic_maintenance.reports import ReviewOutcome
@@ -244,7 +244,7 @@ async def _approved(
 ) -> WriteReceipt:
     ids = tuple(memory.memory_id for memory in replaced)
     for memory in replaced:
-        ended = closing(memory, starts_at(chosen))
+        ended = superseded_fields(memory, starts_at(chosen))
         await steward.change(unit, memory, "superseded", detail={"by": pending.memory_id}, **ended)
     data: dict[str, Any] = {}
     for memory in (*(replaced if merged else ()), chosen):

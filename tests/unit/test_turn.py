@@ -150,6 +150,18 @@ async def test_a_good_run_has_the_shape_of_the_published_sample() -> None:
     assert json.loads(json.dumps(report)) == report
 
 
+async def test_the_model_is_told_how_long_the_answer_may_be() -> None:
+    asked: list[ModelRequest] = []
+
+    def noted(request: ModelRequest) -> Any:
+        asked.append(request)
+        return script()(request)
+
+    await run(noted, budget=Budget(max_answer_chars=300))
+    (apply,) = [request for request in asked if phase_of(request) == "apply"]
+    assert json.loads(apply.user)["max_answer_chars"] == 300
+
+
 async def test_the_four_states_of_a_memory_are_kept_apart() -> None:
     plain = ANSWER | {"used_memory_keys": ["update_channel"]}
     report = await run(script(apply=plain))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from mnemic.types import Deadline
 
@@ -38,3 +38,11 @@ class Composer(Protocol):
         A composer that is no model adds a `basis` (of `Basis`). `memories` are `{"ref", "key", "value", "scope",
         "confidence"}`; a memory is cited by its `ref`. Raises ModelFailed.
         """
+
+
+@runtime_checkable
+class LimitedComposer(Protocol):
+    """A composer that can be told how long its answer may be."""
+
+    def limited(self, max_answer_chars: int) -> Composer:
+        """Return the same composer for answers of at most so many characters."""

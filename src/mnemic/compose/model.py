@@ -17,12 +17,18 @@ class ModelComposer:
 
     asks_model = True
 
-    def __init__(self, completer: Completer) -> None:
+    def __init__(self, completer: Completer, *, max_answer_chars: int | None = None) -> None:
         self._completer = metered(completer)
+        self._max_answer_chars = max_answer_chars
+
+    def limited(self, max_answer_chars: int) -> ModelComposer:
+        """Return the composer of answers of at most so many characters: a longer one is refused."""
+        return ModelComposer(self._completer, max_answer_chars=max_answer_chars)
 
     async def compose(
         self, goal: str, context: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], *, deadline: Deadline
     ) -> Any:
         """Return the model's JSON, unchecked. Raises ModelFailed, also for text that is not strict JSON."""
-        completion = await self._completer.complete(answer_prompt(goal, context, memories), deadline=deadline)
+        prompt = answer_prompt(goal, context, memories, max_answer_chars=self._max_answer_chars)
+        completion = await self._completer.complete(prompt, deadline=deadline)
         return parse_json(completion.text)

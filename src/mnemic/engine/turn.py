@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from mnemic.compose import Basis, Composer
+from mnemic.compose import Basis, Composer, LimitedComposer
 from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
 from mnemic.engine.extraction import as_shown, read_message
 from mnemic.engine.message_requests import requests_in, without
@@ -279,7 +279,9 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
         parts.gateway.searcher.store, parts.gateway.clock, request.actor, run.run_id, list(run.hits.values()), by="run"
     )
     asked = await as_shown(parts.gateway, request.actor, parts.composer, goal)
-    raw = await parts.composer.compose(asked, request.turn.context or {}, injected, deadline=run.deadline)
+    composer, most = parts.composer, parts.gateway.budget.max_answer_chars
+    composer = composer.limited(most) if isinstance(composer, LimitedComposer) else composer
+    raw = await composer.compose(asked, request.turn.context or {}, injected, deadline=run.deadline)
     answer, run.basis = check_answer(raw), Basis.of(parts.composer, raw)
     _judge(parts, answer, run)
     run.answer = answer

@@ -85,8 +85,8 @@ class OpenFile:
             reserved.load()
 
     def alone(self, work: Work) -> Any:
-        """Run `work` to its end on this thread, and commit. On a full disk the log is emptied into the file, for which
-        the reserved space lends room; work that removes may use that space itself.
+        """Run `work` to its end on this thread, and commit. On a full disk the reserved space makes room to empty the
+        log into the file; work that removes data may use that space itself.
         """
         self.check_identity()
         self._removing = False
@@ -199,7 +199,7 @@ class OpenFile:
             return self._indexes
 
     def _save_index(self, scope_id: int, slot: Slot, unchanged_since: int) -> None:
-        """Have the writer write the image of an index that was just read; nobody waits for it."""
+        """Let the writer store the image of an index that was just read; nobody waits for it."""
 
         def save(index: ScopeIndex) -> None:
             from mnemic_sqlite.index_files import save as saved
@@ -266,7 +266,7 @@ class OpenFile:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Identify the file that has the name; None where none has."""
+    """Return the identity of the file with this name; None if there is none."""
     try:
         found = path.stat()
     except OSError:

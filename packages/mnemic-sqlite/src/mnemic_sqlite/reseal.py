@@ -103,7 +103,7 @@ def _reseal_in(
 
 
 async def sealed(write: _Write[int], tenant: str) -> int:
-    """Seal everything of the tenant that is plain, a batch in each transaction; how many rows."""
+    """Seal all plain rows of the tenant, a batch in each transaction; return their number."""
     total = 0
     while batch := await write(lambda opened: seal_batch(opened.writing, opened.rows, tenant)):
         total += batch
@@ -143,7 +143,7 @@ def _versions_anew(
 
 
 def seal_batch(connection: apsw.Connection, rows: Rows, tenant: str) -> int:
-    """Seal some plain rows of the tenant, or where there are none some earlier versions; how many."""
+    """Seal some plain rows of the tenant, or some earlier versions once there are none; return their number."""
     with immediate(connection):
         plain = fetch(connection, _PLAIN, (tenant,))
         drop_all(connection)  # an image is not sealed

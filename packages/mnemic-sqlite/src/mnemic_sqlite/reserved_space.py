@@ -37,7 +37,7 @@ class ReservedSpace:
 
 
 def _reserve(handle: int, size: int) -> None:
-    """Blocks that are really taken: a hole would free nothing."""
+    """Allocate real blocks: a sparse file would free nothing."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(handle, 0, size)
         return

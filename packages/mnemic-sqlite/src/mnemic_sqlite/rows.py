@@ -83,7 +83,7 @@ def place(scope: Scope) -> dict[str, Any]:
 def fetch(
     connection: apsw.Connection, sql: str, parameters: Mapping[str, Any] | Sequence[Any] = ()
 ) -> list[tuple[Any, ...]]:
-    """All rows of a statement."""
+    """Return all rows of a statement."""
     return connection.execute(sql, parameters).fetchall()
 
 
@@ -119,7 +119,7 @@ class ScopeState(NamedTuple):
 
 
 def find_place(connection: apsw.Connection, scope: Scope) -> ScopeState | None:
-    """Return the place of `scope` in this file, or None while nothing was ever stored in it."""
+    """Return the place of `scope` in this file, or None if nothing was ever stored in it."""
     found = connection.execute(
         "SELECT scope_id, changes, removed_at FROM scope WHERE tenant = ? AND level = ? AND owner = ?",
         (scope.tenant, scope.level.value, scope.owner),
@@ -128,7 +128,7 @@ def find_place(connection: apsw.Connection, scope: Scope) -> ScopeState | None:
 
 
 class Rows:
-    """Conversion of memories to rows of this file, and of rows to memories again."""
+    """Conversion between memories and rows of this file."""
 
     def __init__(self, terms: HashedTerms, sealer: Sealer) -> None:
         self.terms = terms
@@ -181,7 +181,7 @@ class Rows:
                 self.noted.note(row[0])
 
     def columns(self, memory: Memory) -> dict[str, Any]:
-        """Return the values of the columns of `memory`, except those that the store itself gives out."""
+        """Return the values of the columns of `memory`, except those that the store assigns."""
         body = self.sealer.body(memory)
         checksum = body_check(memory.scope.tenant, memory.scope.level.value, memory.scope.owner, body)
         return columns_of(memory) | {"body": body, "checksum": checksum}
@@ -201,8 +201,8 @@ class Rows:
         return frozenset(map(self.terms.number, wanted)) | {ANY_FACET}
 
     def facets_of(self, memory: Memory) -> frozenset[int]:
-        """Return the numbers that represent the facets of the memory: where it is sealed, the one that says it may have
-        every one.
+        """Return the numbers that represent the facets of the memory; for a sealed one the number that stands for any
+        facet.
         """
         from mnemic.types.facets import ANY, facets_of
 
@@ -213,14 +213,14 @@ class Rows:
 
 
 def mark_facets(connection: apsw.Connection, rows: Rows, scope_id: int, row_id: int, memory: Memory) -> None:
-    """Let the facets of the row be those of `memory`, a structured one, in the transaction that writes it."""
+    """Replace the facets of the row by those of the structured `memory`, in the transaction that writes it."""
     connection.execute("DELETE FROM facet WHERE row_id = ?", (row_id,))
     marks = ((scope_id, facet, memory.memory_id, row_id) for facet in rows.facets_of(memory))
     connection.executemany("INSERT INTO facet VALUES (?, ?, ?, ?)", marks)
 
 
 def columns_of(memory: Memory) -> dict[str, Any]:
-    """Return the values of the columns of `memory`, except its body and those that the store itself gives out."""
+    """Return the values of the columns of `memory`, except its body and those that the store assigns."""
     happened_at = to_micros(memory.happened_at)
     return {
         "tenant": memory.scope.tenant,

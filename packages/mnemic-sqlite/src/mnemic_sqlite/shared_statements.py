@@ -12,7 +12,7 @@ from mnemic_stores.relational.statements import Ask, in_json
 
 
 def asking(connection: apsw.Connection, statements: Mapping[str, str]) -> Ask:
-    """Return the rows of one of these statements on this connection. It never gives way."""
+    """Return an `Ask` for these statements on this connection. It never suspends."""
 
     async def ask(name: str, *values: Any) -> list[Any]:
         return fetch(connection, statements[name], in_json(values))

@@ -128,7 +128,7 @@ class SqliteSnapshot:
         return list(heapq.merge(*pages, key=lambda memory: memory.memory_id, reverse=True))[:limit]
 
     def _newest_in(self, scope_id: int, wanted: dict[str, Any]) -> list[Memory]:
-        """Return the newest of one scope: as many as are wanted, however many rows between them are damaged."""
+        """Return the newest memories of one scope: as many as wanted, even if rows between them are damaged."""
         found: list[Memory] = []
         given = wanted = wanted | {"scope_id": scope_id}
         while True:
@@ -255,7 +255,7 @@ class SqliteSnapshot:
 
 
 def _in_order(memories: Sequence[Memory], before: str | None) -> bool:
-    """Check that each entry is older than the one before it: a page that is not would loop forever."""
+    """Check that each entry is older than the one before: otherwise paging could loop forever."""
     said = [before, *(one.memory_id for one in memories)] if before else [one.memory_id for one in memories]
     return all(newer > older for newer, older in itertools.pairwise(said))
 

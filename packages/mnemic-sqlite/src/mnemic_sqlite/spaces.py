@@ -68,7 +68,9 @@ def begin(connection: apsw.Connection, space: VectorSpace) -> None:
 
 
 def clear(connection: apsw.Connection, *, after: int) -> int | None:
-    """Give up vectors that are not the present ones, a few rows `after` this one; the last of them, None at the end."""
+    """Remove a few vectors that are not of the present space, from the rows `after` this one on; return the last of
+    these rows, None at the end.
+    """
     with immediate(connection):
         rows = fetch(connection, _CLEAR, (after, _CLEARED))
     return max([row_id for (row_id,) in rows], default=None)
@@ -79,7 +81,7 @@ def _clear_in(opened: OpenFile, after: int) -> int | None:
 
 
 async def cleared(write: _Write[int | None]) -> None:
-    """Drop them all in small batches, so that concurrent writers wait for a few rows only."""
+    """Remove them all in small batches, so that concurrent writers wait for a few rows only."""
     last: int | None = -1
     while last is not None:
         last = await write(partial(_clear_in, after=last))

@@ -177,7 +177,9 @@ class GroupCommit:
         return job.future
 
     def _run(self) -> None:
-        """Run the first job that waits, with those queued after it; a job that an earlier group took is gone by now."""
+        """Run the first waiting job together with those queued after it; it may have been taken by an earlier group
+        already.
+        """
         first = self._next()
         if first is None:
             return

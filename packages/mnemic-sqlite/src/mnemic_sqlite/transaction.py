@@ -120,7 +120,7 @@ class SqliteTransaction:
         self.lines: dict[str, tuple[int, str]] = {}
 
     def end(self) -> None:
-        """From here on every call is refused: the transaction is over."""
+        """Refuse every further call: the transaction is over."""
         self._open = cast("apsw.Connection", _OVER)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
@@ -273,7 +273,7 @@ class SqliteTransaction:
             )
 
     def _enter(self, scope: Scope) -> tuple[int, int]:
-        """Count one more change of `scope`: its number, and the new count."""
+        """Count one more change of `scope`; return its number and the new count."""
         ((scope_id, changes),) = fetch(self._open, _ENTER, (scope.tenant, scope.level.value, scope.owner))
         return scope_id, changes
 

@@ -1,3 +1,3 @@
-"""One room per database; none knows another. They share `codec` (values to JSON) and
-`sync_transactions`.
+"""Shared parts of the stores, and the store in memory: rows to values (`codec`), encryption, audit chain, search index,
+and whole stores over ten methods (`layered`).
 """

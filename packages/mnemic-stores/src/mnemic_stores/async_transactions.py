@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Step(Generic[T]):
-    """One question to the database. To await it hands it to `drive`, which alone lets `ask` run."""
+    """One query of the database. Awaiting it hands it to `drive`, the only caller that runs `ask`."""
 
     __slots__ = ("ask",)
 

@@ -22,7 +22,7 @@ _LOCKS = ".lock"
 
 
 def synced(file: Path) -> None:
-    """Return once the contents of the file, or the names in the folder, are on the disk."""
+    """Sync the file, or the names in the folder, to the disk."""
     handle = os.open(file, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -57,7 +57,7 @@ def put(part: Path, target: Path) -> None:
 
 
 def left_parts(folder: Path) -> list[Path]:
-    """Find what killed processes left half made in the folder: parts of backups, restored files and exports."""
+    """Find the unfinished work of killed processes in the folder: parts of backups, restored files and exports."""
     if not folder.is_dir():
         return []
     named = {folder / found[1] for path in folder.iterdir() if (found := _PART.fullmatch(path.name))}
@@ -65,7 +65,7 @@ def left_parts(folder: Path) -> list[Path]:
 
 
 def clear_parts(folder: Path) -> list[Path]:
-    """Remove what killed processes left half made in the folder; a part that cannot be removed stays."""
+    """Remove the unfinished work of killed processes from the folder; a part that cannot be removed stays."""
     left = left_parts(folder)
     for part in left:
         with suppress(OSError):

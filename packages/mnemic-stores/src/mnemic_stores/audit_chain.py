@@ -47,7 +47,7 @@ class Chain:
     last_hash: str = ""
 
     def take(self, sequence: int, text: str, hashed: str) -> None:
-        """Check the next line, and note it where it is the first that is broken."""
+        """Check the next line; the first broken one is recorded."""
         self.lines += 1
         if self.broken is None and not (
             sequence == self.lines and follows(hashed, self.last_hash, text, self.sign) and self._tells(text)

@@ -56,12 +56,12 @@ def to_micros(moment: datetime | None) -> int | None:
 
 
 def moment_of(micros: int) -> datetime:
-    """Return the moment of a time that is always there."""
+    """Return the moment of `micros`, which is never None."""
     return EPOCH + micros * _MICROSECOND
 
 
 def from_micros(micros: int | None) -> datetime | None:
-    """Return the moment `to_micros` came from."""
+    """Return the moment of `to_micros`, or None for None."""
     return None if micros is None else moment_of(micros)
 
 
@@ -120,7 +120,7 @@ def memory_fields(memory: Memory) -> dict[str, Any]:
 
 
 def memory_from(fields: dict[str, Any], scope: Scope, vector: Vector | None) -> Memory:
-    """Return the memory of `memory_fields`, which are used up. Raises StoreCorrupt where they are not those of one."""
+    """Return the memory of `memory_fields`, consuming them. Raises StoreCorrupt if they do not describe a memory."""
     try:
         for name in _TIMES:
             micros = fields.get(name)
@@ -151,9 +151,8 @@ def _decode_source(fields: dict[str, Any]) -> Source:
 
 
 def checked_vector(vector: Vector | None, dimension: int) -> Vector | None:
-    """Return `vector` if it is None or `dimension` finite float32 values of about unit length.
-
-    Raises InvalidInput (`invalid_input:vector`) otherwise.
+    """Return `vector` if it is None or consists of `dimension` finite float32 values and has about unit length. Raises
+    InvalidInput (`invalid_input:vector`) otherwise.
     """
     if vector is None:
         return None
@@ -216,7 +215,7 @@ def cues_of(memory: Memory) -> bytes:
 
 
 def adopted(known: bytes, given: bytes) -> None:
-    """Raise InvalidInput (`move:not_empty`) where a tenant has another secret than the one it was given."""
+    """Raise InvalidInput (`move:not_empty`) if the tenant already has a secret other than the given one."""
     if known != given:
         raise InvalidInput("move:not_empty", hint="something of this tenant is there already")
 
@@ -249,7 +248,7 @@ def text_check(*parts: str | bytes) -> int:
 
 
 def blob_check(*parts: bytes | None) -> int:
-    """Return a vector's or packed words' checksum: CRC-32, as there are many and they decide no statement."""
+    """Return the checksum of a vector or of packed words: CRC-32, which is cheap enough for the many there are."""
     found = 0
     for part in parts:
         found = zlib.crc32(part or b"", found)
@@ -294,7 +293,7 @@ def with_key(key: str, memory: Memory) -> Memory:
 
 
 def damaged(what: str) -> StoreCorrupt:
-    """Return the error for a row of `what` that differs from what was written."""
+    """Return the error for a row of `what` that is not as it was written."""
     return StoreCorrupt(what, hint=_HINT)
 
 

@@ -25,7 +25,7 @@ class AppendOnlyColumn:
 
     @property
     def nbytes(self) -> int:
-        """Memory in use, spare room included."""
+        """Memory in use, spare capacity included."""
         return self._room.nbytes
 
     def extend(self, values: NDArray[Any] | Sequence[Any]) -> None:
@@ -39,7 +39,7 @@ class AppendOnlyColumn:
         self._size = size
 
     def take_over(self, values: NDArray[Any]) -> None:
-        """Have these values from here on, in the memory where they are."""
+        """Adopt these values without copying them."""
         self._room, self._size = values, len(values)
 
 
@@ -75,7 +75,7 @@ def _ends(width: Any) -> tuple[int, int]:
 
 
 class SparseColumn:
-    """A column of numbers that most places do not have: only those that do take room."""
+    """A column that is empty at most places: only the values present take memory."""
 
     def __init__(self) -> None:
         self._places = AppendOnlyColumn(np.uint32)
@@ -87,7 +87,7 @@ class SparseColumn:
         return self._places.nbytes + self._values.nbytes
 
     def extend(self, first: int, values: Sequence[int | None]) -> None:
-        """Note the values of the places from `first` on; places come in order."""
+        """Record the values of the places from `first` on; places come in order."""
         having = [offset for offset, value in enumerate(values) if value is not None]
         if having:
             self._places.extend(np.array(having) + first)
@@ -99,7 +99,7 @@ class SparseColumn:
         return places
 
     def over(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return a copy of `values` with those of this column in their places."""
+        """Return a copy of `values`, overwritten where this column has a value."""
         copied = values.copy()
         copied[self._places.all] = self._values.all
         return copied
@@ -136,8 +136,8 @@ class QuantisedVectors:
         return sum(column.nbytes for column in self._columns)
 
     def learn(self, sample: NDArray[np.float32]) -> None:
-        """Take the averages from these vectors, and the distance of those above them from those below; before the first
-        `extend`. Without it the average is 0, which is wrong where vectors lean to one side.
+        """Learn from these vectors, before the first `extend`, the mean of each dimension and how far the vectors above
+        it are from those below. Without this the mean is 0, which is wrong for vectors that are not centred.
         """
         self._average = sample.mean(axis=0)
         above = sample > self._average
@@ -154,8 +154,8 @@ class QuantisedVectors:
                 column.extend(values)
 
     def nearest(self, among: NDArray[np.bool_], vector: NDArray[np.float32], *, limit: int) -> NDArray[np.int64]:
-        """Return the places, of those that `among` marks, whose vectors are likely the nearest: many times `limit`; all
-        where they are few.
+        """Return the likely nearest of the places that `among` marks, by Hamming distance: many times `limit`, or all
+        of them if there are few.
         """
         most = max(_LEAST, 20 * limit, len(self) // _PART)
         if np.count_nonzero(among) <= most:
@@ -167,8 +167,8 @@ class QuantisedVectors:
         return np.flatnonzero(apart <= np.partition(apart, most - 1)[most - 1])
 
     def closest(self, places: NDArray[np.int64], vector: NDArray[np.float32], *, limit: int) -> NDArray[np.int64]:
-        """Return the likely nearest of these places, a multiple of `limit`: of those that differ in the fewest signs,
-        the ones with the highest product of signs and `vector`.
+        """Return the likely nearest of these places, a multiple of `limit`: those with the highest product of signs and
+        `vector`, and those with the smallest Hamming distance.
         """
         most = max(_FEWEST, _TIMES * limit)
         if len(places) <= most + limit:
@@ -185,12 +185,12 @@ class QuantisedVectors:
         return places[chosen]
 
     def forget(self, places: NDArray[np.int64]) -> None:
-        """Nothing is left of the signs of these places."""
+        """Erase the signs of these places."""
         for column in self._columns:
             column.all[places[places < len(self)]] = 0
 
     def _apart(self, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
-        """In how many signs each vector differs from this one."""
+        """Return the Hamming distance of each vector from this one."""
         apart = np.zeros(len(self), np.uint16)
         wanted = self._words(vector[None, :])[0]
         other, bits = np.empty(_CHUNK, np.uint64), np.empty(_CHUNK, np.uint8)
@@ -265,19 +265,19 @@ class Vectors:
             self._matrix.extend(added)
 
     def thin(self) -> None:
-        """From here on keep signs only."""
+        """Drop the vectors and keep only their signs from here on."""
         self._quantise_rest()
         self._matrix = None
 
     def forget(self, places: NDArray[np.int64]) -> None:
-        """Nothing is left of the vectors of these places."""
+        """Erase the vectors of these places."""
         self._quantised.forget(places)
         if self._matrix is not None:
             self._matrix.all[places] = 0.0
 
     def likely(self, among: NDArray[np.bool_], wanted: NDArray[np.float32], *, limit: int) -> NDArray[np.int64]:
-        """Of the places that `among` marks those to multiply out in order to have the `limit` nearest, by their signs;
-        never fewer than `limit` while there are as many.
+        """Return the candidates for the `limit` nearest of the places that `among` marks, chosen by their signs; at
+        least `limit` if there are as many.
         """
         self._quantise_rest()
         likely = self._quantised.nearest(among, wanted, limit=limit)
@@ -286,8 +286,8 @@ class Vectors:
     def cosines(
         self, places: NDArray[np.int64], wanted: NDArray[np.float32], rows: NDArray[np.int64], read: Read | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Those of `places` whose vector is in memory, and the cosine of each with `wanted`. `rows` are the rows of all
-        places, and `read` is asked for the vectors once thinned.
+        """Return those of `places` that have a vector, and the cosine of each with `wanted`. `rows` are the rows of all
+        places; `read` supplies the vectors once thinned.
         """
         if self._matrix is None:
             assert read is not None
@@ -388,7 +388,7 @@ class Postings:
         return parts + tail + waiting + self.lengths.nbytes
 
     def extend(self, fields: Sequence[bytes]) -> None:
-        """Append the field of each further place; it counts from the next `catch_up`."""
+        """Append the field of each further place; it is found from the next `catch_up` on."""
         self._waiting += fields
         self._waiting_bytes += sum(map(len, fields))
         # Bounds the unmerged fields of a process that only writes.
@@ -396,7 +396,7 @@ class Postings:
             self.catch_up()
 
     def catch_up(self) -> bool:
-        """Merge what was appended; return True if there was any. A writer, which needs vectors only, leaves that to the
+        """Merge what was appended; return True if there was any. A writer needs only vectors and leaves this to the
         next search for words.
         """
         fields, self._waiting, self._waiting_bytes = self._waiting, [], 0
@@ -431,7 +431,7 @@ class Postings:
         return np.concatenate(places), np.concatenate(counts, dtype=np.float64)
 
     def _take(self, fields: Sequence[bytes]) -> None:
-        """Put these fields at the end of the tail; they fit into the open part."""
+        """Append these fields to the tail; they fit into the open part."""
         first = len(self.lengths.all) - self._open.first
         offsets = np.repeat(np.arange(len(fields)), [len(field) // 4 for field in fields])
         terms = np.frombuffer(b"".join(fields), "<u4")

@@ -64,7 +64,7 @@ class EpisodeLog:
         return await asyncio.to_thread(self._locked, lambda: sum(place in wanted for place in self._lines()))
 
     async def close(self) -> None:
-        """Nothing: no file stays open."""
+        """Do nothing: no file stays open."""
 
     # -- under the lock ------------------------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ class EpisodeLog:
             raise (StoreFull if full else StoreUnavailable)(self.name, hint=os.strerror(error.errno or 0)) from error
 
     def _look(self) -> None:
-        """Read the lines that others have written since the last call, and drop those that they have removed."""
+        """Read the lines that other processes have written since the last call, and drop those that they removed."""
         found = sorted(self._folder.glob(_FILES))
         self._files = {path: self._files.get(path) or _File(path) for path in found}
         for file in self._files.values():
@@ -97,7 +97,7 @@ class EpisodeLog:
             self._last().append([_line(memory) for memory in new])
 
     def _last(self) -> _File:
-        """Return the file that takes further lines."""
+        """Return the file that new lines go to."""
         files = list(self._files.values())
         if files and files[-1].size < self._max_bytes:
             return files[-1]
@@ -150,7 +150,7 @@ class _File:
         self.size += len(whole)
 
     def append(self, lines: Sequence[bytes]) -> None:
-        """Write the lines at the end, onto the disk."""
+        """Append the lines and sync them to the disk."""
         with self.path.open("ab") as file:
             file.write(b"".join(lines))
             file.flush()

@@ -1,4 +1,4 @@
-"""A graph in plain dictionaries: gone with the process, and the model of the others."""
+"""Graph in plain dictionaries: it ends with the process, and is the model that the contract suites compare with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mnemic_stores.graph_walks import check_limit, check_walk, distances, other_
 
 @dataclass(slots=True)
 class _Graph:
-    """One scope's graph: fragments by memory, and which of them speak of a node."""
+    """Graph of one scope: fragments by memory, and the memories that mention each node."""
 
     fragments: dict[str, Fragment] = field(default_factory=dict)
     speaking: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))

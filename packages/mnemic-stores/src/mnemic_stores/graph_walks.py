@@ -1,4 +1,4 @@
-"""Ways through a graph: how far each node is, and by which relations. The same for every store."""
+"""Paths through a graph: the distance of each node, and the relations that lead there. The same for every store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mnemic.types.graph import MAX_ALIASES, MAX_HOPS, MAX_NODES, check_node
 
 
 def check_walk(hops: object, *nodes: object) -> None:
-    """Raise InvalidInput: `invalid_input:hops` unless it is 1 to 6, `:node` for what no node can be called."""
+    """Raise InvalidInput (`invalid_input:hops`) unless it is 1 to 6, or (`:node`) for a name that no node can have."""
     _check(hops, "hops", MAX_HOPS)
     for node in nodes:
         check_node(node)

@@ -1,4 +1,4 @@
-"""Conversations in progress, in this process: bounded, and gone with it."""
+"""Conversations in progress, in this process: bounded in number, and lost when it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The indexes of the scopes in use, within a budget of memory."""
+"""Search indexes of the scopes in use, within a memory budget."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ class Slot:
 
 
 class IndexCache:
-    """LRU cache of slots by scope. Users report the size of a slot after each use. Thread-safe.
-
-    If the store `rereads` vectors, the index of a large scope does not keep them.
+    """LRU cache of slots by scope. Users report the size of a slot after each use. Thread-safe. If the store `rereads`
+    vectors, the index of a large scope drops them.
     """
 
     def __init__(self, *, dimension: int, budget: int, rereads: bool = False) -> None:

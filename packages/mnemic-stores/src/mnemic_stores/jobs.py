@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 
 class JobTables(ABC):
-    """The part of the port's `RecordStore` that reads and keeps its tables for jobs. What does it is loaded with the
-    first of these verbs.
+    """The part of the port's `RecordStore` that only jobs use. The code behind it is loaded with the first of these
+    verbs.
     """
 
     @abstractmethod
@@ -31,13 +31,11 @@ class JobTables(ABC):
 
     @abstractmethod
     async def _read_outbox(self, name: str, *given: Any) -> Any:
-        """Return the result of the function `name` of the store's module `outbox` for these values, as
-        of one moment.
-        """
+        """Call the function `name` of the store's module `outbox` with these values, on the rows as of one moment."""
 
     @abstractmethod
     async def _change_outbox(self, name: str, *given: Any) -> None:
-        """Let the function `name` of the store's module `outbox` write these values in one transaction."""
+        """Call the function `name` of the store's module `outbox` with these values, in one transaction."""
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         found: Mapping[Kind, Usage] = await self._job("usage", tenant, since, scope)

@@ -1,4 +1,4 @@
-"""Memories of one scope that were read lately: a write meets the same neighbours again and again."""
+"""Recently read memories of one scope: successive writes meet the same neighbours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NeighbourCache:
         return BYTES * len(self._kept)
 
     def find(self, memory_ids: Sequence[str], places: Sequence[int]) -> dict[str, Memory]:
-        """Return those of the memories that are kept, by identifier, if they are still at these places."""
+        """Return those of the memories that are cached, by identifier, if they are still at these places."""
         found: dict[str, Memory] = {}
         for memory_id, place in zip(memory_ids, places, strict=True):
             kept = self._kept.get(memory_id)
@@ -37,13 +37,13 @@ class NeighbourCache:
         return found
 
     def keep(self, memories: Sequence[Memory], places: Sequence[int]) -> None:
-        """Keep these memories, and let the ones go that were not met for the longest time."""
+        """Cache these memories and evict those not met for the longest time."""
         for memory, place in zip(memories, places, strict=True):
             self._kept[memory.memory_id] = place, memory
         while len(self._kept) > MOST:
             self._kept.popitem(last=False)
 
     def forget(self, memory_ids: Iterable[str]) -> None:
-        """Let these memories go."""
+        """Evict these memories."""
         for memory_id in memory_ids:
             self._kept.pop(memory_id, None)

@@ -63,7 +63,7 @@ class IndexEntry(NamedTuple):
 
 
 def is_large(count: int) -> bool:
-    """Return True if vectors of so many memories are left in the store, where an index `rereads` them."""
+    """Return True if the vectors of this many memories stay in the store, for an index that `rereads` them."""
     return count > EXACT_UP_TO
 
 
@@ -117,8 +117,8 @@ class ScopeIndex:
 
     @property
     def wasteful(self) -> bool:
-        """Rebuilding the index is cheaper than going on: most places are gone, or so few are left of many that
-        their vectors may be kept again.
+        """True if rebuilding is cheaper than carrying on: most places are gone, or so few memories are left that their
+        vectors can be kept in memory again.
         """
         shrunk = not self._vectors.whole and 4 * self._live < 3 * EXACT_UP_TO
         return shrunk or len(self._identifiers) > 1000 + 2 * self._live
@@ -129,14 +129,14 @@ class ScopeIndex:
         return not self._vectors.whole
 
     def settle(self) -> None:
-        """Put everything that waits into its columns, so that they are complete."""
+        """Merge everything that waits into the columns, so that they are complete."""
         self._content.catch_up()
         self._context.catch_up()
         self._identifiers.settle()
         self._weight = None
 
     def taken_over(self, names: Sequence[str | None], *, live: int, seen: int) -> None:
-        """Go on from columns that were taken over from an image (`index_image`)."""
+        """Continue with columns that were loaded from an image (`index_image`)."""
         self.names, self._live, self.seen = list(names), live, seen
         self._codes = {name: code for code, name in enumerate(self.names)}
         self._weight = None
@@ -182,7 +182,7 @@ class ScopeIndex:
         self._forget(places[kept[at] != rows] if len(kept) else places)
 
     def expect(self, vectors: Sequence[Vector], at_least: float) -> None:
-        """Prepare for `near` with these vectors, all of them in one pass."""
+        """Prepare `near` for these vectors, all in one pass."""
         if self._vectors.whole:
             self._expected.look(self._vectors.matrix, vectors, at_least)
             self._weight = None
@@ -190,8 +190,8 @@ class ScopeIndex:
     def near(
         self, where: Where, vector: Vector, *, limit: int, at_least: float, read: Read | None = None
     ) -> list[Scored]:
-        """By cosine, best first, all that are at least so near, up to `limit`. Exact while vectors are kept; where they
-        are read again, as `nearest` is.
+        """Return at most `limit` memories with a cosine of at least `at_least`, best first. Exact while vectors are in
+        memory; where they are reread, approximate as in `nearest`.
         """
         if not self._vectors.whole:
             found = self.nearest(where, vector, limit=limit, read=read)
@@ -208,9 +208,9 @@ class ScopeIndex:
         return self._best(places[enough], scores[enough], limit)
 
     def nearest(self, where: Where, vector: Vector, *, limit: int, read: Read | None = None) -> list[Scored]:
-        """By cosine, best first, over all that `where` accepts and that has a vector. Exact up to `EXACT_UP_TO`
-        memories; beyond, some of the last may be missed, and never are there fewer. `read` reads vectors again; an
-        index that `rereads` needs it.
+        """Return by cosine, best first, the memories that `where` accepts and that have a vector. Exact up to
+        `EXACT_UP_TO` memories; beyond that some of the last may be missed, but their number never falls short. `read`
+        rereads vectors; an index that `rereads` needs it.
         """
         accepted = self._accepted(where) & self._vectors.present
         wanted = np.frombuffer(vector, "<f4")
@@ -246,7 +246,7 @@ class ScopeIndex:
         return self._best(chosen, self._happened.all[chosen] / 1e6, limit)
 
     def signals(self, memory_ids: Collection[str]) -> dict[str, Signals]:
-        """Return what ranking needs to know of those of the memories that are here, by id."""
+        """Return the ranking facts of those of the memories that are in the index, by id."""
         places = self._identifiers.of_ids(list(memory_ids))
         live = self._is_live(places)
         known = list(compress(memory_ids, live.tolist()))
@@ -269,13 +269,13 @@ class ScopeIndex:
         return self._recalled.find(memory_ids, self._identifiers.of_ids(memory_ids).tolist())
 
     def recall(self, memories: Sequence[Memory]) -> None:
-        """Keep memories that were read as the index knows them, for `recalled`."""
+        """Cache memories that were read in the state that the index knows, for `recalled`."""
         ids = [memory.memory_id for memory in memories]
         self._recalled.keep(memories, self._identifiers.of_ids(ids).tolist())
         self._weight = None
 
     def speakers(self) -> frozenset[str]:
-        """Everybody who speaks in an active memory of the scope."""
+        """Return everybody who speaks in an active memory of the scope."""
         active = self._any_of("status", (Status.ACTIVE,))
         # Not np.unique: what it needs for masked arrays costs a new process's first search a tenth of its time.
         spoken = np.flatnonzero(np.bincount(self._said["speaker"].all[active]))
@@ -310,7 +310,7 @@ class ScopeIndex:
         return scores
 
     def _accepted(self, where: Where) -> NDArray[np.bool_]:
-        """`Where.accepts` for every place at once; the scope is this one already."""
+        """Evaluate `Where.accepts` for every place at once; all places are of this scope."""
         statuses = where.statuses if where.as_of is None else where.statuses | {Status.SUPERSEDED}
         accepted = self._any_of("status", statuses)
         for name, values in (("kind", where.kinds), ("category", where.categories), ("key", where.keys)):
@@ -400,7 +400,7 @@ class NameLookup:
         return self._order.nbytes + 150 * len(self._late)
 
     def noted(self, names: Sequence[Hashable]) -> None:
-        """Note that the keys of these names were appended to the column."""
+        """Record that the keys of these names were appended to the column."""
         end = len(self._column.all)
         self._late |= zip(names, range(end - len(names), end), strict=True)
         if len(self._late) > (_LATE + len(self._order) // _PART if len(self._order) else _FIRST):
@@ -421,7 +421,7 @@ class NameLookup:
         return np.where(keyed[places] == wanted, places, -1)
 
     def settle(self) -> None:
-        """Put the latest into the order of the others."""
+        """Sort the latest names in among the others."""
         keys = self._column.all
         places = np.concatenate([self._order, np.arange(len(self._order), len(keys), dtype=np.uint32)])
         # Stable, so that of equal keys the last place comes last; two sorted runs, mostly, which it merges.
@@ -466,7 +466,7 @@ class Identifiers:
             self._odd_places[memory_ids[offset]] = first + offset
 
     def settle(self) -> None:
-        """Put the latest names into the order of the others."""
+        """Sort the latest names in among the others."""
         self._by_row.settle()
         self._by_name.settle()
 
@@ -491,7 +491,7 @@ class Identifiers:
         return [self._odd.get(place, text) for place, text in zip(places.tolist(), texts, strict=True)]
 
     def newest(self, places: NDArray[Any], count: int) -> list[str]:
-        """Of the identifiers of these places the `count` greatest, the greatest first."""
+        """Return the `count` greatest identifiers of these places, greatest first."""
         if self._odd or len(places) <= count:
             return sorted(self.named(places), reverse=True)[:count]
         return self.named(places[np.argsort(self._keys.all[places])[: -count - 1 : -1]])
@@ -527,7 +527,7 @@ _MOST_NEAR = 256
 
 
 class NearCandidates(NamedTuple):
-    """Places among the first `until` that may be near to a vector: all that are nearer than `least`."""
+    """Candidates among the first `until` places for being near a vector: all whose cosine is above `least`."""
 
     places: NDArray[np.int32]
     until: int
@@ -535,8 +535,8 @@ class NearCandidates(NamedTuple):
 
 
 class BatchedSimilarity:
-    """Batched similarity: the nearest places of vectors that are about to be compared. A place keeps its vector for
-    good, so the result stays valid while places are added.
+    """Batched similarity: the nearest places of vectors that will be compared soon. A place never changes its vector,
+    so the result stays valid while places are added.
     """
 
     def __init__(self) -> None:
@@ -545,7 +545,7 @@ class BatchedSimilarity:
         """Memory in use, about."""
 
     def look(self, matrix: NDArray[np.float32], vectors: Sequence[Vector], at_least: float) -> None:
-        """Note for each of `vectors` which rows of `matrix` are the nearest that may be at least `at_least` near."""
+        """Record for each of `vectors` the rows of `matrix` that may have a cosine of at least `at_least` with it."""
         wanted = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
         least = at_least - _SLACK
         found = [NearCandidates(np.zeros(0, np.int32), len(matrix), at_least) for _ in vectors]

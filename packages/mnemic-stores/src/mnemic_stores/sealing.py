@@ -113,7 +113,7 @@ class Sealer:
         return self.memory(whole_text(body, checksum, scope), scope, vector)
 
     def data(self, body: bytes, checksum: int | None, scope: Scope) -> Mapping[str, Any]:
-        """Return the data of a body's memory, without what else it says where that is plain. Raises as `checked`."""
+        """Return the `data` of a body's memory; of a plain body nothing else is decoded. Raises as `checked` does."""
         try:
             fields = load(whole_text(body, checksum, scope))
             if "sealed" not in fields:
@@ -138,7 +138,7 @@ class Sealer:
         return SearchData(vector, self._keyring.seal(subject, packed, _place("words", memory_id)), b"", None, b"")
 
     def found(self, memory_id: str, row: SearchData) -> SearchData:
-        """Return what `searched` was made of."""
+        """Return the search data that `searched` stored."""
         if row.cues:
             return row
         packed = self._opened(row.content, _place("words", memory_id))
@@ -160,7 +160,7 @@ class Sealer:
         return self._keyring.seal(_subject(memory), vector, _place("vector", memory.memory_id))
 
     def _opened(self, sealed: bytes, place: bytes) -> bytes | None:
-        """None where the key was destroyed."""
+        """Return the decrypted value, or None if the key was destroyed."""
         if self._keyring is None:
             raise KeyFailed("missing", hint="the store is encrypted: name the master key in MNEMIC_KEY_FILE")
         try:

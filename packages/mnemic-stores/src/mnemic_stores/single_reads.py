@@ -1,4 +1,4 @@
-"""A record store's reads one by one: each is `read` with one question."""
+"""Single reads of a record store: each is `read` with one question."""
 
 from __future__ import annotations
 

@@ -133,8 +133,8 @@ class RowCodec:
 
 
 class ScopeCache:
-    """LRU cache of the memories of scopes, each as of one number of changes, bounded by the number of memories. With
-    a keyring nothing is kept: what cannot be opened any more must not be read from a copy.
+    """LRU cache of the memories of scopes, each as of one change count, bounded by the number of memories. With a
+    keyring nothing is cached: content whose key was destroyed must not be readable from a copy.
     """
 
     def __init__(self, rows: RowCodec) -> None:
@@ -143,7 +143,7 @@ class ScopeCache:
         self._count = 0
 
     async def state(self, rows: RowReads, scope: Scope) -> tuple[int, StoredMemories]:
-        """Return the number of changes of the scope, and its memories, which callers must not change."""
+        """Return the change count of the scope and its memories, which callers must not change."""
         known = await rows.get(SCOPE, [place_of(scope)])
         changes = known[0][-1] if known else 0
         kept = self._kept.get(scope)
@@ -174,7 +174,7 @@ class ScopeCache:
         return state
 
     def keep(self, scope: Scope, changes: int, state: StoredMemories) -> None:
-        """Keep the memories of the scope, unless newer ones are kept."""
+        """Cache the memories of the scope, unless newer ones are cached."""
         # A slower reader may come with an older state than the one that a writer has put here.
         if self.rows.sealer.opens or self._kept.get(scope, (-1,))[0] > changes:
             return
@@ -188,7 +188,7 @@ class ScopeCache:
             self._count -= len(spent.memories)
 
     def clear(self) -> None:
-        """Forget everything: vectors have changed."""
+        """Empty the cache: vectors have changed."""
         self._kept.clear()
         self._count = 0
 

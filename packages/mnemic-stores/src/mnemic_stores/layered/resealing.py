@@ -1,4 +1,4 @@
-"""Memories sealed, or sealed again with other keys, over rows: all of a tenant's in one transaction."""
+"""Sealing of memories, and sealing with other keys, over rows: all memories of a tenant in one transaction."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def reseal(rows: RowChange, tenant: str, anew: Reseal) -> int:
 
 
 async def _written(rows: RowChange, tenant: str, again: _Again) -> int:
-    """Put what `again` gives into the place of every body; how many."""
+    """Replace every body by the result of `again`; return their number."""
     done = 0
     for row in await stored_in(rows, (tenant,)):
         if (body := again(row.body, home_of(row))) is not None:

@@ -29,7 +29,9 @@ class _Over:
 
 
 class LayeredTransaction(Transaction):
-    """Changes to rows. Each scope that is touched is read as it was before; what changes, changes in a copy too."""
+    """Changes to rows. The state of each scope that is touched is read once; changes go to the rows and to a copy of
+    that state.
+    """
 
     def __init__(self, rows: RowChange, scopes: ScopeCache) -> None:
         self._rows = rows
@@ -39,11 +41,11 @@ class LayeredTransaction(Transaction):
         self._space: VectorSpace | None = None
 
     def end(self) -> None:
-        """From here on every call is refused: the transaction is over."""
+        """Refuse every further call: the transaction is over."""
         self._rows = cast("RowChange", _Over())
 
     def publish(self) -> None:
-        """After the commit: keep the scopes as they are now."""
+        """Put the changed scopes into the cache, after the commit."""
         for scope, state in self._now.items():
             self._scopes.keep(scope, self._begun[scope][0] + 1, state)
 
@@ -147,13 +149,13 @@ class LayeredTransaction(Transaction):
         await auxiliary_records.put_mark(self._rows, tenant, name, value)
 
     async def _current(self, scope: Scope) -> StoredMemories:
-        """Return the scope as it is now in this transaction."""
+        """Return the scope in its present state inside this transaction."""
         if scope not in self._begun:
             self._begun[scope] = await self._scopes.state(self._rows, scope)
         return self._now.get(scope) or self._begun[scope][1]
 
     async def _copied(self, scope: Scope) -> StoredMemories:
-        """Return the scope, ready to be changed, with one more change counted."""
+        """Return a copy of the scope that may be changed, with one more change counted."""
         state = await self._current(scope)
         if scope not in self._now:
             self._now[scope] = state = state.copy()

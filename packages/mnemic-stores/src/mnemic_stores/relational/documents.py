@@ -28,9 +28,7 @@ Page = tuple[int | None, int]
 
 
 class DocumentReads(ABC):
-    """The reads of a batch of one tenant, as of one moment. `hide`: the time from which on expired documents are not
-    seen.
-    """
+    """Reads of a batch of one tenant, as of one moment. `hide`: documents that have expired by this time are hidden."""
 
     beyond: Any = "\U0010ffff"
     """Greater than every path."""
@@ -49,7 +47,7 @@ class DocumentReads(ABC):
         return text
 
     async def answers(self, operations: Sequence[DocumentOperation]) -> tuple[list[DocumentAnswer], list[int]]:
-        """Return the answers, and the rows whose time to live starts again."""
+        """Return the answers, and the rows whose time to live is renewed."""
         answers: list[DocumentAnswer] = []
         refreshed: list[int] = []
         for operation in operations:

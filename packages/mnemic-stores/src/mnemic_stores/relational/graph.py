@@ -37,7 +37,7 @@ class RelationalGraph(ABC, Generic[Opened]):
 
     @abstractmethod
     async def _made(self) -> Opened:
-        """Connect, and make the schema where it is missing."""
+        """Connect, and create the schema if it is missing."""
 
     @abstractmethod
     async def _ended(self, opened: Opened) -> None:

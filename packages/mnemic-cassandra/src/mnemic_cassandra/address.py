@@ -37,7 +37,7 @@ class Address:
 
     @classmethod
     def of(cls, url: str) -> Address:
-        """Return the address that `url` says. Raises InvalidConfig (`invalid_config:cassandra`)."""
+        """Return the address in `url`. Raises InvalidConfig (`invalid_config:cassandra`)."""
         try:
             return _read(url)
         except (KeyError, ValueError) as error:

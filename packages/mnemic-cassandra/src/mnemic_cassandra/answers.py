@@ -1,4 +1,4 @@
-"""Answers that are asked for again: what a write reads of its tenant is the same until the tenant's marks change."""
+"""Cache of answers: what a write reads of its tenant stays the same until the tenant's marks change."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Answers:
         self._known: OrderedDict[Question, tuple[float, Answer]] = OrderedDict()
 
     def find(self, question: Question) -> Answer | None:
-        """Return the answer, if it is known."""
+        """Return the cached answer, if there is one."""
         at, answer = self._known.get(question, (-KEPT_SECONDS, []))
         return answer if self._clock() - at < KEPT_SECONDS else None
 

@@ -55,7 +55,7 @@ class ValueAddress(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A value that is to be written."""
+    """A value to be written."""
 
     home: Partition
     named: ValueAddress
@@ -166,7 +166,7 @@ class Buckets:
     async def values(
         self, home: Partition, names: Collection[ValueAddress], *, of_all: bool = False
     ) -> dict[str, bytes]:
-        """Return those of these values that are there, by their names."""
+        """Return those of these values that exist, by name."""
         asked: defaultdict[int, list[str]] = defaultdict(list)
         for bucket, name, _ in names:
             asked[bucket].append(name)
@@ -190,7 +190,7 @@ class Buckets:
         return found
 
     async def nominated(self, home: Partition, buckets: int, vector: bytes, limit: int) -> set[str] | None:
-        """Return the memories with the nearest vectors in each bucket; None where the cluster cannot say."""
+        """Return the memories with the nearest vectors in each bucket; None if the cluster cannot tell."""
         dimension = len(vector) // 4
         wanted = array("f", vector).tolist()
         try:
@@ -208,7 +208,7 @@ class Buckets:
         return {row[0] for rows in found for row in rows}
 
     async def searches(self, dimension: int) -> bool:
-        """Check whether the cluster indexes vectors of this dimension, and make the table where it is missing."""
+        """Check whether the cluster indexes vectors of this dimension, and create the table if it is missing."""
         texts = [text.format(keyspace=self._link.keyspace, dimension=dimension) for text in VECTORS]
         statements = {
             name.format(dimension=dimension): text.format(dimension=dimension)

@@ -45,7 +45,7 @@ class Commits:
         self._announced: OrderedDict[Partition, float] = OrderedDict()
 
     async def commit(self, view: View) -> bool:
-        """Make the changes of a view, all or none; False where it has lost a race. Raises CommitUnknown."""
+        """Apply the changes of a view, all or none; return False if it lost a race. Raises CommitUnknown."""
         with_lines(view)
         written = [home for home, changes in view.changes.items() if changes]
         others = {home for home in view.heads if home not in written and home != EVERYWHERE}
@@ -79,7 +79,7 @@ class Commits:
         return True
 
     async def holds(self, view: View, homes: Collection[Partition]) -> bool:
-        """Check whether what was read of these partitions is so still."""
+        """Check whether what was read of these partitions is still true."""
         states = await asyncio.gather(*(self._partitions.state(home) for home in homes))
         return all(
             state[0] == view.heads[home].version and state[2] is None for home, state in zip(homes, states, strict=True)
@@ -158,7 +158,7 @@ class Commits:
             await pause(0.0, 0.02)
 
     async def _decided(self, view: View, rows: dict[Partition, list[Written]], others: Collection[Partition]) -> bool:
-        """Commit over several partitions: hold each, look again at what was read, decide, write, let go."""
+        """Commit over several partitions: lock each, check again what was read, decide, write, unlock."""
         change = secrets.token_hex(12)
         redo = {
             home: redo_of(_next(view.heads[home]), _writers(home, view.heads[home], change[:12]), written)

@@ -48,7 +48,7 @@ _OTHERS_SECONDS = 20.0
 
 
 class Connection:
-    """An open connection. Reads and plain writes, which may be made twice, are tried again on other nodes."""
+    """An open connection. Reads, and plain writes that may be repeated, are retried on other nodes."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -65,7 +65,7 @@ class Connection:
         self._serial = levels.LOCAL_SERIAL if address.local else levels.SERIAL
 
     async def open(self) -> None:
-        """Connect, and make what is missing. Raises StoreNewer, StoreUnavailable."""
+        """Connect, and create what is missing. Raises StoreNewer, StoreUnavailable."""
         if self._session is None:
             try:
                 profile = await asyncio.to_thread(self._connect)
@@ -123,7 +123,7 @@ class Connection:
         )
 
     def _make(self, session: Any) -> None:
-        """Make keyspace and tables where they are missing."""
+        """Create keyspace and tables where they are missing."""
         keyspace = self._address.keyspace
         there = self._cluster.metadata.keyspaces.get(keyspace)
         texts = () if there is not None and LAST_TABLE in there.tables else TABLES
@@ -144,7 +144,7 @@ class Connection:
             await self.change([("raise", (str(VERSION), name, found[0][0]))], settled=None)
 
     async def extend(self, name: str, texts: Sequence[str], statements: Mapping[str, str]) -> bool:
-        """Make a table that only some need, and prepare its statements; False where the cluster cannot have it."""
+        """Create a table that only some need, and prepare its statements; False if the cluster cannot have it."""
         if self._session is None:
             raise StoreUnavailable("closed")
         if name not in self._extended:
@@ -212,7 +212,7 @@ class Connection:
             return [[list(session.execute(text, host=node)) for text in texts] for node in nodes]
 
     async def write(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
-        """Make plain writes, each of which may be made twice."""
+        """Execute plain writes, each of which may be repeated."""
         await asyncio.gather(*(self.ask(name, values) for name, values in statements))
 
     async def change(
@@ -291,7 +291,7 @@ class Connection:
         return await answer
 
     def _note_silent(self, response: Any) -> None:
-        """Note the nodes that were asked before the one that has answered."""
+        """Record the nodes that were asked before the one that answered."""
         for host in response.attempted_hosts:
             if host == response.coordinator_host:
                 return
@@ -313,7 +313,7 @@ def _tell(loop: asyncio.AbstractEventLoop, what: Callable[[], object]) -> None:
 
 
 async def some_at_once(asks: Iterable[Callable[[], Awaitable[T]]], *, most: int) -> list[T]:
-    """Return what these return, in their order, `most` of them at a time."""
+    """Return the results of these calls in order, running `most` of them at a time."""
     turn = asyncio.Semaphore(most)
 
     # A question is only made in its turn: one that waits when the caller is cancelled was never begun.
@@ -325,7 +325,7 @@ async def some_at_once(asks: Iterable[Callable[[], Awaitable[T]]], *, most: int)
 
 
 async def pause(least: float, most: float) -> None:
-    """Wait for a time that differs from everybody else's."""
+    """Wait for a random time, so that competing processes do not retry together."""
     await asyncio.sleep(random.uniform(least, most))  # noqa: S311 - no secret
 
 

@@ -14,12 +14,12 @@ _LOW = 1 << 63
 
 
 def ordered(values: Row) -> bytes:
-    """Return the values of a key as bytes that sort as they do: text byte by byte, integers by value."""
+    """Return the values of a key as bytes that sort as the values do: text byte by byte, integers by value."""
     return b"".join(map(_sorting, values))
 
 
 def end_of(prefix: Row) -> bytes:
-    """Return what sorts behind every key that begins with `prefix`."""
+    """Return the smallest bytes after every key that begins with `prefix`."""
     return ordered(prefix) + _END
 
 

@@ -1,4 +1,4 @@
-"""The driver's errors as mnemic's. Their messages stay behind: they may quote values."""
+"""The driver's errors as mnemic's. Their messages are dropped: they may quote values."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Audit of a tenant: lines are committed in lanes, and merged into one chain by whoever reads it.
+"""Audit log of a tenant: lines are committed to lanes and merged into one chain when the log is read.
 
-Writers of one lane wait for each other's commits, those of different lanes do not. Each lane is a separate chain; the
+Writers of one lane wait for each other's commits, those of different lanes do not. Each lane is a chain of its own; the
 tenant's audit chains the lines taken from the lanes, so that both can be verified.
 """
 
@@ -43,7 +43,7 @@ class TenantAppend(NamedTuple):
 
     @property
     def lane(self) -> int:
-        """The lane of the first scope that it names."""
+        """Lane of the first scope named."""
         scopes = [*(event.scope for event in self.events), *(entry.scope for entry in self.entries)]
         named = next((scope for scope in scopes if scope is not None), None)
         return 0 if named is None else zlib.crc32(f"{named.level.value}\n{named.owner}".encode()) % LANES
@@ -63,15 +63,15 @@ class UsageChanges:
 
 
 class AuditAppender:
-    """Appends lines, and caches the ends of the lanes. As long as no other process writes in the lane, that saves
-    reading its end, and its lock is held for one statement; else for three.
+    """Appends lines and caches the ends of the lanes. As long as no other process writes to the lane, this saves
+    reading its end, and its lock is held for one statement instead of three.
     """
 
     def __init__(self) -> None:
         self._ends: LruMapping[tuple[str, int], tuple[int, str]] = LruMapping(_MOST)
 
     async def leave(self, ask: Ask, tenant: str, trail: TenantAppend, sign: Sign | None = None) -> None:
-        """Write the trail of a transaction."""
+        """Write the audit lines, outbox entries and counters of a transaction."""
         if trail.events:
             await self._append(ask, tenant, trail, sign)
             return

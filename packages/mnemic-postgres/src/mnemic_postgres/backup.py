@@ -158,7 +158,7 @@ async def _copied(connection: Any, file: IO[bytes], now: datetime) -> Manifest:
 
 
 def _counts(sections: Sequence[_Section]) -> dict[str, int]:
-    """As a memory file's manifest counts: the versions before the present one."""
+    """Count as the manifest of a memory file does: without the present versions."""
     rows = {section.table: section.rows for section in sections}
     counted = {name: rows[name] for name in ("memory", "audit", "mark", "request", "document")}
     counted["audit"] += rows.get("journal", 0)
@@ -256,7 +256,9 @@ async def _tables(connection: Any) -> list[str]:
 
 
 async def _fill(connection: Any, section: _Section, file: IO[bytes]) -> None:
-    """Row-level security would refuse the owner's COPY; it is lifted for the owner, inside this transaction."""
+    """Fill the tables. Row-level security would refuse the owner's COPY, so it is lifted for the owner inside this
+    transaction.
+    """
     if section.table not in _SHARED:
         await connection.execute(f"ALTER TABLE mnemic.{section.table} NO FORCE ROW LEVEL SECURITY")
     result = await connection.copy_to_table(

@@ -1,4 +1,4 @@
-"""Pooled connections, and what happens on one of them from BEGIN to COMMIT."""
+"""Pooled connections, and the course of a transaction on one of them from BEGIN to COMMIT."""
 
 from __future__ import annotations
 
@@ -141,13 +141,13 @@ class Session:
         return rows[0]
 
     async def approximate(self, on: bool) -> None:
-        """From here on plan statements for the approximate index, or not any more."""
+        """Switch on or off, from here on, the planning of statements for the approximate index."""
         if on != self._approximate:
             await self.fetch(_SESSION["approximately" if on else "exactly"])
             self._approximate = on
 
     async def enter_drain(self) -> None:
-        """See the outbox of all tenants, and nothing else."""
+        """Make the outbox of all tenants visible, and nothing else."""
         await self.fetch(_SESSION["name_drain"], self._limit())
 
     def _limit(self) -> str:
@@ -176,7 +176,7 @@ class Connections:
         self.after_commit: Callable[[Session], Awaitable[None]] | None = None
 
     async def close(self) -> None:
-        """Finish what runs, then let go of the connections. For the loop they live on."""
+        """Finish running work, then close the connections. Called on the loop they belong to."""
         try:
             # A server that hangs must not keep the process from ending.
             async with asyncio.timeout(self._seconds):
@@ -278,7 +278,7 @@ class _Attempt:
 
     @property
     def worth_another(self) -> bool:
-        """True if certainly nothing was committed, and a second attempt may end better."""
+        """True if certainly nothing was committed and a second attempt may succeed."""
         failure = None if self._session is None else self._session.failure
         return failure is not None and (
             # A connection lost during COMMIT leaves the outcome unknown: repeating could write twice.
@@ -374,7 +374,7 @@ async def _read_ended(pool: Any, connection: Any) -> None:
 
 
 async def _rolled_back(connection: Any) -> bool:
-    """End the transaction without its changes; False where the connection cannot say that it did."""
+    """Roll the transaction back; return False if the connection cannot confirm it."""
     try:
         if connection.is_closed():
             return False
@@ -385,7 +385,7 @@ async def _rolled_back(connection: Any) -> bool:
 
 
 def _refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
-    """Return the error to raise where the beginning of a transaction failed."""
+    """Return the error to raise if the beginning of a transaction failed."""
     state = getattr(cause, "sqlstate", None)
     if state == _OTHER_SCHEMA:
         return StoreNewer(hint="the database was migrated by a newer mnemic; update this one")

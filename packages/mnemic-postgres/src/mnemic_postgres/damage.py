@@ -40,7 +40,7 @@ async def damaged_bodies(session: Session, tenant: str) -> list[Damage]:
 
 
 async def _memories(session: Session, tenant: str) -> AsyncIterator[Damage]:
-    """Columns that contradict the body, and the data for searching."""
+    """Yield the damaged memories: columns that contradict the body, and damaged search data."""
     last = ""
     while rows := await session.fetch(_DAMAGE["memories"], tenant, last, _PAGE):
         last = rows[-1]["memory_id"]
@@ -84,7 +84,9 @@ def _columns_agree(row: Any) -> bool:
 
 
 async def fill_checks(connection: Any) -> int:
-    """Give checksums to rows from before there were any, in short transactions; how many. With the owner's rights."""
+    """Add checksums to rows written before there were any, in short transactions; return their number. Needs the
+    owner's rights.
+    """
     return await _fill_versions(connection) + await _fill_memories(connection)
 
 

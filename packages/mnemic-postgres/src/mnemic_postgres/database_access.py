@@ -1,4 +1,4 @@
-"""The way to a database: who connects, and what an open one consists of."""
+"""Access to a database: who connects, and the parts of an open one."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class DatabaseAccess:
 
     @property
     def server_dsns(self) -> tuple[str, ...]:
-        """The addresses for work with the owner's rights: one for each server."""
+        """Addresses for work with the owner's rights: one for each server."""
         return (self.owner_dsn,) if self.router is None else self.router.servers
 
     async def open(self, space: VectorSpace | None) -> OpenDatabase:
@@ -142,8 +142,8 @@ class DatabaseAccess:
 
 @dataclass(frozen=True, slots=True)
 class OpenDatabase:
-    """An open database: the thread with its loop, the connections that live there, what was found, and the server, or
-    those behind the router.
+    """Open database: the thread with its loop, the connections that belong to it, facts found at opening, and the
+    server, or those behind the router.
     """
 
     thread: LoopThread
@@ -159,7 +159,7 @@ class OpenDatabase:
         return await self.thread.run(self.replica.read(work, self.connections))
 
     async def close(self) -> None:
-        """Finish what runs, then end everything."""
+        """Finish running work, then release everything."""
         if self.replica is not None:
             await self.thread.run(self.replica.close())
         await self.thread.run(self._closed())

@@ -93,7 +93,7 @@ class PostgresDocuments:
 
 @dataclass(slots=True)
 class _Batch:
-    """A batch of one tenant. `hide` is the time from which on expired documents are not seen."""
+    """A batch of one tenant. `hide`: documents that have expired by this time are hidden."""
 
     tenant: str
     operations: Sequence[DocumentOperation]

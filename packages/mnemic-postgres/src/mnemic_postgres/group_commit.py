@@ -85,7 +85,7 @@ class GroupCommit:
         return await self._connections.write(whole, deadline)
 
     async def stop(self) -> None:
-        """Cancel what runs. For the loop of `thread`."""
+        """Cancel running groups. Called on the loop of `thread`."""
         await self._running.stop()
 
     async def _submit(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None, scope: Scope) -> T:

@@ -27,7 +27,9 @@ class LoopThread:
         self._thread.start()
 
     async def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Its result, for a coroutine on any loop, this one too. Cancelling the caller cancels it."""
+        """Return the result of `coroutine`; may be called on any loop, this one included. Cancelling the caller cancels
+        it.
+        """
         if asyncio.get_running_loop() is self._loop:
             return await coroutine
         if self._process.left:
@@ -36,7 +38,7 @@ class LoopThread:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Its result, which the calling thread waits for."""
+        """Return the result of `coroutine`, for a thread that waits."""
         if self._process.left:
             coroutine.close()
         self._process.check()
@@ -53,13 +55,13 @@ class LoopThread:
 
 
 class Tasks:
-    """Work in the background of one loop. Started under a key, it is not started again before it has ended."""
+    """Background tasks of one loop. A task started under a key is not started again before it has ended."""
 
     def __init__(self) -> None:
         self._running: dict[Hashable, asyncio.Task[None]] = {}
 
     def start(self, coroutine: Coroutine[Any, Any, None], *, key: Hashable | None = None) -> None:
-        """Let it run, unless one of its key runs already."""
+        """Start it, unless a task with this key is running."""
         if key is not None and key in self._running:
             coroutine.close()
             return
@@ -69,12 +71,12 @@ class Tasks:
         task.add_done_callback(lambda _: self._running.pop(name, None))
 
     async def settled(self) -> None:
-        """Return once nothing runs."""
+        """Return once nothing is running."""
         while self._running:
             await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     async def stop(self) -> None:
-        """Cancel what runs, and wait for its end."""
+        """Cancel what is running, and wait for it to end."""
         tasks = list(self._running.values())
         for task in tasks:
             task.cancel()

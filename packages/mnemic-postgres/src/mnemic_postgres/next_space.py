@@ -1,4 +1,4 @@
-"""Verbs of a second vector space on all servers of a store: one, or those behind a router."""
+"""Second vector space, on all servers of a store: one, or those behind a router."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outbox in the database: what each projection has yet to take."""
+"""Outbox in the database: the entries that each projection has not consumed yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _OUTBOX = load("outbox")
 
 
 async def pending(members: Servers, projection: str | None, limit: int) -> list[OutboxEntry]:
-    """Return the port's `pending`: of several servers one of each in turn, so that none has to wait for the others."""
+    """Return the port's `pending`. Of several servers, entries are taken in turn, so that none has to wait for the
+    others.
+    """
     found = await members.reached(partial(_pending, projection=projection, limit=limit))
     if len(found) == 1:
         return found[0]
@@ -38,7 +40,7 @@ async def _pending(connections: Connections, projection: str | None, limit: int)
 
 
 async def acknowledge(members: Servers, sequences: Sequence[int], projection: str | None) -> None:
-    """Implement the port's `acknowledge`. No two servers have the same number, and an entry may have moved."""
+    """Implement the port's `acknowledge` on every server: no two use the same number, and an entry may have moved."""
     await members.reached(partial(_acknowledged, sequences=sequences, projection=projection))
 
 

@@ -13,9 +13,9 @@ T = TypeVar("T")
 
 
 class OwnerConnection:
-    """One connection that sees every tenant (`mnemic.upkeep`), opened at first use and again after it was lost.
+    """One connection that sees every tenant (`mnemic.upkeep`), opened at first use and reopened if it was lost.
 
-    It belongs to one loop. Nothing else may be done on it while one piece of work runs.
+    It belongs to one loop, and runs one piece of work at a time.
     """
 
     def __init__(self, dsn: str, seconds: float, search_path: str) -> None:
@@ -26,7 +26,7 @@ class OwnerConnection:
         self._turn = asyncio.Lock()
 
     async def run(self, work: Callable[[Any], Awaitable[T]]) -> T:
-        """Return the result of `work`, which is given the connection. Raises StoreFailed."""
+        """Return the result of `work` on the connection. Raises StoreFailed."""
         async with self._turn:
             if self._connection is None or self._connection.is_closed():
                 self._connection = await connect(self._dsn, self._seconds, self._settings)
@@ -36,6 +36,6 @@ class OwnerConnection:
                 raise typed(error) from None
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection.terminate()

@@ -1,4 +1,4 @@
-"""The pool: connections that work as the application's role."""
+"""Connection pool whose connections work as the application's role."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROLE_REFUSED = {"22023", "42501"}
 
 
 async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
-    """One connection outside the pool. Raises StoreUnavailable."""
+    """Open one connection outside the pool. Raises StoreUnavailable."""
     try:
         async with asyncio.timeout(seconds):
             return await asyncpg.connect(dsn, timeout=seconds, server_settings=dict(settings))

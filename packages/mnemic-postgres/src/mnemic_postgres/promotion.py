@@ -32,7 +32,7 @@ class Promotions:
         self.moves = Tasks()
 
     def start(self, scope: Scope) -> None:
-        """Start to move `scope`, unless that is in progress."""
+        """Start to move `scope`, unless it is being moved."""
         self.moves.start(self._move(scope), key=scope)
 
     async def _move(self, scope: Scope) -> None:

@@ -46,11 +46,11 @@ class Replica:
 
     @property
     def failing(self) -> bool:
-        """True if it did not answer when it was last asked, or does not follow the primary."""
+        """True if it did not answer when last asked, or does not follow the primary."""
         return self._backoff.failing
 
     async def note(self, session: Session) -> None:
-        """Something was committed on the primary: from here on the replica must have come as far. Never raises."""
+        """Record a commit on the primary: the replica must have replayed it before it is asked again. Never raises."""
         failures = self._unnoted
         try:
             (row,) = await session.fetch(_COMMITTED)
@@ -77,7 +77,7 @@ class Replica:
         return await primary.read(work, seconds=self._seconds - (time.monotonic() - began))
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         if self._connections is not None:
             await self._connections.close()
 
@@ -126,7 +126,7 @@ class _Overtaken(Exception):
 
 
 def _to_the_end(work: Callable[[Session], Awaitable[T]]) -> Callable[[Session], Awaitable[T]]:
-    """`work`, which fails where a question of it did, for it may have gone on with less, and where it was overtaken."""
+    """Run `work`; fail if one of its queries failed, because it may have gone on with less, or if it was overtaken."""
 
     async def whole(session: Session) -> T:
         result = await work(session)

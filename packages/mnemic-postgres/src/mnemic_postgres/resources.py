@@ -60,7 +60,7 @@ class Resources:
 
     @property
     def dimensions(self) -> list[int]:
-        """Of the present vectors, and of those to come."""
+        """Dimensions of the present vectors and of those being filled."""
         return [space.dimension for space in (self.space, self.next_space) if space is not None]
 
     @property
@@ -69,7 +69,7 @@ class Resources:
 
     @property
     def failing(self) -> Iterator[str]:
-        """The parts that do not answer: the replica, whose reads go to the primary, or a server behind the router."""
+        """Parts that do not answer: the replica, whose reads go to the primary, or a server behind the router."""
         if self.database.replica is not None and self.database.replica.failing:
             yield "replica"
         if self.members.failing:

@@ -44,7 +44,7 @@ class OpenSession(Protocol):
     """Open session, as the beginning of a transaction needs it."""
 
     async def fetch_begun(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows of a statement of the beginning."""
+        """Return the rows of a statement that belongs to the beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Router:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Beginning of the transactions of an open store. `settings` hold for one transaction, the role first; `salt` and
+    """Beginning of the transactions of an open store. `settings` apply to one transaction, the role first; `salt` and
     `schema` are those that every server had at opening; `elsewhere` asks one server directly.
     """
 
@@ -87,13 +87,13 @@ class Route:
         return self.announcement.replace("{tenant}", quoted(tenant))
 
     def begun(self, begin: str, tenant: str) -> tuple[str, str]:
-        """Return the first two commands of a transaction, in the order that the router asks for."""
+        """Return the first two commands of a transaction, in the order that the router requires."""
         announced = self.announced(tenant)
         return (begin, announced) if self.announcement.startswith(_INSIDE) else (announced, begin)
 
     async def settle(self, session: OpenSession, *, lock: int | None, milliseconds: str) -> None:
-        """Bring what a transaction needs, and see where the router led. Raises InvalidConfig (`postgres_role`,
-        `postgres_servers`), StoreNewer where something is to be written (`lock`).
+        """Set up the transaction, and check where the router led. Raises InvalidConfig (`postgres_role`,
+        `postgres_servers`), StoreNewer if something is to be written (`lock`).
         """
         settings = (*self.settings, ("statement_timeout", milliseconds))
         names, values = zip(*settings, strict=True)

@@ -54,12 +54,12 @@ def floats(vector: Vector) -> array[float]:
 
 
 def sent(vector: Vector | None) -> array[float] | None:
-    """Return a vector as a parameter, `real[]`."""
+    """Return a vector as a parameter of type `real[]`."""
     return None if vector is None else floats(vector)
 
 
 class Bodies:
-    """Memories of rows with the part `columns`, each compared with its checksums."""
+    """Decoder of rows with the part `columns`; each is compared with its checksums."""
 
     def __init__(self, sealer: Sealer) -> None:
         self.sealer = sealer
@@ -185,7 +185,7 @@ def _encodes(text: str) -> bool:
 
 
 def raw(text: str | None) -> bytes | None:
-    """`text` as bytes. Raises InvalidInput (`surrogate`) where it is not Unicode."""
+    """Return `text` as bytes. Raises InvalidInput (`surrogate`) if it is not valid Unicode."""
     try:
         return None if text is None else text.encode()
     except UnicodeEncodeError as error:
@@ -262,8 +262,8 @@ def facet_numbers(terms: HashedTerms, memory: Memory) -> list[int]:
 
 
 def pack(numbers: Iterable[int]) -> bytes:
-    """Encode five bytes a term, of which only the first has its high bit set: one sequence is part of another exactly
-    if its bytes are.
+    """Encode each term as five bytes, only the first of which has its high bit set: so a sequence of terms is contained
+    in another exactly if its bytes are.
     """
     packed = bytearray()
     for number in numbers:
@@ -330,5 +330,5 @@ def column_values(memory: Memory) -> dict[str, Any]:
 
 
 def columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
-    """Rows as arrays for `unnest`, one per column."""
+    """Return rows as arrays for `unnest`, one per column."""
     return [[row[column] for row in rows] for column in range(width)]

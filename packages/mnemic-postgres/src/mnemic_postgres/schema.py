@@ -58,7 +58,7 @@ class Migration(NamedTuple):
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """All steps in order."""
+    """Return all steps in order."""
     folder = files("mnemic_postgres") / "migrations"
     found = [(_NUMBERED.fullmatch(entry.name), entry) for entry in folder.iterdir()]
     steps = [Migration(int(name[1]), entry.read_text(encoding="utf-8")) for name, entry in found if name]
@@ -76,11 +76,9 @@ class Prepared:
 
 
 async def prepare(connection: Any, space: VectorSpace | None, *, salt: bytes | None = None) -> Prepared:
-    """Bring the database up to date, claim it for `space` if one is given, and see that row-level security binds the
-    application. A new one takes the `salt`.
-
-    Needs the owner's rights only where something is to be changed. Raises StoreNewer, StoreCorrupt, SpaceMismatch,
-    InvalidConfig (`invalid_config:postgres_<what>`), StoreUnavailable.
+    """Bring the database up to date, claim it for `space` if one is given, and check that row-level security binds the
+    application. A new one takes the `salt`. Needs the owner's rights only if something is to be changed. Raises
+    StoreNewer, StoreCorrupt, SpaceMismatch, InvalidConfig (`invalid_config:postgres_<what>`), StoreUnavailable.
     """
     try:
         server = await connection.fetchrow(_SERVER)
@@ -116,7 +114,7 @@ def _check_server(server: Any) -> None:
 
 
 async def _ready(connection: Any, space: VectorSpace | None) -> bool:
-    """Return True if nothing is to be done. Raises StoreNewer, StoreCorrupt and SpaceMismatch."""
+    """Return True if there is nothing to do. Raises StoreNewer, StoreCorrupt and SpaceMismatch."""
     state = await connection.fetchrow(_STATE)
     if not state["known"]:
         if state["used"]:
@@ -139,7 +137,7 @@ async def _claimed(connection: Any, space: VectorSpace) -> bool:
 
 
 def reopen_with(model: str, dimension: int) -> str:
-    """Say what to do about a store of another vector space."""
+    """Return the hint for a store of another vector space."""
     return (
         f"open it with the model {model} of dimension {dimension}, "
         "or change to this one with `mnemic maintain --reembed`"

@@ -44,8 +44,8 @@ class Servers:
         return [await work(member.connections) for member in self._members]
 
     async def reached(self, work: Callable[[Connections], Awaitable[T]]) -> list[T]:
-        """Return the results of those that answer: of several servers, one that does not keeps none from the others.
-        Raises StoreUnavailable or StoreBusy where none does.
+        """Return the results of the servers that answer; one that does not answer fails only if none does. Raises
+        StoreUnavailable or StoreBusy then.
         """
         found: list[T] = []
         failure: StoreUnavailable | StoreBusy | None = None
@@ -80,7 +80,7 @@ class Servers:
         return [await member.owner.run(work) for member in self._members]
 
     def close_owners(self) -> None:
-        """Let go of the connections with the owner's rights."""
+        """Close the connections with the owner's rights."""
         for member in self._members:
             member.owner.close()
 

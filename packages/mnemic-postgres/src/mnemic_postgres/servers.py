@@ -44,7 +44,7 @@ _SEQUENCES = """
 
 @asynccontextmanager
 async def connected(dsns: Sequence[str], seconds: float) -> AsyncIterator[list[Any]]:
-    """Yield a connection to each server. Raises StoreUnavailable, which says by its number which one is away."""
+    """Yield a connection to each server. Raises StoreUnavailable with the number of a server that cannot be reached."""
     connections: list[Any] = []
     try:
         for number, dsn in enumerate(dsns, 1):
@@ -60,9 +60,8 @@ async def connected(dsns: Sequence[str], seconds: float) -> AsyncIterator[list[A
 
 
 async def prepare_all(connections: Sequence[Any], space: VectorSpace | None) -> list[Prepared]:
-    """Bring every server up to date, set up those that are new as the others are, and see that all are alike.
-
-    Raises what `prepare` raises, and InvalidConfig (`invalid_config:postgres_servers`, `invalid_config:postgres_role`).
+    """Bring every server up to date, set up new ones like the others, and check that all are alike. Raises what
+    `prepare` raises, and InvalidConfig (`invalid_config:postgres_servers`, `invalid_config:postgres_role`).
     """
     try:
         await connections[0].execute(f"SELECT pg_advisory_lock({_SETTING_UP})")
@@ -99,7 +98,9 @@ async def _check(connections: Sequence[Any], ready: Sequence[Prepared]) -> None:
 
 
 async def _register(connections: Sequence[Any]) -> None:
-    """Let every server wait for the projections of all: where one is unknown, others would empty the outbox."""
+    """Register the projections of all servers on each of them: a server that does not know a projection would empty its
+    outbox.
+    """
     found = [{name for (name,) in await connection.fetch(_PROJECTIONS)} for connection in connections]
     for connection, known in zip(connections, found, strict=True):
         for name in sorted(set().union(*found) - known):
@@ -130,7 +131,7 @@ def _number_of(rows: Sequence[Any]) -> int | None:
 
 
 def _numbered(row: Any, number: int) -> str:
-    """Return the command by which a sequence goes on with numbers of this remainder alone."""
+    """Return the command by which a sequence continues with numbers of this remainder only."""
     beyond = row["last"] + _MARGIN if row["last"] else 0
     following = number + -(-(beyond - number) // STEP) * STEP if beyond > number else number
     return f"ALTER SEQUENCE {row['name']} INCREMENT BY {STEP} START WITH {number} RESTART WITH {following}"

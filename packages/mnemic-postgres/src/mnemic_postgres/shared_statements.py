@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 def asking(fetch: Callable[..., Awaitable[list[Any]]], statements: Mapping[str, str]) -> Ask:
-    """Return the rows of one of these statements; `fetch` gives those of any. Lists are of texts: those that no row can
-    have are left out.
+    """Return an `Ask` for these statements; `fetch` runs any statement. Lists contain texts: those that no row can have
+    are left out.
     """
 
     async def ask(name: str, *values: Any) -> list[Any]:
@@ -26,7 +26,7 @@ def asking(fetch: Callable[..., Awaitable[list[Any]]], statements: Mapping[str, 
 def inside(
     tenant: str, statements: Mapping[str, str], work: Callable[[Ask], Awaitable[T]]
 ) -> Callable[[Session], Awaitable[T]]:
-    """`work` in a transaction that sees the rows of `tenant` alone."""
+    """Return `work` as a transaction that sees only the rows of `tenant`."""
 
     async def run(session: Session) -> T:
         await session.enter(tenant)

@@ -88,7 +88,7 @@ class PostgresSnapshot:
         return await self._newest(where, _READING["newest"], before, limit)
 
     async def _newest(self, where: Where, statement: str, before: str | None, limit: int, *values: Any) -> list[Memory]:
-        """As many as are wanted, however many rows between them are damaged."""
+        """Return as many as wanted, even if rows between them are damaged."""
         found: list[Memory] = []
         while True:
             wanted = max(0, limit) - len(found)
@@ -197,7 +197,7 @@ class PostgresSnapshot:
         return _best(found, limit)
 
     def _searched(self, scope: Scope, place: ScopeState) -> None:
-        """Remember that the database has read every memory of a scope."""
+        """Record that the database has read every memory of a scope."""
         if not place.large:
             self.scanned[scope] = place
 
@@ -227,7 +227,7 @@ class PostgresSnapshot:
         return frozenset(found)
 
     async def _split(self, where: Where) -> tuple[list[ScopeIndex], Where | None]:
-        """Return the indexes at hand, and the filter for the other scopes, None where there are none."""
+        """Return the indexes at hand, and the filter for the other scopes, None if there are none."""
         await self._look(where)
         for scope in where.scopes:
             place = self._places[scope]
@@ -240,7 +240,7 @@ class PostgresSnapshot:
         return at_hand, replace(where, scopes=rest) if rest else None
 
     async def _look(self, where: Where) -> None:
-        """Find the places of the scopes of a filter that are not known yet."""
+        """Look up the scopes of a filter whose state is not known yet."""
         unknown = [scope for scope in where.scopes if scope not in self._places]
         if not unknown:
             return
@@ -251,7 +251,7 @@ class PostgresSnapshot:
             self._places[Scope(tenant=where.tenant, level=Level(level), owner=owner)] = ScopeState(*columns)
 
     async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
-        """Return the offer of `ChangeFeed`."""
+        """Implement the capability `ChangeFeed`."""
         found = await self._rows(scope.tenant, _INDEXING["place"], *place_of(scope))
         if not found or found[0]["changes"] <= seen:
             return ScopeChanges(seen=seen)
@@ -284,12 +284,12 @@ class PostgresSnapshot:
 
 
 def _pairs(sets: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """Every facet of the sets, and the number of the set it is of."""
+    """Return every facet of the sets with the number of its set."""
     return [facet for one in sets for facet in one], [number for number, one in enumerate(sets) for _ in one]
 
 
 def _best(lists: Sequence[list[Scored]], limit: int) -> list[Scored]:
-    """Return the best of several lists, each of which is in order already."""
+    """Return the best of several sorted lists."""
     if len(lists) == 1:
         return lists[0]
     found = (entry for entries in lists for entry in entries)

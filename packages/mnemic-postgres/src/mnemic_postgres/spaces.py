@@ -107,8 +107,8 @@ async def unfilled(connection: Any, bodies: Bodies, limit: int) -> list[Memory]:
 
 
 async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:
-    """Implement the port's `fill` where a space is being filled. What can no longer be opened is near to nothing: its
-    vector is zero.
+    """Implement the port's `fill` where a space is being filled. Content that can no longer be decrypted gets a zero
+    vector, which is near to nothing.
     """
     space = await _space(connection, _NEXT)
     if space is None:
@@ -123,7 +123,7 @@ async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:
 
 
 def spelt(vector: Vector | None) -> str:
-    """Return a vector as pgvector reads it from text; nine digits say a float32 exactly."""
+    """Return a vector in pgvector's text form; nine digits represent a float32 exactly."""
     assert vector is not None
     return "[" + ",".join(format(value, ".9g") for value in floats(vector)) + "]"
 
@@ -149,7 +149,7 @@ async def switch(connection: Any) -> VectorSpace | None:
 
 
 async def _index(connection: Any) -> None:
-    """Build the index, unless it is there; one that was cut off on its way is never used, and would be kept."""
+    """Build the index unless it exists. One whose creation was interrupted is never used, and would stay."""
     if await connection.fetchval(_HALF_BUILT):
         await connection.execute("DROP INDEX CONCURRENTLY memory_by_next_vector")
     await connection.execute(_INDEX)

@@ -1,5 +1,6 @@
-"""The SQL of this room alone, read from its files as the shared one is (`mnemic_stores.relational.statements`). What
-varies from call to call is a parameter; a filter only chooses among conditions that are written down.
+"""SQL of this package alone, read from its files like the shared one (`mnemic_stores.relational.statements`).
+
+What varies from call to call is a parameter; a filter only chooses among conditions that are written down.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ class PostgresStore(JobTables, SingleReads):
             await opened.database.close()
 
     async def settled(self) -> None:
-        """Return once no scope is on its way into memory or into the approximate index."""
+        """Return once no scope is being moved into memory or into the approximate index."""
         opened = self._ready
         await opened.database.thread.run(opened.indexes.loads.settled())
         await opened.database.thread.run(opened.promotions.moves.settled())
@@ -165,7 +165,7 @@ class PostgresStore(JobTables, SingleReads):
         return known
 
     async def tenants(self) -> list[str]:
-        """None: row-level security shows a login no more than the tenant that it names."""
+        """Return none: row-level security shows a login only the tenant that it names."""
         return []
 
     async def adopt(self, tenant: str, secret: bytes) -> None:
@@ -219,7 +219,7 @@ class PostgresStore(JobTables, SingleReads):
         return await maintenance.marks(self._ready.connections, tenant, prefix, after, limit)
 
     async def tidy(self, *, whole: bool = False) -> int:
-        """Give back no room, which the server's vacuum does, as its checkpoints end the log. `whole` gives checksums to
+        """Return 0: the server's vacuum frees space, and its checkpoints truncate the log. `whole` adds checksums to
         rows from before there were any.
         """
         opened = self._ready
@@ -273,7 +273,7 @@ class PostgresStore(JobTables, SingleReads):
         return True
 
     async def clear_space(self) -> None:
-        """Nothing is left: the server gave up the column with the change itself."""
+        """Do nothing: the switch itself has dropped the old column."""
 
     async def audit(
         self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
@@ -288,7 +288,7 @@ class PostgresStore(JobTables, SingleReads):
         )
 
     async def _collect(self, tenant: str) -> None:
-        """Bring the lanes of the audit together."""
+        """Merge the lanes of the audit."""
         await self._ready.connections.write(lambda session: collect(session, tenant, self._sealer.sign))
 
     async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:

@@ -30,7 +30,7 @@ class ScratchDatabase:
 
     @property
     def location(self) -> str:
-        """Its address."""
+        """Address of the database."""
         return urlsplit(self._dsn)._replace(path=f"/{self._name}").geturl()
 
     def __enter__(self) -> Self:
@@ -43,7 +43,7 @@ class ScratchDatabase:
         asyncio.run(_run(self._dsn, f"DROP DATABASE IF EXISTS {self._name} WITH (FORCE)"))
 
     def size(self) -> int:
-        """Bytes that it takes on the server's disk."""
+        """Bytes that it occupies on the server's disk."""
         ((size,),) = asyncio.run(_run(self.location, "SELECT pg_database_size(current_database())"))
         return int(size)
 

@@ -87,11 +87,11 @@ class PostgresTransaction(Transaction):
         self.wrote = False
 
     def end(self) -> None:
-        """From here on every call is refused: the transaction is over."""
+        """Refuse every further call: the transaction is over."""
         self._session = None
 
     def pass_on(self) -> None:
-        """Let the next member of the group know what this one changed."""
+        """Tell the next member of the group what this one changed."""
         self._common.changed |= self._changed
 
     async def finish(self) -> None:
@@ -213,7 +213,7 @@ class PostgresTransaction(Transaction):
             await self._rows("remove_all_postings", *head, stored["number"])
 
     def _check(self, vector: Vector | None) -> None:
-        """Raise InvalidInput (`vector`). While the store is being changed to other vectors, both lengths will do."""
+        """Raise InvalidInput (`vector`). Both dimensions are accepted while the store is moved to other vectors."""
         given = 0 if vector is None else len(vector) // 4
         checked_vector(vector, given if given in self._dimensions else self._dimensions[0])
 
@@ -296,7 +296,7 @@ class PostgresTransaction(Transaction):
         return rows[0] if rows else None
 
     async def _place(self, scope: Scope) -> ScopeState:
-        """Return the scope, given its number at its first memory."""
+        """Return the scope, which gets its number with its first memory."""
         place = await self._lock(scope)
         if place is None:
             rows = await self._rows("make_scope", *place_of(scope))
@@ -304,7 +304,9 @@ class PostgresTransaction(Transaction):
         return place
 
     async def _lock(self, scope: Scope) -> ScopeState | None:
-        """Return the scope as this transaction first touched, and so locked it; None while it has no number."""
+        """Return the scope as this transaction found it when it first touched and so locked it; None while it has no
+        number.
+        """
         if scope in self._common.places:
             await self._enter(scope.tenant)
         else:
@@ -312,7 +314,7 @@ class PostgresTransaction(Transaction):
         return self._common.places[scope]
 
     async def _begin(self, scope: Scope, fingerprint: str) -> Any:
-        """Lock the scope and look at it: the row, with the active memory of that fingerprint."""
+        """Lock the scope and read it: its row, with the active memory of that fingerprint."""
         enter = partial(self._open.enter_writing, *place_of(scope), fingerprint, lock=lock_of(scope))
         row = await Step(enter)
         self._common.space = VectorSpace(model=row["model"], dimension=row["dimension"])
@@ -339,7 +341,7 @@ class PostgresTransaction(Transaction):
 
 
 def _posted(place: ScopeState, content: Words, context: Words) -> tuple[Sequence[int], ...]:
-    """Return the postings of a memory with these words: of a small scope none are kept."""
+    """Return the postings of a memory with these words; a small scope has none."""
     return postings_of(content, context) if place.large else ((), (), ())
 
 

@@ -42,7 +42,7 @@ class Composer(Protocol):
 
 @runtime_checkable
 class LimitedComposer(Protocol):
-    """A composer that can be told how long its answer may be."""
+    """A composer with a limit on the length of its answers."""
 
     def limited(self, max_answer_chars: int) -> Composer:
         """Return the same composer for answers of at most so many characters."""

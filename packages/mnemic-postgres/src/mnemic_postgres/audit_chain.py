@@ -1,6 +1,6 @@
 """Audit log of a tenant: lines are committed to lanes and merged into one chain when the log is read.
 
-Writers of one lane wait for each other's commits, those of different lanes do not. Each lane is a chain of its own; the
+Writers of one lane wait for each other's commits, those of different lanes do not. Each lane is a separate chain; the
 tenant's audit chains the lines taken from the lanes, so that both can be verified.
 """
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from mnemic.errors import StoreCorrupt, StoreUnavailable
-from mnemic.ports import RecordStore
+from mnemic.ports import RecordStore, Transaction
 from mnemic.ports.optional_capabilities import Damage
 from mnemic.ports.row_store import Row, RowChange, Table
-from mnemic.types import Memory, Status
+from mnemic.types import Deadline, Memory, Status
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_stores.in_process import InProcessRows
 from mnemic_stores.layered import LayeredStore, memories
@@ -31,6 +33,7 @@ from mnemic_testing.record_store.fixtures import (
 )
 from tests.contract.journal_store import JournalRows, journal_store
 
+T = TypeVar("T")
 SAID = ("tea in the morning", "milk in the tea", "coffee is for work")
 
 
@@ -248,3 +251,52 @@ async def test_a_journal_that_was_cut_off_has_every_whole_transaction(tmp_path: 
     path.write_bytes(b"no journal\n")
     with pytest.raises(StoreCorrupt, match="journal"):
         await JournalRows(path).open()
+
+
+class LateRows(InProcessRows):
+    """Rows of a server whose answer is lost once: the work runs again, and then it turns out that its first run was
+    committed. `meanwhile` is written by another process between the two.
+    """
+
+    meanwhile: Memory | None = None
+
+    async def transact(self, work: Callable[[RowChange], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+        result = await super().transact(work, deadline=deadline)
+        if (other := self.meanwhile) is None:
+            return result
+        self.meanwhile = None
+        await remember(await opened(self), other)
+
+        async def again(rows: RowChange) -> None:
+            await work(rows)
+            raise LostRace
+
+        with suppress(LostRace):
+            await super().transact(again)
+        return result
+
+
+class LostRace(Exception):
+    """The second run does not commit."""
+
+
+async def test_a_run_that_was_not_committed_leaves_nothing_in_the_cache() -> None:
+    rows = LateRows()
+    store = LayeredStore(rows)
+    await store.open(EMBEDDER.space)
+    rows.meanwhile = memory("coffee", fingerprint="c")
+
+    runs = count()
+
+    async def insert_tea(transaction: Transaction) -> Memory:
+        tea = memory("tea", fingerprint=f"t{next(runs)}")
+        await transaction.insert(tea)
+        return tea
+
+    tea = await store.transact(insert_tea)
+    milk = memory("milk", fingerprint="m")
+    await remember(await opened(rows), milk)
+    found = await store.newest(everything(), limit=9)
+    assert sorted(one.content for one in found) == ["coffee", "milk", "tea"]
+    assert tea.memory_id in ids(found)
+    assert milk.memory_id in ids(found)

@@ -102,20 +102,19 @@ class LayeredStore(SingleReads):
     ) -> T:
         if deadline is not None and deadline.expired:
             raise StoreBusy
-        done: list[LayeredTransaction] = []
 
-        async def run(rows: RowChange) -> T:
+        # The work may run again after a lost race, and the run that was committed need not be the last one: where a
+        # server's answer was lost, an earlier one may have been. So each run returns its transaction beside its result.
+        async def run(rows: RowChange) -> tuple[T, LayeredTransaction]:
             transaction = self._transaction(rows, self._scopes)
-            # The work may run again after a lost race: what counts is the last run, which was committed.
-            done[:] = [transaction]
             try:
-                return await work(transaction)
+                return await work(transaction), transaction
             finally:
                 transaction.end()
 
-        result = await self._ready.transact(run, deadline=deadline)
+        result, committed = await self._ready.transact(run, deadline=deadline)
         # After the commit only: a transaction that failed must leave nothing in the cache.
-        done[0].publish()
+        committed.publish()
         return result
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:

@@ -180,6 +180,7 @@ class Node:
         self._heap = cluster.heap
         self._tier = cluster.tier
         self._shares = cluster.shares
+        self._others_serve = ring_delay == _ADDED_RING_DELAY
         self.process: subprocess.Popen[bytes] | None = None
         self._spent = 0.0
         conf = self.folder / "conf"
@@ -227,19 +228,25 @@ class Node:
             self.process = subprocess.Popen(command, stdout=out, stderr=out, cwd=self.folder)
         if self._shares is not None:
             self._shares.put(f"node{self.number}", self.process.pid)
+            self._shares.weigh(f"node{self.number}", starting=self._others_serve)
 
     def wait(self) -> None:
-        """Return once it answers."""
+        """Return once it answers. One that starts while others serve has a small share of the processors until then: on
+        a machine to itself it would take nothing from them.
+        """
         until = time.monotonic() + _WAIT_SECONDS
         while not self._answers():
             if self.process is None or self.process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError(self._told())
             time.sleep(0.2)
+        if self._shares is not None:
+            self._shares.weigh(f"node{self.number}", starting=False)
 
     def kill(self) -> None:
         """End it as a crash would."""
         if self.process is not None and self.process.poll() is None:
             self._spent += cpu_seconds(self.process)
+            self._others_serve = True
             self.process.kill()
             self.process.wait()
 

@@ -9,6 +9,8 @@ from pathlib import Path
 _ROOT = Path("/sys/fs/cgroup")
 _TIMES = 8
 """The share of a group over that of other work on the machine."""
+_STARTING = 2.0
+"""The same of a group that starts: Java needs some 20 seconds of processor, of which other machines see nothing."""
 
 
 class Shares:
@@ -26,19 +28,16 @@ class Shares:
 
     def put(self, name: str, process: int) -> None:
         """Put a process into the group of this name, which is made where it is missing."""
-        controller = _controller()
-        assert controller is not None
-        group = controller / f"mnemic-{os.getpid()}-{name}"
+        group = _group(name)
         if group not in self._made:
             group.mkdir()
             self._made.append(group)
-            weight = group / "cpu.weight"
-            # The default of version 1 is 1024, that of version 2 is 100.
-            if weight.exists():
-                weight.write_text(str(100 * _TIMES))
-            else:
-                (group / "cpu.shares").write_text(str(1024 * _TIMES))
+            _weigh(group, _TIMES)
         (group / "cgroup.procs").write_text(str(process))
+
+    def weigh(self, name: str, *, starting: bool) -> None:
+        """Give a group the small share of what starts, or the share of the others."""
+        _weigh(_group(name), _STARTING if starting else _TIMES)
 
     def close(self) -> None:
         """Remove the groups, whose processes have ended."""
@@ -46,6 +45,21 @@ class Shares:
             with suppress(OSError):  # a process that is still ending keeps its group, which does no harm
                 group.rmdir()
         self._made.clear()
+
+
+def _group(name: str) -> Path:
+    controller = _controller()
+    assert controller is not None
+    return controller / f"mnemic-{os.getpid()}-{name}"
+
+
+def _weigh(group: Path, times: float) -> None:
+    """Set the share of a group. The default of version 1 is 1024, that of version 2 is 100."""
+    weight = group / "cpu.weight"
+    if weight.exists():
+        weight.write_text(str(int(100 * times)))
+    else:
+        (group / "cpu.shares").write_text(str(int(1024 * times)))
 
 
 def _controller() -> Path | None:

@@ -119,6 +119,9 @@ class Connection:
             idle_heartbeat_timeout=2,
             connect_timeout=10,
             control_connection_timeout=10,
+            # A node that comes up again knows statements from the table in which Cassandra keeps them; all callers
+            # preparing all of them on it at once is what it has least time for.
+            reprepare_on_up=False,
             monitor_reporting_enabled=False,  # the driver would tell the server about this machine
         )
 

@@ -90,6 +90,7 @@ async def keep_turn(engine: TurnLogEngine, actor: Actor, turn: TurnTexts) -> Non
     gone = _superfluous(await store.marks(tenant, turn_prefix(token)), engine.clock.now(), beside=name)
 
     async def work(unit: Unit) -> None:
+        # Read in the transaction: an erasure that began while the turn ran must not be followed by the user's words.
         erased = await unit.reads.find_mark(tenant, tombstone(token))
         left = json.loads(erased) if erased is not None else None
         if left is None or not (left["block"] or datetime.fromisoformat(left["at"]) >= turn.at):
@@ -144,6 +145,7 @@ async def reseal_turns(store: RecordStore, vault: TokenVault, tenant: str) -> in
         renewed = json.dumps({**kept, "sealed": fresh})
 
         async def work(unit: Unit, name: str = name, before: str = value, now: str = renewed) -> int:
+            # The turn may have been replaced or deleted since it was read.
             if await unit.reads.find_mark(tenant, name) != before:
                 return 0
             await unit.apply(Mutation(tenant=tenant, marks={name: now}))

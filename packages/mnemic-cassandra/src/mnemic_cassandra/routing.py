@@ -137,6 +137,7 @@ def partition_of(table: Table, key: Row) -> Partition | None:
     if table in _OF_SCOPE and len(key) >= 3:
         return Partition(*key[:3])
     if table == REQUEST and len(key) == 2:
+        # A user's idempotency key is `owner:key`: the receipt is committed in the partition of the user's memories.
         owner = key[1].rpartition(":")[0]
         return Partition(key[0], "user", owner) if owner else of_tenant(key[0])
     if table == AUDIT and len(key) == 2:

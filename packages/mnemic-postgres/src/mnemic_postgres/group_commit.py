@@ -25,6 +25,7 @@ T = TypeVar("T")
 Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"
 
 MOST = 64
+"""Members of a group at most: it is undone as a whole, so a failure costs all of them a second run."""
 MAX_LOCK_SECONDS = 0.5
 """Longest time for which a group accepts further writes; writers of that scope in other processes wait."""
 
@@ -89,6 +90,7 @@ class GroupCommit:
         await self._running.stop()
 
     async def _submit(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None, scope: Scope) -> T:
+        # No lock: all of this runs on one loop, so nobody can join between this check and the entry of the scope.
         if scope in self._waiting:
             job = _Job(work, deadline, asyncio.get_running_loop().create_future())
             self._waiting[scope].append(job)
@@ -114,6 +116,7 @@ class GroupCommit:
                     await self._separately(first)
         finally:
             del self._waiting[scope]
+            # Only when the store is closed is anybody left, who would otherwise wait forever.
             for job in queue:
                 job.error = StoreUnavailable("closed")
                 job.answer()
@@ -137,8 +140,10 @@ class GroupCommit:
 
         try:
             await self._connections.write(whole)
+        # To try each alone now would wait for the same server again, or, with the outcome unknown, write twice.
         except (StoreBusy, StoreUnavailable, CommitUnknown) as error:
             for job in group:
+                # One copy for each caller: a shared exception would collect the tracebacks of all of them.
                 job.error = copy(error)
         except Exception:  # noqa: BLE001 - nothing is stored, and whoever caused it meets it again
             for job in group:
@@ -157,6 +162,8 @@ class GroupCommit:
             job.result = await drive(job.work, transaction)
         except Exception as error:
             job.error = error
+            # Without a savepoint the changes of one member cannot be undone alone, and a failed statement aborts the
+            # transaction for all. A member that has changed nothing fails alone.
             if transaction.wrote or session.failure is not None:
                 raise
         else:

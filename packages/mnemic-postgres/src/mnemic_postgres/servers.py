@@ -64,8 +64,10 @@ async def prepare_all(connections: Sequence[Any], space: VectorSpace | None) -> 
     `prepare` raises, and InvalidConfig (`invalid_config:postgres_servers`, `invalid_config:postgres_role`).
     """
     try:
+        # One process at a time sets servers up. The first server's lock stands for all, and ends with its connection.
         await connections[0].execute(f"SELECT pg_advisory_lock({_SETTING_UP})")
         known = [await connection.fetchval(_KNOWN) for connection in connections]
+        # A server that is set up already is the model: with another salt than its own, a new one would not find words.
         first = known.index(True) if True in known else 0
         found = [await spaces.present(one) for one, there in zip(connections, known, strict=True) if there]
         if len({one for one in found if one is not None}) > 1:
@@ -117,6 +119,7 @@ async def _number(connections: Sequence[Any]) -> None:
     free = iter(sorted(set(range(1, STEP)) - set(taken)))
     for connection, rows, known in zip(connections, found, numbers, strict=True):
         number = next(free) if known is None else known
+        # All sequences or none: a server with two remainders is refused.
         async with connection.transaction():
             for row in rows:
                 if row["step"] != STEP:

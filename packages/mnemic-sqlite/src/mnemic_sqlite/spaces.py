@@ -30,6 +30,7 @@ _CLEAR = """
         SELECT row_id FROM memory_search WHERE row_id > ? AND next_vector IS NOT NULL ORDER BY row_id LIMIT ?
     ) RETURNING row_id
 """
+# Columns are renamed in place of copying vectors: the change takes the same time however many rows there are.
 _SWITCH = """
     DROP INDEX memory_search_unfilled;
     ALTER TABLE memory_search RENAME COLUMN vector TO spent;
@@ -101,6 +102,7 @@ def fill(connection: apsw.Connection, rows: Rows, filled: Sequence[tuple[Memory,
         done = 0
         for memory, vector in filled:
             checked_vector(vector, space.dimension)
+            # A memory that has changed since it was read has another version, and is filled in the next pass.
             found = fetch(connection, _FOUND, (memory.scope.tenant, memory.memory_id, memory.version))
             for row_id, body in found:
                 if memory.content == DAMAGED:

@@ -61,6 +61,7 @@ class Tables:
 
     def undo(self) -> None:
         """Take back every change since `changed` was emptied."""
+        # A copy, because `_set` records what it reverts, too.
         for table, key, row in reversed(self.changed.copy()):
             self._set(table, key, row)
 
@@ -98,6 +99,7 @@ class InProcessRows:
         with self._lock:
             try:
                 return run_through(work, self.tables)
+            # Also for an interrupt: half a change must not stay.
             except BaseException:
                 self.tables.undo()
                 raise

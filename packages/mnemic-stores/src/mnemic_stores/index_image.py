@@ -22,6 +22,7 @@ FORMAT = 1
 """To be raised with every change of what a column means: an image of another format is not read."""
 
 _ALIGNED = 64
+"""Bytes, a cache line: columns begin at multiples of it, so that numpy reads them in place."""
 _OWN = (AppendOnlyColumn, SparseColumn, Postings, Vectors, QuantisedVectors, Identifiers, NameLookup)
 _COLUMNS = ("_identifiers", "_vectors", "_named", "_said", "_cues", "_happened", "_times", "_content", "_context")
 _DERIVED = frozenset({"_column", "_key", "_late", "_waiting"})
@@ -41,6 +42,7 @@ def write(index: ScopeIndex, file: BinaryIO, mark: Mapping[str, Any]) -> None:
     checks = [zlib.crc32(_bytes(array)) for array in arrays]
     said = {"names": index.names, "live": len(index), "seen": index.seen, "columns": columns}
     head = json.dumps({"format": FORMAT, "mark": dict(mark), "lengths": lengths, "checks": checks} | said).encode()
+    # The checksum of the head comes first, in eight digits, so that a damaged head is never parsed.
     checked = b"%08x" % zlib.crc32(head) + head + b"\n"
     file.write(checked + bytes(-len(checked) % _ALIGNED))
     for array in arrays:
@@ -72,6 +74,7 @@ def read(data: bytearray, index: ScopeIndex, mark: Mapping[str, Any]) -> None:
         index.taken_over(head["names"], live=head["live"], seen=head["seen"])
     except UnusableImage:
         raise
+    # A file may contain anything. Whatever is wrong with its shape, the index is built from rows instead.
     except (KeyError, TypeError, IndexError, ValueError, AttributeError, RecursionError) as error:
         raise UnusableImage("shape") from error
 
@@ -137,6 +140,7 @@ def _value(said: Any, parts: list[memoryview]) -> Any:
 def _array(said: Any, parts: list[memoryview]) -> NDArray[Any]:
     fields = [tuple(one) for one in said["type"]]
     kind = np.dtype(fields[0][1]) if len(fields) == 1 and not fields[0][0] else np.dtype(fields)
+    # A column of objects would take the bytes of the file for addresses.
     if kind.hasobject:
         raise UnusableImage("type")
     part = parts[said["array"]]

@@ -44,6 +44,7 @@ async def broken_audit(rows: RowReads, tenant: str, sign: Sign | None) -> tuple[
 
 async def enqueue(rows: RowChange, entry: OutboxEntry) -> None:
     """Implement the port's `enqueue`."""
+    # Counted apart from the entries: the number of a removed entry must not be given to a later one.
     known = await rows.get(COUNTER, [("outbox",)])
     sequence = 1 + (known[0][1] if known else 0)
     place = (entry.scope.tenant, entry.scope.level.value, entry.scope.owner)
@@ -94,6 +95,7 @@ async def unregister(rows: RowChange, projection: str) -> None:
     registered = await _registered(rows)
     for row in await _entries(rows, await _removed(rows)):
         names = set(load(row.taken))
+        # With no projection left nobody has taken anything: such entries stay until the outbox is emptied as a whole.
         if registered and projection not in names and names >= registered:
             await rows.remove(OUTBOX, [row[:1]])
         elif projection in names:

@@ -163,8 +163,9 @@ async def sealed_turns(store: RecordStore, tenant: str) -> list[str]:
 
 async def _written(engine: TurnLogEngine, actor: Actor, name: str, turn: TurnTexts) -> str:
     """Return the turn as it is kept: identifiers in the clear, so that it can be found and deleted without a key."""
-    cut = {one: getattr(turn, one) and getattr(turn, one)[:LONGEST] for one in ("question", "answer", "block")}
-    texts = {one: text and await engine.redacted(text, actor=actor) for one, text in cut.items()}
+    whole = {one: getattr(turn, one) for one in ("question", "answer", "block")}
+    # Cut after redaction: half a card number at the cut would look harmless.
+    texts = {one: text and (await engine.redacted(text, actor=actor))[:LONGEST] for one, text in whole.items()}
     kept: dict[str, Any] = {"at": turn.at.isoformat(), "shown": list(turn.shown), "named": list(turn.named)}
     if engine.vault is None:
         return json.dumps({**kept, "texts": texts})

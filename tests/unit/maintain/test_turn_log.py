@@ -63,6 +63,15 @@ async def test_a_run_keeps_question_and_answer_redacted_and_sealed(engine: Memor
     assert in_clear is (engine.vault is None)
 
 
+async def test_a_card_number_at_the_cut_is_redacted_as_a_whole(engine: MemoryEngine) -> None:
+    card = "4111 1111 1111 1111"
+    question = "Is this my card? ".ljust(turn_log.LONGEST - 12, "x") + " " + card
+    await keep_turn(engine, ANA, TurnTexts(run_id="r", at=START, question=question))
+    (turn,) = await kept(engine)
+    assert card[:4] not in turn.question
+    assert len(turn.question) <= turn_log.LONGEST
+
+
 @pytest.mark.parametrize(
     ("policy", "limits", "program", "wanted"),
     [

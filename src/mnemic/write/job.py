@@ -69,7 +69,8 @@ def rounded(vectors: Sequence[Vector]) -> list[Vector]:
     import numpy as np
 
     values = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
-    sums = np.rint(np.cumsum(np.abs(values) * VECTOR_STEPS, axis=1, dtype=np.float64))
-    steps = np.minimum(np.diff(sums, prepend=0.0), VECTOR_STEPS - 1)
-    signed = np.where(values < 0, -steps, steps) + 0.0  # the sum is there for -0
+    steps = np.rint(np.cumsum(np.abs(values) * VECTOR_STEPS, axis=1, dtype=np.float64))
+    steps[:, 1:] -= steps[:, :-1].copy()
+    # The methods of numpy that are written in Python (diff, where) took most of the time that one vector needs.
+    signed = np.copysign(np.minimum(steps, VECTOR_STEPS - 1), values) + 0.0  # the sum is there for -0
     return [one.tobytes() for one in (signed / VECTOR_STEPS).astype("<f4")]

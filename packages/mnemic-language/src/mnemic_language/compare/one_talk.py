@@ -7,7 +7,9 @@ the same topic; so a faint word ("since", "only", "got") on a shared topic says 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from mnemic_language.compare import KEPT
 from mnemic_language.compare.agreement import PLAIN, TWO, agree, is_faint
 from mnemic_language.compare.ended_objects import SAYS_LITTLE
 from mnemic_language.compare.expressions import FROM_NOW_ON
@@ -17,6 +19,8 @@ from mnemic_language.compare.vocabulary import SLOTS
 
 LONGEST_SLIP = 8
 """Maximum number of words of a correction by a faint word: "Sorry, the 14th!"."""
+LATELY_COMPARED = 256
+"""Later statements whose matter is kept: each is compared with all its neighbours in turn."""
 _CLAUSES = re.compile(
     r"[,;:.!?()]\s|\s[-\u2013\u2014]{1,3}\s|\b(?:and|but|so|und|aber|et|mais|donc|y|pero|e|ma|mas|en|maar|dus)\b"
 )
@@ -78,11 +82,21 @@ def names_matter(old: Frame, new: Frame) -> bool:
     """
     if not old.stems & new.stems:
         return True  # they agree in an attribute or in a value of a sort
-    clauses = [Frame(one) for one in _CLAUSES.split(new.plain) if one.strip()]
-    return any(_matter(one) & old.stems for one in clauses if one.cues & PLAIN)
+    return not _matter(new.plain).isdisjoint(old.stems)
 
 
-def _matter(clause: Frame) -> frozenset[str]:
-    """Return the words of content of a clause without those that say that something changes or ends."""
-    turning = {stem(word) for word in clause.tokens if Frame(word).cues & PLAIN}
-    return clause.stems - turning - SAYS_LITTLE
+@lru_cache(maxsize=LATELY_COMPARED)
+def _matter(plain: str) -> frozenset[str]:
+    """Return the words of content of the clauses with a plain word of change, without those that say that something
+    changes or ends.
+    """
+    clauses = [Frame(one) for one in _CLAUSES.split(plain) if one.strip()]
+    turning = [one for one in clauses if one.cues & PLAIN]
+    stems = {one for clause in turning for one in clause.stems - set(map(stem, filter(_turns, clause.tokens)))}
+    return frozenset(stems) - SAYS_LITTLE
+
+
+@lru_cache(maxsize=KEPT)
+def _turns(word: str) -> bool:
+    """Return True if a word alone says plainly that something changes or ends."""
+    return not Frame(word).cues.isdisjoint(PLAIN)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from mnemic_language.compare.change import framed
 from mnemic_language.compare.products import HAS, KIND, named_products
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import person_words, plain, product_kinds, word_classes
@@ -63,12 +64,15 @@ def ended_one_of(new: Frame, statements: Sequence[str]) -> list[int]:
 
 def _mention_of(text: str, noun: str) -> _Mention | None:
     """Return what a statement of the speaker's tells of things of a kind; None if nothing."""
-    frame, kind = Frame(text), stem(noun)
+    kind, sorts = stem(noun), product_kinds().get(noun, ())
+    mentioned = [found for found in _WORD.finditer(text) if stem(plain(found[0])) == kind]
+    if not mentioned and not sorts:  # most statements, which are not taken apart for it
+        return None
+    frame = framed(text)
     if frame.negated or (frame.relations and not frame.own) or HAS.search(frame.plain) is None:
         return None
-    sorts, named = product_kinds().get(noun, ()), named_products(frame)
+    named = named_products(frame)
     products = {f"{sort} {number}" for sort in sorts for number in named.get(sort, ())}
-    mentioned = [found for found in _WORD.finditer(text) if stem(plain(found[0])) == kind]
     if not mentioned and not products:
         return None
     numbers = word_classes()["numbers"]

@@ -153,6 +153,20 @@ class InProcessEmbedder:
             raise
 
 
+class PrefixedEmbedder(InProcessEmbedder):
+    """An embedder whose model was trained with a prefix before statements, and another one before questions."""
+
+    text_prefix = query_prefix = ""
+
+    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        """One vector per statement; see `mnemic.ports.Embedder`."""
+        return await super().embed([self.text_prefix + text for text in texts], deadline=deadline)
+
+    async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        """One vector per question; see `mnemic.ports.EmbedsQueries`."""
+        return await super().embed([self.query_prefix + text for text in texts], deadline=deadline)
+
+
 class MiniLmEmbedder(InProcessEmbedder):
     """384 dimensions, mean-pooled, on `threads` cores; texts beyond `max_tokens` word pieces are cut there.
 

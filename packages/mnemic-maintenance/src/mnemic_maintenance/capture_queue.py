@@ -64,7 +64,7 @@ async def messages_of(store: RecordStore, entries: Sequence[QueuedMessage]) -> d
 
 
 async def take_out(store: RecordStore, tenant: str, entries: Sequence[QueuedMessage]) -> None:
-    """Take entries out of the queue: they are read."""
+    """Remove entries from the queue, once they are read."""
     await apply(store, Mutation(tenant=tenant, marks=dict.fromkeys(one.name for one in entries)))
 
 
@@ -94,7 +94,7 @@ class Lease:
         return await commit(self.store, work)
 
     async def give_back(self) -> None:
-        """Let others read."""
+        """Return the lease, so that others may read."""
         await apply(self.store, Mutation(tenant=self.tenant, marks={_READER: None}))
 
 

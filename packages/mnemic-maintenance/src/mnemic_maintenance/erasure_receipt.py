@@ -40,7 +40,7 @@ class ErasureReceipt:
 
     @property
     def complete(self) -> bool:
-        """Nothing of it was found any more."""
+        """True if the final scan found nothing any more."""
         return not any(self.traces.values())
 
     def as_dict(self) -> dict[str, Any]:

@@ -94,7 +94,9 @@ async def examine(store: RecordStore, tenant: str, now: datetime, *, near: float
 
 
 async def _newest(store: RecordStore, tenant: str, limit: int) -> list[Memory]:
-    """Walk all, keep the last: identifiers sort by creation, and the port walks upwards."""
+    """Return the newest memories: walk all and keep the last, as the port walks upwards and identifiers sort by
+    creation.
+    """
     kept: deque[Memory] = deque(maxlen=limit)
     after = None
     while page := await store.scan(tenant, statuses=[Status.ACTIVE], after=after, limit=PAGE):
@@ -112,7 +114,7 @@ async def _near(store: RecordStore, memory: Memory, near: float) -> list[Memory]
 
 
 def _is_junk(memory: Memory) -> bool:
-    """Says nothing: hardly a letter or digit, and no data either."""
+    """Return True if it says nothing: hardly a letter or digit, and no data."""
     said = sum(character.isalnum() for character in memory.content)
     return said < SHORTEST and memory.key is None and not memory.data
 
@@ -124,7 +126,7 @@ def _unused(memories: list[Memory], used: set[str] | None, now: datetime) -> Ite
 
 
 async def _injected(store: RecordStore, tenant: str) -> set[str] | None:
-    """Every memory that ever entered a model's input; None where that was never logged."""
+    """Return every memory that ever entered a model's input; None if injections were never logged."""
     found: set[str] = set()
     logged = False
     async for event in audit_of(store, tenant):

@@ -1,4 +1,4 @@
-"""Every job of upkeep, one after the other."""
+"""All maintenance jobs, one after the other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class MaintenanceEngine(Protocol):
-    """The parts of `MemoryEngine` that upkeep is made of."""
+    """The parts of `MemoryEngine` that maintenance uses."""
 
     store: RecordStore
     embedder: Embedder

@@ -7,33 +7,25 @@ from typing import Any
 
 from mnemic.errors import EmbedderFailed
 from mnemic.plugins.extras import brought_by
-from mnemic.providers.minilm import InProcessEmbedder
-from mnemic.types import Deadline, Vector, VectorSpace
+from mnemic.providers.minilm import PrefixedEmbedder
+from mnemic.types import Vector, VectorSpace
 
 QUERY, PASSAGE = "q\x00", "p\x00"
 """Marks of questions and statements on the way to the model: the same text has two vectors."""
 
 
-class FastembedEmbedder(InProcessEmbedder):
+class FastembedEmbedder(PrefixedEmbedder):
     """Vectors of one of fastembed's models by its name. The first text waits for the model, which fastembed fetches
     from the hub unless it has it in its cache, or `folder` has its files.
 
     Raises EmbedderFailed also `:model_file` where there is no such model, or it cannot be had.
     """
 
-    def __init__(
-        self, model: str, dimension: int, *, folder: str | None = None, threads: int = 1, batch: int = 32
-    ) -> None:
+    text_prefix, query_prefix = PASSAGE, QUERY
+
+    def __init__(self, model: str, dimension: int, *, folder: str | None = None, threads: int = 1) -> None:
         space = VectorSpace(model=model, dimension=dimension)
-        super().__init__(space, lambda: _opened(space, folder, threads), batch=batch)
-
-    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """One vector per statement; see `mnemic.ports.Embedder`."""
-        return await super().embed([PASSAGE + text for text in texts], deadline=deadline)
-
-    async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """One vector per question; see `mnemic.ports.EmbedsQueries`."""
-        return await super().embed([QUERY + text for text in texts], deadline=deadline)
+        super().__init__(space, lambda: _opened(space, folder, threads))
 
 
 def _opened(space: VectorSpace, folder: str | None, threads: int) -> Callable[[Sequence[str]], list[Vector]]:

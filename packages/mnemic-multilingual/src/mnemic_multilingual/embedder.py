@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from importlib.resources import as_file, files
 
 from mnemic.errors import EmbedderFailed
-from mnemic.providers.minilm import InProcessEmbedder
-from mnemic.types import Deadline, Vector, VectorSpace
+from mnemic.providers.minilm import PrefixedEmbedder
+from mnemic.types import Vector, VectorSpace
 
 WEIGHTS = "e5-small-q4.bin"
 WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
@@ -21,22 +21,16 @@ MOST_CHARS = 2_000
 QUERY, PASSAGE = "query: ", "passage: "
 
 
-class MultilingualEmbedder(InProcessEmbedder):
+class MultilingualEmbedder(PrefixedEmbedder):
     """384 dimensions, on `threads` cores; a text beyond 2,000 characters is cut there.
 
     Raises EmbedderFailed also `:model_file` when the weights are absent or not the pinned ones, and `:not_finite`.
     """
 
-    def __init__(self, *, threads: int = 1, batch: int = 32) -> None:
-        super().__init__(SPACE, lambda: Model(threads).vectors, batch=batch)
+    text_prefix, query_prefix = PASSAGE, QUERY
 
-    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """One vector per statement; see `mnemic.ports.Embedder`."""
-        return await super().embed([PASSAGE + text for text in texts], deadline=deadline)
-
-    async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """One vector per question; see `mnemic.ports.EmbedsQueries`."""
-        return await super().embed([QUERY + text for text in texts], deadline=deadline)
+    def __init__(self, *, threads: int = 1) -> None:
+        super().__init__(SPACE, lambda: Model(threads).vectors)
 
 
 class Model:

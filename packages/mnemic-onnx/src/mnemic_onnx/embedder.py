@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mnemic.errors import EmbedderFailed
-from mnemic.providers.minilm import InProcessEmbedder, fitting, session_options
-from mnemic.types import Deadline, Vector
+from mnemic.providers.minilm import PrefixedEmbedder, fitting, session_options
+from mnemic.types import Vector
 from mnemic_onnx.folder import MODEL, TOKENISER, ModelFolder, digest_of
 
 if TYPE_CHECKING:
@@ -17,24 +17,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 
-class OnnxEmbedder(InProcessEmbedder):
+class OnnxEmbedder(PrefixedEmbedder):
     """Vectors of the model in `folder`, on `threads` cores; a text beyond its `max_tokens` tokens is cut there.
 
     Raises EmbedderFailed also `:model_file` when the model cannot be read, or is another than the described one, and
     `:not_finite`.
     """
 
-    def __init__(self, folder: ModelFolder, *, threads: int = 1, batch: int = 32) -> None:
+    def __init__(self, folder: ModelFolder, *, threads: int = 1) -> None:
         self.folder = folder
-        super().__init__(folder.space, lambda: Model(folder, threads).vectors, batch=batch)
-
-    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """One vector per statement; see `mnemic.ports.Embedder`."""
-        return await super().embed([self.folder.text_prefix + text for text in texts], deadline=deadline)
-
-    async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """One vector per question; see `mnemic.ports.EmbedsQueries`."""
-        return await super().embed([self.folder.query_prefix + text for text in texts], deadline=deadline)
+        self.text_prefix, self.query_prefix = folder.text_prefix, folder.query_prefix
+        super().__init__(folder.space, lambda: Model(folder, threads).vectors)
 
 
 class Model:

@@ -11,7 +11,7 @@ _START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
 class ManualClock:
-    """A `Clock` whose time is set by the test. Sleeping takes no time: it moves the clock and lets other tasks run."""
+    """A `Clock` that the test sets. Sleeping takes no time: it moves the clock and lets other tasks run."""
 
     def __init__(self, now: datetime = _START) -> None:
         self._now = aware(now, "now")
@@ -23,17 +23,17 @@ class ManualClock:
         return self._now
 
     def monotonic(self) -> float:
-        """Seconds that `advance` and `sleep` have added up to."""
+        """Return the sum of the seconds of `advance` and `sleep`."""
         return self._monotonic
 
     async def sleep(self, duration: timedelta) -> None:
-        """Advance by `duration`, note it in `slept`, and let other tasks run."""
+        """Advance by `duration`, record it in `slept`, and let other tasks run."""
         self.slept.append(duration)
         self.advance(duration)
         await asyncio.sleep(0)
 
     def advance(self, duration: timedelta) -> datetime:
-        """Let time pass on both clocks; the new wall-clock time. A negative duration is refused with ValueError."""
+        """Advance both clocks, and return the new wall-clock time. Raises ValueError for a negative duration."""
         if duration < timedelta(0):
             raise ValueError("time passes forwards; `jump_to` sets the wall clock back")
         self._now += duration
@@ -41,5 +41,5 @@ class ManualClock:
         return self._now
 
     def jump_to(self, moment: datetime) -> None:
-        """Set the wall clock, also backwards, as an administrator would; the monotonic clock does not notice."""
+        """Set the wall clock, also backwards, as an administrator would; the monotonic clock is unaffected."""
         self._now = aware(moment, "moment")

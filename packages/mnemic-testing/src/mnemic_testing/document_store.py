@@ -48,7 +48,7 @@ class DocumentStoreContract:
 
     @pytest.fixture
     def clock(self) -> ManualClock:
-        """Return the clock that ends documents."""
+        """Return the clock by which documents expire."""
         return ManualClock()
 
     @pytest.fixture

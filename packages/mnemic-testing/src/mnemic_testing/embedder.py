@@ -1,4 +1,4 @@
-"""An embedder for tests: no model, the same vectors on every machine, shared words mean nearness."""
+"""An embedder for tests: no model, the same vectors on every machine; texts that share words are near each other."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class WordEmbedder:
         return self._space
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """One vector per text. Raises EmbedderFailed (`embedder_failed:timeout`) when the deadline has passed."""
+        """Return one vector per text. Raises EmbedderFailed (`embedder_failed:timeout`) if the deadline has passed."""
         if deadline is not None and deadline.expired:
             raise EmbedderFailed("timeout")
         self.texts += len(texts)
         return [self.vector(text) for text in texts]
 
     def vector(self, text: str) -> Vector:
-        """Return the vector of one text, without the ceremony, in the steps to which a write rounds."""
+        """Return the vector of one text without awaiting, rounded as a write rounds it."""
         values = [0.0] * self._space.dimension
         for word in terms(text) or ["(blank)"]:
             digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4 * _PLACES_PER_WORD).digest()

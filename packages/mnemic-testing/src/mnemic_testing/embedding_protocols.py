@@ -1,4 +1,4 @@
-"""Vectors of a scripted model in the words of each protocol: OpenAI's and Voyage's, Gemini's, Cohere's, Bedrock's."""
+"""Vectors of a scripted model in each protocol: OpenAI's and Voyage's, Gemini's, Cohere's, Bedrock's."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def fragment(
     valid_from: datetime | None = None,
     valid_to: datetime | None = None,
 ) -> Fragment:
-    """Return a memory that says these triples on a day; `valid_from` and `valid_to` hold for all of them."""
+    """Return a memory that states these triples on a day; `valid_from` and `valid_to` apply to all of them."""
     holds = {"valid_from": valid_from, "valid_to": valid_to}
     names = dict.fromkeys(end for source, _, target in triples for end in (source, target))
     return Fragment(
@@ -82,7 +82,7 @@ async def names(store: GraphStore, where: Scope | None = None) -> list[str]:
 
 
 async def around(store: GraphStore, start: str, **more: object) -> dict[str, int]:
-    """Return how many relations away each neighbour is."""
+    """Return the distance of each neighbour, in relations."""
     found = await store.neighbours(scope(), start, **more)  # type: ignore[arg-type]
     return {one.node.node: one.hops for one in found}
 

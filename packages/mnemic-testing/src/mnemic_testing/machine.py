@@ -96,7 +96,7 @@ class StoreMachine(RuleBasedStateMachine):
         return self._loop.run_until_complete(call)
 
     def _both(self, ask: Callable[[RecordStore], Awaitable[T]]) -> T:
-        """Return the answer of the store under test, after it was found equal to the model's."""
+        """Return the answer of the store under test, after comparing it with the model's."""
         answers = [self._run(self._answer(ask, each)) for each in (self._model, self._store)]
         assert answers[1] == answers[0], f"model: {answers[0]!r}\nstore: {answers[1]!r}"
         answer: T = answers[1]

@@ -174,8 +174,8 @@ def _text(said: Any) -> str:
 
 
 def streamed(body: Mapping[str, Any]) -> bytes:
-    """Return a chat completion as server-sent events: all of it in one chunk, then how it ended, then the end.
-    Bodies of `/v1/messages` and `/v1/responses` come in the events of these protocols.
+    """Return a chat completion as server-sent events: all of it in one chunk, the reason why it ended, and the end
+    marker. Bodies of `/v1/messages` and `/v1/responses` are sent as the events of these protocols.
     """
     own = {"message": message_events, "response": response_events}.get(body.get("type") or body["object"])
     if own is not None:
@@ -193,7 +193,7 @@ def streamed(body: Mapping[str, Any]) -> bytes:
 
 
 def message_events(body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the events of a streamed `/v1/messages`: each block whole in one piece."""
+    """Yield the events of a streamed `/v1/messages`, each block in one piece."""
     spent = body["usage"]
     begun = {**body, "content": [], "stop_reason": None, "usage": {**spent, "output_tokens": 0}}
     yield {"type": "message_start", "message": begun}

@@ -101,7 +101,7 @@ class ProjectionMachine(RuleBasedStateMachine):
         raise NotImplementedError
 
     async def check(self, stored: Sequence[Memory]) -> None:
-        """Assert that the copy shows what it should of `stored`, all memories in `SCOPES` whatever their status."""
+        """Assert that the copy shows what it should of `stored`: all memories in `SCOPES`, whatever their status."""
         raise NotImplementedError
 
     def teardown(self) -> None:

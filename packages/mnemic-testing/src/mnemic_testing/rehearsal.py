@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def variables(base_url: str) -> dict[str, str]:
-    """Return the variables that lead the vendors' clients to the server at `base_url`."""
+    """Return the environment variables that point the vendors' clients at the server at `base_url`."""
     root = base_url.removesuffix("/v1")
     return {
         "OPENAI_BASE_URL": base_url,
@@ -47,7 +47,7 @@ def variables(base_url: str) -> dict[str, str]:
 
 
 def answer(request: ModelRequest) -> str | dict[str, Any]:
-    """Return what the model says: the memories of the last block in the request, if there is one."""
+    """Return the reply of the model: the memories of the last block in the request, if there is one."""
     if request.response_format is not None:
         return {"items": []}
     blocks = [found[2] for text in _texts(request.body) for found in _BLOCK.finditer(text)]

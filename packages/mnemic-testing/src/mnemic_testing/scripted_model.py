@@ -74,7 +74,7 @@ class ModelRequest:
 
     @property
     def texts(self) -> list[str]:
-        """The texts to embed."""
+        """Return the texts to embed."""
         return texts_of(self.body)
 
 
@@ -101,7 +101,7 @@ class Reply:
 
     @classmethod
     def status(cls, code: int, *, retry_after: str | None = None, param: str | None = None) -> Reply:
-        """Return an HTTP error; `param` is the request's parameter that it blames."""
+        """Return an HTTP error; `param` is the request's parameter that it names as the cause."""
         return cls(code=code, retry_after=retry_after, param=param)
 
     @classmethod
@@ -111,7 +111,7 @@ class Reply:
 
     @classmethod
     def broken(cls, fault: Fault) -> Reply:
-        """Return an answer that goes wrong in this way."""
+        """Return an answer that fails in this way."""
         return cls(fault=fault)
 
 

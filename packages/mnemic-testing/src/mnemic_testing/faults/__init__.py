@@ -1,1 +1,1 @@
-"""Faults to try a store with: power cuts, kills, and what must be true afterwards."""
+"""Faults to test a store with: power cuts, kills, failing calls; and the conditions that must be true afterwards."""

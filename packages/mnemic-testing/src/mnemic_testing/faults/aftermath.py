@@ -1,4 +1,4 @@
-"""Conditions that a memory file must meet, whatever happened to its writers: read from the file alone, by plain SQL."""
+"""Conditions that a memory file must meet whatever happened to its writers, checked on the file alone, by plain SQL."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Examined:
 
     @property
     def whole(self) -> bool:
-        """Nothing is damaged, nothing half there."""
+        """True if nothing is damaged and nothing is there in part only."""
         return not self.damage and not self.halves
 
 
@@ -107,7 +107,7 @@ def _stored(version: int, status: str, body: str) -> Stored:
 
 
 def _has_schema(connection: apsw.Connection) -> bool:
-    """Check whether the last migration is there; a file that was being created may be short of it."""
+    """Check whether the last migration was applied; a file whose creation was interrupted may lack it."""
     return bool(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'request'").fetchone())
 
 
@@ -121,7 +121,7 @@ def _broken_chains(connection: apsw.Connection) -> Iterator[str]:
 
 
 def _trail_halves(connection: apsw.Connection) -> Iterator[str]:
-    """Memories against the audit, the outbox and the receipts."""
+    """Compare memories with the audit, the outbox and the receipts."""
     rows = connection.execute(_MEMORIES).fetchall()
     here = {(tenant, memory_id): version for tenant, memory_id, version, *_ in rows}
     old = connection.execute("SELECT tenant, memory_id, version, body ->> 'status', body, 1 FROM memory_version")

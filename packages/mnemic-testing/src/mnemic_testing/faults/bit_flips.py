@@ -1,4 +1,4 @@
-"""Bytes of a closed memory file that a disk has changed: is it noticed, is what is served right, what of the rest?"""
+"""Bit flips in a closed memory file: is the damage noticed, is everything served correct, what happens to the rest?"""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ class FlipReport:
 
 
 async def make_file(path: Path, memories: int) -> dict[str, str]:
-    """Return a file with so many memories, some changed, some forgotten, all else as it comes; what each says."""
+    """Create a file with this many memories, some changed, some forgotten, and everything else that a file has; return
+    the statements of each.
+    """
     said = {}
     async with MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder()) as engine:
         for number in range(memories):
@@ -80,14 +82,14 @@ class Flips:
         self.report = FlipReport()
 
     async def run(self, flips: int) -> FlipReport:
-        """Make so many trials, spread over the whole file."""
+        """Run this many trials, spread over the whole file."""
         for number in range(flips):
             at = number * len(self._raw) // flips + self._choice.randrange(max(1, len(self._raw) // flips))
             await self.one(min(at, len(self._raw) - 1), self._choice.choice((1, 1, 1, 8, 64)))
         return self.report
 
     async def one(self, at: int, length: int) -> None:
-        """Change `length` bytes from `at`, and look at everything."""
+        """Change `length` bytes from `at`, and examine the file."""
         self._unfound: set[str] = set()
         self._where = f"at {at}+{length}"
         report, path = self.report, self._folder / "flipped.db"

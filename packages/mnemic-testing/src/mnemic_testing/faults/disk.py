@@ -30,7 +30,7 @@ KINDS = tuple(_SHAPES)
 
 
 class _Replaced:
-    """One system call of SQLite's. `before(*arguments)` gives 0, or the errno to fail with."""
+    """A replaced system call of SQLite's. `before(*arguments)` returns 0, or the errno to fail with."""
 
     def __init__(self, kind: str, before: Callable[..., int]) -> None:
         names, answer, arguments = _SHAPES[kind]
@@ -84,7 +84,7 @@ class FailingDisk:
             self.calls, self._nth, self._kinds, self._sticky = 0, nth, frozenset(kinds), sticky
 
     def heal(self) -> None:
-        """Nothing fails any more; `calls` stays."""
+        """Stop failing; `calls` is kept."""
         with self._lock:
             self._nth = 0
 
@@ -128,7 +128,7 @@ class FullDisk:
 
     @property
     def used(self) -> int:
-        """Bytes that the folder's files take up."""
+        """Return the bytes that the folder's files occupy."""
         return sum(file.stat().st_size for file in self._folder.iterdir() if not file.name.endswith("-shm"))
 
     def _before(self, file: int, _: int, length: int, offset: int) -> int:
@@ -167,11 +167,11 @@ class FailingSyncs(apsw.VFS):
         self.calls, self._nth, self._sticky = 0, nth, sticky
 
     def heal(self) -> None:
-        """Nothing fails any more; `calls` stays."""
+        """Stop failing; `calls` is kept."""
         self._nth = 0
 
     def step(self) -> None:
-        """Count a sync. Raises apsw.IOError where it is to fail."""
+        """Count a sync. Raises apsw.IOError if it is to fail."""
         self.calls += 1
         if self.calls == self._nth or (self._sticky and self.calls > self._nth > 0):
             raise apsw.IOError("sync")

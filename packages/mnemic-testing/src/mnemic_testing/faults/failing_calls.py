@@ -31,11 +31,11 @@ class NthCall:
         self.calls, self.failed, self._nth, self._moment = 0, None, nth, moment
 
     def heal(self) -> None:
-        """Nothing fails any more; `calls` stays."""
+        """Stop failing; `calls` is kept."""
         self._nth = 0
 
     async def through(self, name: str, call: Callable[[], Awaitable[T]]) -> T:
-        """Make the call. Raises `error` where it is its turn."""
+        """Make the call. Raises `error` if it is the one to fail."""
         self.calls += 1
         hit = self.calls == self._nth
         if hit:
@@ -71,7 +71,9 @@ class FailingStore:
         return call
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], **named: Any) -> T:
-        """Run `work` on a transaction whose calls count too; failing after the commit is a commit nobody heard of."""
+        """Run `work` on a transaction whose calls count too. A failure after the commit is a commit whose confirmation
+        is lost.
+        """
 
         async def watched(transaction: Transaction) -> T:
             port: Any = _FailingPort(transaction, self.nth, "transaction")
@@ -117,7 +119,7 @@ class FailingEmbedder:
 
     @property
     def space(self) -> VectorSpace:
-        """The inner embedder's."""
+        """Return the space of the inner embedder."""
         return self._inner.space
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
@@ -125,5 +127,5 @@ class FailingEmbedder:
         return await self.nth.through("embed", lambda: self._inner.embed(texts, deadline=deadline))
 
     async def close(self) -> None:
-        """Close the inner one."""
+        """Close the inner embedder."""
         await self._inner.close()

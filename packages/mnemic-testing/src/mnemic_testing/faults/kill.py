@@ -70,7 +70,7 @@ def run_kills(folder: Path, kills: int, *, seed: int = 1) -> KillReport:
 
 
 class _Run:
-    """The parent: forks, kills, checks."""
+    """Parent process: forks, kills, checks."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self._folder = folder
@@ -98,7 +98,7 @@ class _Run:
         self._check()
 
     def _kill_at_random(self, child: int, reading: int, *, opening: bool) -> list[dict[str, Any]]:
-        """Kill while the file is being opened, or some answers later; the lines that were heard."""
+        """Kill while the file is being opened, or some answers later; return the lines received."""
         heard, answers = b"", -1 if opening else self._choice.randint(0, _MOST_ANSWERS)
         until = time.monotonic() + _GIVE_UP_SECONDS
         while heard.count(b"\n") == 0 or heard.count(b'{"answer"') < answers:
@@ -120,7 +120,7 @@ class _Run:
         return [json.loads(line) for line in heard.split(b"\n")[:-1]]
 
     def _account(self, said: list[dict[str, Any]]) -> None:
-        """Take over what the writer acknowledged; what it only began is unknown."""
+        """Record what the writer acknowledged; what it only began is unknown."""
         repeated = self._unknown
         for line in said:
             if "found" in line:

@@ -140,7 +140,7 @@ class Oracle:
         return choice.sample(active, min(count, len(active)))
 
     def doubles(self) -> int:
-        """Return the number of active memories that say what another one says. Values of keys may be equal."""
+        """Return the number of active memories that repeat another one. Values of keys may be equal."""
         said = [one.content for one in self.known.values() if one.status == Status.ACTIVE and " " in one.content]
         return len(said) - len(set(said))
 
@@ -198,7 +198,7 @@ def _agree(expected: Stored | None, found: Stored | None) -> bool:
 
 
 def _is_behind(expected: Stored | None, found: Stored | None) -> bool:
-    """Check whether something acknowledged is missing: a memory, a version, or that it was forgotten."""
+    """Check whether something acknowledged is missing: a memory, a version, or a deletion."""
     if expected is None or found is None:
         return True
     return found.version < expected.version

@@ -44,7 +44,7 @@ async def moved(store: RecordStore) -> Memory:
 
 
 class BelievingContract(Setting):
-    """The recorded axis of time."""
+    """Check reads along the recorded axis of time."""
 
     async def test_each_moment_has_its_version(self, store: RecordStore) -> None:
         await moved(store)

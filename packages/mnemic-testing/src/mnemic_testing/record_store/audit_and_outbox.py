@@ -44,7 +44,7 @@ async def _sequences(store: RecordStore, projection: str | None = None) -> list[
 
 
 class TrailContract(Setting):
-    """Nothing here can be lost, changed or forged unnoticed."""
+    """Check that nothing of these can be lost, changed or forged unnoticed."""
 
     async def test_the_audit_is_numbered_and_chained_per_tenant(self, store: RecordStore) -> None:
         for number in range(5):

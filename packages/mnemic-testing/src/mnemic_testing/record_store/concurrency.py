@@ -34,7 +34,7 @@ from mnemic_testing.record_store.fixtures import (
 
 
 class SharingContract(Setting):
-    """Many at once, one after the other."""
+    """Check many tasks and processes at once, and reopening."""
 
     async def test_a_closed_store_says_so(self, store: RecordStore) -> None:
         await store.close()

@@ -19,7 +19,7 @@ SAID = ("tea in the harbour", "coffee in the harbour", "tea at home", "a red bic
 
 
 class DimensionsContract(Setting):
-    """`open` with a space of another dimension than the usual one."""
+    """Check `open` with a space of an unusual dimension."""
 
     @pytest.mark.parametrize("dimension", [8, 768, 1024, 3072])
     async def test_vectors_of_every_dimension_are_searched_exactly(self, tmp_path: Path, dimension: int) -> None:

@@ -55,7 +55,7 @@ def family(**fields: Any) -> list[Memory]:
 
 
 async def tell(store: RecordStore, graph: GraphStore, *memories: Memory) -> None:
-    """Remember `memories`, and let the graph hold what they say."""
+    """Store `memories`, and link what they say in the graph."""
     await remember(store, *memories)
     for one in memories:
         fragment = fragment_of(one)

@@ -21,7 +21,7 @@ START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 def day(number: float) -> datetime:
-    """Noon of the `number`-th day after the start."""
+    """Return noon of the `number`-th day after the start."""
     return START + timedelta(days=number)
 
 

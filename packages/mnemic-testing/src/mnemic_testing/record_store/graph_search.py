@@ -19,7 +19,7 @@ OFF = Weights(graph=0.0, near=0.0)
 
 
 class SurroundingContract(Setting):
-    """Two relations away, and never further than the filter."""
+    """Check that a search reaches two relations far, and never beyond the filter."""
 
     @pytest_asyncio.fixture
     async def graph(self, store: RecordStore) -> InProcessGraph:

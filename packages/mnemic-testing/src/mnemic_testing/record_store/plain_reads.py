@@ -44,7 +44,7 @@ ODD = [
 
 
 class ReadingContract(Setting):
-    """Get, list, count."""
+    """Check get, list and count."""
 
     async def test_several_reads_are_of_one_moment(self, store: RecordStore) -> None:
         first, second = memory("the first lighthouse"), memory("the second lighthouse")

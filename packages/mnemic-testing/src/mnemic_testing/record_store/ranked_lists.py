@@ -30,7 +30,7 @@ _WORDS = "tea coffee harbour lisbon porto train cat dog green blue old new".spli
 
 
 class SearchingContract(Setting):
-    """By cosine, by words, by time."""
+    """Check the lists by cosine, by words and by time."""
 
     async def test_nearest_is_exact_and_complete(self, store: RecordStore) -> None:
         rng = random.Random(3)  # noqa: S311

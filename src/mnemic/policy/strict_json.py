@@ -25,18 +25,18 @@ _NO_BRACKET = bytes(code for code in range(256) if chr(code) not in "[]{}")
 _NO_VALUE = bytes(code for code in range(256) if chr(code) not in "[{,")
 
 
-_PLACE = re.compile(r" at line (\d+) column \d+\Z")
+_PLACE = re.compile(r" at line (\d+) column (\d+)\Z")
 """The parser's wording for the place at which it stopped."""
 
 
 class NotStrictJson(ValueError):
-    """The text breaks one of the rules; the message names the rule and contains nothing of the text. `line` counts from
-    1.
+    """The text breaks one of the rules; the message names the rule and contains nothing of the text. `line` and
+    `column` (in bytes) count from 1; `column` is 0 where the place is unknown.
     """
 
-    def __init__(self, rule: str, *, line: int = 1) -> None:
+    def __init__(self, rule: str, *, line: int = 1, column: int = 0) -> None:
         super().__init__(rule)
-        self.line = line
+        self.line, self.column = line, column
 
 
 def loads(text: object, *, max_bytes: int = MAX_BYTES, max_values: int | None = None) -> object:
@@ -63,7 +63,8 @@ def _parsed(raw: bytes) -> object:
         value: object = from_json(raw, allow_inf_nan=False, cache_strings="none")
     except ValueError as error:
         place = _PLACE.search(str(error))
-        raise NotStrictJson("not JSON", line=1 if place is None else int(place[1])) from None
+        line, column = (1, 0) if place is None else (int(place[1]), int(place[2]))
+        raise NotStrictJson("not JSON", line=line, column=column) from None
     return value
 
 

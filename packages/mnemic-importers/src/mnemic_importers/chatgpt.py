@@ -5,7 +5,9 @@ The path that ends at `current_node` is what the user saw last; messages of othe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mnemic.errors import InvalidInput
@@ -13,11 +15,13 @@ from mnemic.types import Message, Origin
 from mnemic_importers.conversations.fields import first, text
 from mnemic_importers.conversations.importer_interface import Importer
 from mnemic_importers.conversations.item import Item
-from mnemic_importers.conversations.records import Record
+from mnemic_importers.conversations.multi_file_exports import Packed
+from mnemic_importers.conversations.records import Record, records
 from mnemic_importers.conversations.timestamps import moment
 from mnemic_importers.entries import began_at, entry, in_order, left_out, mapping, read, wrong
 
 _ROLES = frozenset({"user", "assistant", "tool"})
+_PART_OF_EXPORT = re.compile(r"(?:^|/)conversations-\d{1,6}\.json$")
 _SAID = frozenset({"text", "multimodal_text"})
 
 
@@ -103,7 +107,7 @@ def _message(message: Any, conversation: str) -> Message:
     sent = said.get("create_time")
     return Message(
         role=role,
-        content="\n".join(part for part in parts if isinstance(part, str)),
+        content="\n".join(filter(None, map(_words, parts))),
         message_id=text(said, "id"),
         session=conversation,
         sent_at=None if sent is None else moment(sent, "message:create_time"),
@@ -111,4 +115,26 @@ def _message(message: Any, conversation: str) -> Message:
     )
 
 
-IMPORTER = Importer(items=items, recognises=recognises, main_files=("conversations.json",), rank=50)
+def _words(part: Any) -> str:
+    """Return the words of a part of a message: its text, or what was said aloud. A picture has none."""
+    if isinstance(part, Mapping) and part.get("content_type") == "audio_transcription":
+        part = part.get("text")
+    return part if isinstance(part, str) else ""
+
+
+def folder(files: Packed, _asked: bool) -> Iterator[Item] | None:
+    """Return the items of an export in several files, as large ones are; None for any other folder."""
+    names = [name for name in files.named(".json") if _PART_OF_EXPORT.search(name)]
+    return items(_records(files, names), "export") if names else None
+
+
+def _records(files: Packed, names: list[str]) -> Iterator[Record]:
+    """Yield the conversations of each file; one that cannot be read affects no other."""
+    for name in names:
+        try:
+            yield from (replace(one, place=f"{name}, {one.place}") for one in records(files.open(name)))
+        except InvalidInput as problem:
+            yield Record(place=name, problem=problem)
+
+
+IMPORTER = Importer(items=items, recognises=recognises, folder=folder, main_files=("conversations.json",), rank=50)

@@ -15,6 +15,10 @@ from mnemic_importers.conversations.item import Item
 from mnemic_importers.entries import left_out
 
 _HEADING = re.compile(r"#{1,6} ")
+_UNDERLINE = re.compile(r"={2,}|-{2,}")
+"""Line under a heading in the other spelling of Markdown."""
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FRONT_MATTER_ENDS = frozenset({"---", "..."})
 
 
 def recognises(line: str) -> bool:
@@ -23,29 +27,33 @@ def recognises(line: str) -> bool:
 
 
 def items(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
-    """Yield a memory for each paragraph, with its heading as context."""
+    """Yield a memory for each paragraph, with its heading as context. Code between fences is one paragraph."""
     words: list[str] = []
-    heading, first = "", 0
-    for number, line in [*_body(lines), (0, "")]:
+    heading, first, fence = "", 0, ""
+    for number, line in [*_body(list(lines)), (0, "")]:
         result = line.rstrip()
-        if _HEADING.match(result) or not result.strip():
-            if words:
-                yield from _note(f"line {first}", heading, "\n".join(words), name)
-                words = []
-            heading = result.lstrip("# ").strip() if result.strip() else heading
-        else:
+        opened = _FENCE.match(result)
+        if fence or opened:
+            fence = "" if opened and result.strip() == fence else fence or (opened[1] if opened else "")
+        elif _UNDERLINE.fullmatch(result) and len(words) == 1:
+            heading, words = words[0].strip(), []
+            continue
+        if number and (fence or opened or (result.strip() and not _HEADING.match(result))):
             first = first if words else number
             words.append(result)
+            continue
+        if words:
+            yield from _note(f"line {first}", heading, "\n".join(words), name)
+            words = []
+        heading = result.lstrip("# ").strip() if result.strip() else heading
 
 
-def _body(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield the lines after the front matter."""
-    inside = False
-    for position, (number, line) in enumerate(lines):
-        if line.strip() == "---" and (position == 0 or inside):
-            inside = not inside
-        elif not inside:
-            yield number, line
+def _body(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the lines after the front matter: what is between a first line of `---` and the next."""
+    if lines and lines[0][1].strip() == "---":
+        end = next((at for at, (_, line) in enumerate(lines[1:], start=1) if line.strip() in _FRONT_MATTER_ENDS), 0)
+        return lines[end + 1 :]
+    return lines
 
 
 def _note(place: str, heading: str, words: str, name: str) -> Iterator[Item]:

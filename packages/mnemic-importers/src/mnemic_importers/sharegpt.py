@@ -30,9 +30,14 @@ def recognises(value: Mapping[str, Any]) -> bool:
     return isinstance(said, list) and any(isinstance(one, Mapping) and "from" in one and "value" in one for one in said)
 
 
+def _is_conversation(value: Mapping[str, Any]) -> bool:
+    """Return True for a conversation in a file of this format: one without messages is no mistake."""
+    return recognises(value) or value.get("conversations") == []
+
+
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
     """Yield the messages of each conversation in their order. The format tells no times."""
-    for position, record in enumerate(read(found, name, recognises, "expected a ShareGPT conversation"), start=1):
+    for position, record in enumerate(read(found, name, _is_conversation, "expected a ShareGPT conversation"), start=1):
         if isinstance(record, Item):
             yield record
             continue

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -108,10 +109,21 @@ def folder(files: Packed, asked: bool) -> Iterator[Item] | None:
 
 def _channels(files: Packed, users: str | None) -> Iterator[Item]:
     people = people_in([one.value for one in records(files.open(users))]) if users is not None else {}
+    root = (users or "").rpartition("/")[0]
     for name in files.named(".json"):
-        *_, channel, _ = ("", *name.split("/"))
-        if channel:
-            yield from items(records(files.open(name)), channel, people)
+        folder, _, file = name.removeprefix(f"{root}/").rpartition("/")
+        channel = folder.rpartition("/")[2]
+        if channel and name != users:
+            yield from _file(files, name, f"{channel}/{file}", channel, people)
+
+
+def _file(files: Packed, name: str, place: str, channel: str, people: Mapping[str, str]) -> Iterator[Item]:
+    """Yield the messages of one day; a file that cannot be read affects no other."""
+    try:
+        found = (replace(one, place=f"{place}, {one.place}") for one in records(files.open(name)))
+        yield from items(found, channel, people)
+    except InvalidInput as problem:
+        yield Item(place=place, conversation=channel, problem=problem)
 
 
 IMPORTER = Importer(items=items, recognises=recognises, folder=folder, rank=110)

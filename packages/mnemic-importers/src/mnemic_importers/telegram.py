@@ -43,11 +43,19 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
         value = record.value
         about = value.get("personal_information")
         owner = about.get("user_id") if isinstance(about, Mapping) else None
-        for chat in [value] if _is_chat(value) else value["chats"]["list"]:
+        for chat in [value] if _is_chat(value) else _chats(value):
             if _is_chat(chat):
                 yield from _chat(chat, owner)
             else:
                 yield wrong(record.place, name, "conversation:shape", "expected a chat with messages")
+
+
+def _chats(value: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the chats of an account, those that the user has left included."""
+    for group in ("chats", "left_chats"):
+        listed = value.get(group)
+        if isinstance(listed, Mapping) and isinstance(listed.get("list"), list):
+            yield from listed["list"]
 
 
 def _chat(chat: Mapping[str, Any], owner: Any) -> Iterator[Item]:
@@ -80,17 +88,19 @@ def _own_ids(chat: Mapping[str, Any], owner: Any) -> frozenset[Any]:
 
 
 def _message(value: Any, role: str, conversation: str) -> Message:
+    """Return a message. One that was passed on is by whoever wrote it, never by the user."""
     said = mapping(value, "message")
+    forwarded = "forwarded_from" in said
     sent = first(said, "date_unixtime", "date")
     if isinstance(sent, str) and sent.isascii() and sent.isdigit() and len(sent) < 16:
         sent = int(sent)
     number = text(said, "id")
     return Message(
-        role=role,
+        role="participant" if forwarded else role,
         content=_content(said.get("text")),
         message_id=None if number is None else f"{conversation}:{number}",
         session=conversation,
-        speaker=text(said, "from"),
+        speaker=text(said, "forwarded_from" if forwarded else "from"),
         sent_at=None if sent is None else moment(sent, "message:date"),
         origin=Origin.IMPORT,
     )

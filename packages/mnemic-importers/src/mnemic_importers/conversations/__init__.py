@@ -1,7 +1,8 @@
 """Reader of conversation files: chat lines and mnemic's own exports here, every other format by the importer that a
 package offers (this one, and `mnemic-eval` for benchmarks).
 
-The format is detected from the content, never from the file name, and gzip from its first bytes. Lines are read lazily.
+The format is detected from the content, and by the ending of the file name only for a text that nothing recognises;
+gzip is detected from its first bytes. Lines are read lazily.
 A defect of the whole file raises InvalidInput (`invalid_input:file:<what>`); a defective message becomes an `Item` with
 a `problem`, and reading continues.
 """
@@ -24,7 +25,7 @@ from mnemic_importers.conversations import archive_lines, chat, export_lines
 from mnemic_importers.conversations.importer_interface import Importer
 from mnemic_importers.conversations.item import Item
 from mnemic_importers.conversations.multi_file_exports import Packed, packed
-from mnemic_importers.conversations.records import Record, open_file, records, text_lines
+from mnemic_importers.conversations.records import Record, conversation_name, open_file, records, text_lines
 
 __all__ = ["AUTO", "Importer", "Item", "formats", "read_bytes", "read_conversation"]
 
@@ -83,7 +84,7 @@ def read_conversation(path: str | Path, file_format: str = AUTO, conversation: s
 def read_bytes(data: bytes, file_format: str = AUTO, name: str = "upload") -> Iterator[Item]:
     """Yield the items of a file that is at hand. Raises as `read_conversation` does."""
     candidates, asked = importers(file_format)
-    yield from _read(BufferedReader(BytesIO(data)), candidates, asked, name)
+    yield from _read(BufferedReader(BytesIO(data)), candidates, asked, name, name)
 
 
 def _items(path: str | Path, file_format: str, conversation: str | None) -> Iterator[Item]:
@@ -93,7 +94,7 @@ def _items(path: str | Path, file_format: str, conversation: str | None) -> Iter
         yield from _packed_items(files, candidates, asked, conversation)
         return
     with open_file(path) as (stream, name):
-        yield from _read(stream, candidates, asked, conversation or name)
+        yield from _read(stream, candidates, asked, conversation or name, Path(path).name)
 
 
 def importers(file_format: str) -> tuple[list[Importer], bool]:
@@ -121,9 +122,11 @@ def _unknown(file_format: str) -> InvalidInput | MissingExtra:
     return InvalidInput("format", hint=f"one of {', '.join(formats())}")
 
 
-def _read(stream: Any, candidates: list[Importer], asked: bool, name: str) -> Iterator[Item]:
-    """Yield the items of one file."""
-    text = _of_text(stream, candidates, asked)
+def _read(
+    stream: Any, candidates: list[Importer], asked: bool, name: str, file_name: str | None = None
+) -> Iterator[Item]:
+    """Yield the items of one file. A text that nothing recognises is read by the ending of `file_name`."""
+    text = _of_text(stream, candidates, asked, file_name or "")
     if text is not None and text.lines is not None:
         yield from text.lines(text_lines(stream), name)
         return
@@ -135,8 +138,8 @@ def _read(stream: Any, candidates: list[Importer], asked: bool, name: str) -> It
         yield from chosen.items(found, name)
 
 
-def _of_text(stream: Any, candidates: list[Importer], asked: bool) -> Importer | None:
-    """Return the importer of a text: the one that is asked for, or that knows the first line."""
+def _of_text(stream: Any, candidates: list[Importer], asked: bool, file_name: str) -> Importer | None:
+    """Return the importer of a text: the one that is asked for, that knows the first line, or that has the ending."""
     if asked:
         return candidates[0] if candidates[0].lines is not None else None
     peek = getattr(stream, "peek", None)
@@ -147,7 +150,9 @@ def _of_text(stream: Any, candidates: list[Importer], asked: bool) -> Importer |
     except (OSError, EOFError, zlib.error):  # reading it says what is wrong with it
         return None
     line = head.partition("\n")[0]
-    return next((one for one in candidates if one.recognises_line is not None and one.recognises_line(line)), None)
+    known = next((one for one in candidates if one.recognises_line is not None and one.recognises_line(line)), None)
+    fitting = [] if known is not None or head.startswith(("{", "[")) else _by_ending(candidates, file_name)
+    return known or next(iter(fitting), None)
 
 
 def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conversation: str | None) -> Iterator[Item]:
@@ -166,11 +171,31 @@ def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conver
     if not texts:
         raise InvalidInput("file:directory", hint="the folder or zip contains no export that is known")
     for name in texts:
-        fitting = [one for one in candidates if one.ending is not None and name.casefold().endswith(one.ending)]
+        fitting = _by_ending(candidates, name)
         chosen = (fitting, True) if fitting and not asked else (candidates, asked)
-        yield from _read(files.open(name), *chosen, name.rpartition(".")[0])
+        own = name.rpartition(".")[0] if fitting else _name_of_text(files, name)
+        try:
+            yield from _read(files.open(name), *chosen, own)
+        except InvalidInput as problem:
+            if len(texts) == 1:
+                raise
+            yield Item(place=name, conversation=own, problem=problem)
 
 
+def _by_ending(candidates: list[Importer], name: str) -> list[Importer]:
+    return [one for one in candidates if one.ending is not None and name.casefold().endswith(one.ending)]
+
+
+def _name_of_text(files: Packed, name: str) -> str:
+    """Return the name of a chat in a folder or a zip: that of its file, as if it were alone, or of the whole where
+    every chat has the same file name.
+    """
+    inner = name.rpartition("/")[2]
+    return conversation_name(files.path.name if inner.casefold() == _NAMELESS else inner)
+
+
+_NAMELESS = "_chat.txt"
+"""Name of the one text in the zip that WhatsApp gives on an iPhone; the zip is named after the chat."""
 _MAIN_FILES = ("conversations.json", "myactivity.json", "result.json")
 """Names of the one file of an export, where the format asked for names none."""
 

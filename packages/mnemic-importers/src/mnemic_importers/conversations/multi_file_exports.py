@@ -64,7 +64,16 @@ def packed(path: str | Path) -> Packed | None:
 def _bounded(names: Iterator[str]) -> tuple[str, ...]:
     found = []
     for name in names:
+        if _is_hidden(name):
+            continue
         found.append(name)
         if len(found) > MOST_FILES:
             raise InvalidInput("file:too_large", hint=f"more than {MOST_FILES} files")
     return tuple(sorted(found))
+
+
+def _is_hidden(name: str) -> bool:
+    """Return True for folders of a zip, and for what programs keep beside a user's files: macOS in a zip, the settings
+    and the bin of a note-taking program, version control.
+    """
+    return name.endswith("/") or any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))

@@ -26,6 +26,12 @@ _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _FIRST_LINES = 20
+_LONG_LINE = 200
+"""Columns from which on an error names the column, too: a product writes its whole export into one line."""
+_HALVES = re.compile(
+    r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+"""Escapes of JSON for half a surrogate pair; escaped backslashes and whole pairs are matched so that they stay."""
 _NAME = re.compile(r"[^A-Za-z0-9_.:@+-]+", re.ASCII)
 
 
@@ -49,9 +55,14 @@ def open_file(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
             raw, name = cast(BufferedReader, sys.stdin.buffer), "stdin"
         else:
             raw = stack.enter_context(_opened(Path(path)))
-            name = _NAME.sub("-", Path(path).name.partition(".")[0]).strip("-") or "file"
+            name = conversation_name(Path(path).name)
         packed = raw.peek(2)[:2] == _GZIP
         yield cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=raw))) if packed else raw, name
+
+
+def conversation_name(file_name: str) -> str:
+    """Return the identifier of a conversation that only its file names."""
+    return _NAME.sub("-", file_name.partition(".")[0]).strip("-") or "file"
 
 
 def _opened(path: Path) -> BufferedReader:
@@ -184,9 +195,23 @@ def _parsed(data: bytes, *, first_line: int, limit: int) -> Any:
     if len(data) > limit:
         raise InvalidInput("file:too_large", hint=f"line {first_line}: more than {limit} bytes")
     try:
-        return strict_json.loads(data.decode("utf-8"), max_bytes=limit)
+        return _value(data.decode("utf-8"), limit)
     except UnicodeDecodeError as error:
         at = first_line + data.count(b"\n", 0, error.start)
         raise InvalidInput("file:encoding", hint=f"line {at}: not UTF-8") from None
     except strict_json.NotStrictJson as error:
-        raise InvalidInput("file:json", hint=f"line {first_line + error.line - 1}: {error}") from None
+        column = f", column {error.column}" if error.column > _LONG_LINE else ""
+        raise InvalidInput("file:json", hint=f"line {first_line + error.line - 1}{column}: {error}") from None
+
+
+def _value(text: str, limit: int) -> object:
+    """Return the value of a text in which products may have cut an emoji in two: its half becomes U+FFFD. Raises
+    NotStrictJson.
+    """
+    try:
+        return strict_json.loads(text, max_bytes=limit)
+    except strict_json.NotStrictJson:
+        whole = _HALVES.sub(lambda found: found[1] or "\\ufffd", text) if "\\ud" in text or "\\uD" in text else text
+        if whole == text:
+            raise
+        return strict_json.loads(whole, max_bytes=limit)

@@ -263,7 +263,10 @@ def test_search_filters(mnemic: Call) -> None:
     assert found("--until", "2021-01-01") == ["The aisle was full of people."]
     assert found("--since", "2021-01-01") == ["aisle"]
     page = data(mnemic, "list", "--since", "2021-01-01", "--until", "2030-01-01")
-    assert [one["content"] for one in page["memories"]] == ["aisle"]
+    assert ([one["content"] for one in page["memories"]], page["total"], page["next"]) == (["aisle"], 1, None)
+    assert data(mnemic, "count", "--category", "travel")["count"] == 1
+    refused = mnemic("list", "--since", "2021-01-01", "--until", "2020-01-01")
+    assert (refused.exit_code, refused.stderr) == (3, "mnemic: invalid_input:window - it has to end after it begins\n")
     assert data(mnemic, "forget", "--until", "2021-01-01", "--dry-run")["would_forget"]
     assert len(found("--top-k", "1")) == 1
 

@@ -255,6 +255,40 @@ async def test_a_list_refuses_a_time_without_a_zone(engine: MemoryEngine, name: 
         await engine.list(actor=ANA, **bound)
 
 
+async def test_a_time_that_ends_before_it_begins_is_refused(engine: MemoryEngine) -> None:
+    """Nothing lies in it, so whoever asks has confused the two."""
+    day = datetime(2024, 5, 1, tzinfo=UTC)
+    for end in (day, day - timedelta(days=1)):
+        bounds: dict[str, Any] = {"happened_from": day, "happened_to": end}
+        for verb in (
+            engine.list(actor=ANA, **bounds),
+            engine.count(actor=ANA, **bounds),
+            engine.search("cat", actor=ANA, **bounds),
+            engine.forget_matching(actor=ANA, **bounds),
+        ):
+            with pytest.raises(InvalidInput, match="invalid_input:window - it has to end after it begins"):
+                await verb
+
+
+async def test_a_count_goes_by_the_filters_of_a_list(engine: MemoryEngine) -> None:
+    day = datetime(2024, 5, 1, tzinfo=UTC)
+    for number, city in enumerate(("Oslo", "Bergen", "Turku")):
+        at = day + timedelta(days=number)
+        category = "south" if city == "Turku" else "north"
+        await engine.add(f"Went to {city}.", actor=ANA, occurred_at=at, category=category, data={"day": number})
+    await engine.add("aisle", key="seat", actor=ANA)
+    for bounds, number in (
+        ({}, 4),
+        ({"categories": ["north"]}, 2),
+        ({"keys": ["seat"]}, 1),
+        ({"kinds": ["persona"]}, 0),
+        ({"where": {"day": {"$gte": 1}}}, 2),
+        ({"where": {"day": {"$gte": 1}}, "known_at": engine.clock.now()}, 2),
+        ({"happened_from": day + timedelta(days=1), "happened_to": day + timedelta(days=2)}, 1),
+    ):
+        assert await engine.count(actor=ANA, **bounds) == len(await engine.list(actor=ANA, **bounds)) == number
+
+
 async def test_a_filter_goes_by_what_was_believed_then(engine: MemoryEngine) -> None:
     receipt = await engine.add("The boat is in Oslo.", actor=ANA, data={"city": "Oslo"})
     clock: Any = engine.clock

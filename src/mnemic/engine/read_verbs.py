@@ -14,7 +14,7 @@ from mnemic.dispatch import Call, Dispatcher, Rules, Watchers
 from mnemic.errors import MemoryNotFound
 from mnemic.policy.grant import admit_intent
 from mnemic.requests import Request, given
-from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, aware
+from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, aware, window_of
 from mnemic.types.catalog import kind_of
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -246,15 +246,8 @@ class ReadVerbs:
         before: str | None = None,
     ) -> Sequence[Memory]:
         """Active memories, newest first, after the page that ended with `before`; filters as in `search`."""
-        asked = replace(
-            self._where(actor, kinds),
-            categories=None if categories is None else frozenset(categories),
-            keys=None if keys is None else frozenset(keys),
-            hidden_keys=await self.gateway.hidden_keys(actor),
-            happened_from=_moment(happened_from, "window"),
-            happened_to=_moment(happened_to, "window"),
-            as_of=_moment(as_of, "as_of"),
-        )
+        window = (happened_from, happened_to)
+        asked = await self._narrowed(actor, kinds, categories, keys, window, as_of)
         then, asked = await self._then(asked, known_at)
         if where is None:
             return await then.newest(asked, limit=limit, before=before, facets=facets)
@@ -263,12 +256,50 @@ class ReadVerbs:
         meeting = partial(first_meeting, where=asked, data=where, limit=limit, before=before, index=self.searcher.data)
         return await (self.store.read(meeting) if known_at is None else meeting(then))
 
-    async def count(self, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
-        """Return the number of active memories that the actor can read. `as_of` and `known_at` as in `search`."""
-        hidden = await self.gateway.hidden_keys(actor)
-        where = replace(self._where(actor, None), hidden_keys=hidden, as_of=_moment(as_of, "as_of"))
-        then, where = await self._then(where, known_at)
-        return await then.count(where)
+    async def count(
+        self,
+        *,
+        actor: Actor,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, JsonValue] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> int:
+        """Return the number of active memories that the actor can read; filters as in `list`."""
+        window = (happened_from, happened_to)
+        asked = await self._narrowed(actor, kinds, categories, keys, window, as_of)
+        then, asked = await self._then(asked, known_at)
+        if where is None:
+            return await then.count(asked)
+        from mnemic.retrieve.data_filter import count_meeting
+
+        meeting = partial(count_meeting, where=asked, data=where, index=self.searcher.data)
+        return await (self.store.read(meeting) if known_at is None else meeting(then))
+
+    async def _narrowed(
+        self,
+        actor: Actor,
+        kinds: Sequence[Kind | str] | None,
+        categories: Sequence[str] | None,
+        keys: Sequence[str] | None,
+        window: tuple[datetime | None, datetime | None],
+        as_of: datetime | None,
+    ) -> Where:
+        """Return the filter of a list or a count. Raises InvalidInput (`kind`, `window`, `as_of`)."""
+        happened_from, happened_to = window_of(*window)
+        return replace(
+            self._where(actor, kinds),
+            categories=None if categories is None else frozenset(categories),
+            keys=None if keys is None else frozenset(keys),
+            hidden_keys=await self.gateway.hidden_keys(actor),
+            happened_from=happened_from,
+            happened_to=happened_to,
+            as_of=_moment(as_of, "as_of"),
+        )
 
     async def _then(self, where: Where, known_at: datetime | None) -> tuple[Snapshot, Where]:
         """Return the store, or its state as believed at `known_at`, and the matching filter."""

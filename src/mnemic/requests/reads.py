@@ -92,10 +92,16 @@ class List(_Holding[Sequence[Memory]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count(Request[int]):
-    """Return how many active memories there are."""
+class Count(_Holding[int]):
+    """Return how many active memories meet a filter."""
 
     verb: ClassVar[str | None] = "count"
+    kinds: Sequence[Kind | str] | None = None
+    categories: Sequence[str] | None = None
+    keys: Sequence[str] | None = field(default=None, repr=False)
+    where: Mapping[str, Any] | None = field(default=None, repr=False)
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
     as_of: datetime | None = None
     known_at: datetime | None = None
 

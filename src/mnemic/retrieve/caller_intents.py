@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from mnemic.errors import InvalidInput
 from mnemic.retrieve.search import MAX_TOP_K
-from mnemic.types import Intent, JsonValue, Kind, aware
+from mnemic.types import Intent, JsonValue, Kind, aware, window_of
 from mnemic.types.catalog import kind_of
 from mnemic.types.conditions import checked_filter
 
@@ -35,7 +35,7 @@ def intent_of(
         raise InvalidInput("top_k", hint=f"1 to {MAX_TOP_K}")
     if not isinstance(query, str):
         raise InvalidInput("query")
-    begin, end = (moment(given, "window") for given in times[:2])
+    begin, end = window_of(*times[:2])
     return Intent(
         query=query,
         top_k=top_k,

@@ -65,3 +65,15 @@ async def first_meeting(
             if len(found) == limit:
                 break
     return found
+
+
+async def count_meeting(
+    moment: Snapshot, where: Where, data: Mapping[str, Any], *, index: DataIndex | None = None
+) -> int:
+    """Return how many `meeting` would yield. Raises InvalidInput (`where`, `operator`) for an invalid filter."""
+    data = checked_filter(data) or {}
+    narrowed = None if index is None else await index.narrowed(moment, where, data)
+    if narrowed is not None:
+        within = narrowed if where.memory_ids is None else narrowed & where.memory_ids
+        return await moment.count(replace(where, memory_ids=within))
+    return len([True async for _ in meeting(moment, where, data)])

@@ -23,6 +23,7 @@ from mnemic.types.values import (
     checked_identifier,
     checked_name,
     frozen,
+    window_of,
 )
 from mnemic.types.writes import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, StoredAnswer, WriteReceipt
 from mnemic_language.text.cues import Cues
@@ -155,6 +156,7 @@ __all__ = [
     "lowered",
     "subject_of",
     "to_json",
+    "window_of",
 ]
 
 

@@ -60,6 +60,16 @@ def aware(moment: datetime, name: str) -> datetime:
         raise InvalidInput(name, hint="a time in the years 1 to 9999, in UTC") from None
 
 
+def window_of(begin: datetime | None, end: datetime | None) -> tuple[datetime | None, datetime | None]:
+    """Return both bounds of a time in UTC. Raises InvalidInput (`window`) for a naive one, and for a time that ends
+    before it begins or lasts no moment: nothing could lie in it.
+    """
+    first, last = (None if one is None else aware(one, "window") for one in (begin, end))
+    if first is not None and last is not None and first >= last:
+        raise InvalidInput("window", hint="it has to end after it begins")
+    return first, last
+
+
 def checked_share(number: float, name: str) -> float:
     """Return `number`. Raises InvalidInput (`<name>`) unless it is a number from 0 to 1."""
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:

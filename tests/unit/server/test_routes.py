@@ -342,6 +342,15 @@ async def test_a_list_keeps_to_a_time(running: Running) -> None:
     ):
         page = (await running.client.get("/v1/memories", params=bounds, headers=ana)).json()
         assert [one["content"] for one in page["memories"]] == words
+        count = (await running.client.get("/v1/memories/count", params=bounds, headers=ana)).json()
+        assert count == {"count": len(words)}
+    backwards = {"happened_from": "2024-05-03", "happened_to": "2024-05-02"}
+    for refused in (
+        await running.client.get("/v1/memories", params=backwards, headers=ana),
+        await running.client.get("/v1/memories/count", params=backwards, headers=ana),
+        await running.client.post("/v1/search", json={"query": "Oslo", **backwards}, headers=ana),
+    ):
+        assert (refused.status_code, refused.json()["reason"]) == (422, "invalid_input:window")
     gone = await running.client.post("/v1/memories/forget", json={"happened_to": "2024-05-02T00:00:00Z"}, headers=ana)
     assert len(gone.json()["memory_ids"]) == 1
 

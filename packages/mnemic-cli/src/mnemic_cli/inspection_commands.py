@@ -10,7 +10,7 @@ from mnemic import requests
 from mnemic.types.serialisation import to_json
 from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_search
-from mnemic_cli.request_options import options_of
+from mnemic_cli.request_options import asked, options_of
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import note, say
 from mnemic_cli.views import day, hit_dict, label, memory_dict
@@ -26,11 +26,16 @@ if TYPE_CHECKING:
 @click.command("count", cls=Command)
 @options_of(requests.Count)
 @click.pass_obj
-def count_(given: Given, /, **times: Any) -> None:
-    """Count the active memories."""
+def count_(given: Given, /, **options: Any) -> None:
+    r"""Count the active memories.
+
+    \b
+      mnemic count --category travel --since 2026-01-01
+    """
+    request = asked(requests.Count, **options)
 
     async def work(engine: MemoryEngine, actor: Actor) -> int:
-        return await engine.handle(requests.Count(**times), actor=actor)
+        return await engine.handle(request, actor=actor)
 
     number = given.with_engine(work)
     given.show({"count": number}, lambda: str(number))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -95,7 +96,7 @@ def list_(given: Given, /, **options: Any) -> None:
       mnemic list --where '{"airline": "KLM"}' --limit 10
     """
     request = asked(requests.List, **options)
-    whole = requests.Count(as_of=request.as_of, known_at=request.known_at)
+    whole = requests.Count(**{one.name: getattr(request, one.name) for one in fields(requests.Count)})
 
     async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], int, str]:
         page = await engine.handle(request, actor=actor)

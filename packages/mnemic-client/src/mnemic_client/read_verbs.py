@@ -63,16 +63,7 @@ class RemoteReading(RemoteUpkeep[M]):
     @like(MemoryVerbs.list)
     async def list(self, given: SimpleNamespace) -> Sequence[Memory]:
         """Active memories, newest first; `before` is the memory_id that ended the previous page."""
-        asked: dict[str, Any] = {
-            "kinds": names(given.kinds),
-            "categories": given.categories,
-            "keys": given.keys,
-            "where": None if given.where is None else json.dumps(dict(given.where)),
-            "happened_from": iso(given.happened_from, "window"),
-            "happened_to": iso(given.happened_to, "window"),
-            "before": given.before,
-            **_times(given),
-        }
+        asked = _filter(given) | {"before": given.before}
         found: list[Memory] = []
         while True:
             asked["limit"] = min(given.limit - len(found), PAGE)
@@ -84,8 +75,8 @@ class RemoteReading(RemoteUpkeep[M]):
 
     @like(MemoryVerbs.count)
     async def count(self, given: SimpleNamespace) -> int:
-        """Return the number of active memories."""
-        count: int = (await self._remote.call("GET", "/v1/memories/count", params=_times(given)))["count"]
+        """Return the number of active memories that meet a filter."""
+        count: int = (await self._remote.call("GET", "/v1/memories/count", params=_filter(given)))["count"]
         return count
 
     @like(MemoryVerbs.history)
@@ -109,6 +100,19 @@ class RemoteReading(RemoteUpkeep[M]):
         page = {"before": given.before, "limit": given.limit}
         answer = await self._remote.call("GET", f"{at(given.memory_id)}/uses", params=page)
         return [use(one) for one in answer["uses"]], answer["next"]
+
+
+def _filter(given: SimpleNamespace) -> dict[str, Any]:
+    """Return the filter of a list or a count as the parameters of a request."""
+    return {
+        "kinds": names(given.kinds),
+        "categories": given.categories,
+        "keys": given.keys,
+        "where": None if given.where is None else json.dumps(dict(given.where)),
+        "happened_from": iso(given.happened_from, "window"),
+        "happened_to": iso(given.happened_to, "window"),
+        **_times(given),
+    }
 
 
 def _times(given: SimpleNamespace) -> dict[str, str | None]:

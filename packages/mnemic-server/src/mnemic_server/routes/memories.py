@@ -182,9 +182,33 @@ async def page(
 
 
 @router.get("/memories/count", **answering(CountResponse))
-async def count(actor: Reading, service: TheService, as_of: At = None, known_at: At = None) -> dict[str, Any]:
-    """Count the active memories. `as_of`: that were true then; `known_at`: that were believed then."""
-    return {"count": await service.engine.count(actor=actor, as_of=as_of, known_at=known_at)}
+async def count(
+    actor: Reading,
+    service: TheService,
+    kinds: Annotated[list[Kinds] | None, Query(description="Only these kinds.")] = None,
+    categories: Annotated[list[Name] | None, Query(max_length=50, description="Only these categories.")] = None,
+    keys: Annotated[list[Name] | None, Query(max_length=50, description="Only these keys.")] = None,
+    where: Annotated[str | None, Query(max_length=8192, description="A filter on `data`, as JSON.")] = None,
+    happened_from: At = None,
+    happened_to: At = None,
+    as_of: At = None,
+    known_at: At = None,
+) -> dict[str, Any]:
+    """Count the active memories that meet a filter. `happened_from` and `happened_to`: what happened in that time;
+    `as_of`: that were true then; `known_at`: that were believed then.
+    """
+    number = await service.engine.count(
+        actor=actor,
+        kinds=kinds,
+        categories=categories,
+        keys=keys,
+        where=filter_of(where),
+        happened_from=happened_from,
+        happened_to=happened_to,
+        as_of=as_of,
+        known_at=known_at,
+    )
+    return {"count": number}
 
 
 @router.get("/memories/{memory_id}", **answering(MemoryResponse))

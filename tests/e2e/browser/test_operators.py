@@ -36,6 +36,11 @@ async def noah(stage: Stage) -> AsyncIterator[str]:
 async def test_somebody_is_found_read_with_a_reason_and_erased(enter: Enter, noah: str) -> None:
     page = await enter("olga")
     await visit(page, "users")
+    find, name = page.get_by_role("button", name="Find", exact=True), page.get_by_label("User", exact=True)
+    beside, asked = await find.bounding_box(), await name.bounding_box()
+    assert beside is not None
+    assert asked is not None
+    assert abs(beside["y"] + beside["height"] / 2 - asked["y"] - asked["height"] / 2) <= 2
     await page.get_by_role("link", name=noah).click()
     await page.get_by_role("button", name="Read the memories").click()
     await page.get_by_label("Reason").fill("case 4711")

@@ -14,7 +14,7 @@ export async function show({ argument, signal }) {
 
 function list(signal) {
   const name = el("input", { name: "user", required: true, maxlength: "128", autocomplete: "off", spellcheck: "false", autofocus: true });
-  const form = el("form", { class: "inline", on: { submit: (event) => (event.preventDefault(), location.assign(linkTo("users", name.value.trim()))) } },
+  const form = el("form", { class: "inline hinted", on: { submit: (event) => (event.preventDefault(), location.assign(linkTo("users", name.value.trim()))) } },
     field("User", name, "The name by which your application or provider knows them."), el("button", { type: "submit", class: "button primary" }, "Find"));
   const seen = new Map();
   const load = async (cursor) => {
@@ -32,7 +32,7 @@ function list(signal) {
 
 function row({ user, count, updated_at }) {
   return el("div", { class: "row" },
-    el("p", {}, el("a", { class: "content", href: linkTo("users", user) }, user), el("span", { class: "meta" }, counted(count, "memory", "memories"), " · last ", when(updated_at))));
+    el("p", {}, el("a", { class: "content", href: linkTo("users", user) }, user), el("span", { class: "meta" }, counted(count, "memory", "memories"), " · updated ", when(updated_at))));
 }
 
 function person(user) {

@@ -57,6 +57,22 @@ async def test_a_chat_that_does_not_say_who_the_user_is_tells_its_speakers(runni
     assert (named["captured"], named["speakers"]) == ({"diet": 1}, [])
 
 
+async def test_a_text_that_is_read_whole_is_taken_in_by_several_requests(running: Running) -> None:
+    """The dates of a chat are read by the whole of it, and what went before is the context of a message."""
+    ana = await running.caller("writer", "reader")
+    chat = "".join(
+        f"0{day}/02/2024, 9:15 PM - {who}: Good morning!\n" for day, who in enumerate(("Ana", "Ben", "Ana"), 1)
+    )
+    chat += "13/02/2024, 9:15 PM - Ben: I am vegetarian.\nReally.\n"
+    parts = [await sent(running, ana, name="_chat.txt", text=chat, me="Ben", start=at, most=1) for at in range(4)]
+    assert [(one["entries"], one["messages"], one["recorded"]) for one in parts] == [(4, 1, 1)] * 4
+    assert [one["captured"] for one in parts] == [{}, {}, {}, {"diet": 1}]
+    again = await sent(running, ana, name="_chat.txt", text=chat, me="Ben")
+    assert (again["messages"], again["recorded"], again["refreshed"]) == (4, 0, 4)
+    held = (await running.client.get("/v1/memories", params={"kinds": "episodic"}, headers=ana)).json()["memories"]
+    assert {one["occurred_at"][:10] for one in held} == {"2024-02-01", "2024-02-02", "2024-02-03", "2024-02-13"}
+
+
 async def test_an_imported_value_that_waits_for_review_is_counted(running: Running) -> None:
     """An import is trusted less than what the user has said, so its other value of a key waits for a person."""
     ana = await running.caller("writer", "reader")

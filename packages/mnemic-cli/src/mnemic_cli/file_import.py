@@ -113,6 +113,11 @@ class Intake:
     summary: Summary = field(default_factory=Summary)
     _previous: Message | None = field(default=None, init=False)
 
+    def follow(self, items: Sequence[Item]) -> None:
+        """Go on after these items, which were taken in before: the last message is the context of the next."""
+        said = [one.content for one in items if isinstance(one.content, Message)]
+        self._previous = next((part for one in reversed(said) for part in reversed(list(in_parts(one)))), None)
+
     async def take(self, items: Iterator[Item], progress: Progress) -> Summary:
         """Take all items in, in order, unless the store or a model fails on the way: then `summary.stopped` says why.
 

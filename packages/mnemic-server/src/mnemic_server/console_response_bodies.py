@@ -50,6 +50,7 @@ class PlaceFailed(ResponseBody):
 class UploadResponse(ResponseBody):
     """Result of one part of an imported file."""
 
+    entries: int
     messages: int
     memories: int
     recorded: int

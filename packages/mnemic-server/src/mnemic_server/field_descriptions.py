@@ -74,6 +74,7 @@ FIELDS: dict[str, str] = PARAMETERS | {
     "durable": "Whether it survives a loss of power.",
     "earlier": "What the memory took the place of, newest first.",
     "embedded": "How many memories that were kept without a vector got one.",
+    "entries": "How many messages, memories and defects the piece has, taken in or not.",
     "entities": "Named things, or how they are read from texts.",
     "episode_id": "The identifier of the episode at its source; a second delivery changes nothing.",
     "episodes": "Episodes, newest or most similar first.",

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Actor, Message
@@ -34,6 +34,8 @@ MOST_ENTRIES = 20_000
 class UploadPiece(Strict):
     """A piece of a file: the name of the file, and its text. With `dry_run` it is only counted, as are the facts that
     rules find in the user's first 200 messages. `me` is the speaker who is the user, in a chat that does not say so.
+    `start` and `most` take in only that many of its entries from there on (the first is 0), so that a text which has to
+    be read whole can be taken in by several requests, each with all of it.
     """
 
     name: Name
@@ -42,6 +44,8 @@ class UploadPiece(Strict):
     extract: bool = True
     dry_run: bool = False
     me: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
+    start: Annotated[int, Field(ge=0, le=MOST_ENTRIES)] = 0
+    most: Annotated[int, Field(ge=1, le=MOST_ENTRIES)] = MOST_ENTRIES
 
 
 @router.get("/formats", **answering(FormatsResponse))
@@ -55,29 +59,35 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
     """Import a piece of a file: messages are stored, and the user's statements in them captured. Repeating a piece
     changes nothing. `speakers` names the people in it if none is known to be the user: then nothing that they state is
     captured, unless `me` names the user. `waiting`: how many of the captured await review; `left_out`: statements of
-    the user that did not become facts, by reason.
+    the user that did not become facts, by reason. `entries`: how many the piece has, taken in or not.
     """
-    items = await asyncio.to_thread(_read, piece)
-    known = speakers_in(items)
+    whole = await asyncio.to_thread(_read, piece)
+    known = speakers_in(whole)
+    items = whole[piece.start : piece.start + piece.most]
     found: Counter[str] = Counter()
     for item in items:
         if item.problem is None and item.skipped is None:
             found["messages" if isinstance(item.content, Message) else "memories"] += 1
     counts = {"messages": found["messages"], "memories": found["memories"], "dry_run": piece.dry_run}
-    summary = (
-        await _rehearsed(piece, items, actor, service) if piece.dry_run else await _taken(piece, items, actor, service)
-    )
+    if piece.dry_run:
+        summary = await _rehearsed(piece, items, actor, service)
+    else:
+        summary = await _taken(piece, items, actor, service, whole[: piece.start])
     done = summary.as_dict()
     return {name: done.get(name) for name in _TOLD} | {
         **counts,
+        "entries": len(whole),
         "waiting": summary.waiting,
         "speakers": known.names() if known.lacks_user else [],
         "failed": done["failed"][:100],
     }
 
 
-async def _taken(piece: UploadPiece, items: list[Item], actor: Actor, service: ServiceContext) -> Summary:
+async def _taken(
+    piece: UploadPiece, items: list[Item], actor: Actor, service: ServiceContext, before: list[Item]
+) -> Summary:
     intake = Intake(engine=service.engine, actor=actor, extract=piece.extract)
+    intake.follow(before)
     return await intake.take(iter(items), lambda _: None)
 
 

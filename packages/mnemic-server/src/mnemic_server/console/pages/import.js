@@ -5,9 +5,11 @@ import { el, several } from "../elements.js";
 import { button, choice, facts, failure, field, head, panel, table } from "../parts.js";
 import { counted, inWords, number, spaced } from "../words.js";
 
-/** Characters of one piece, so that each is answered within seconds. */
-const PIECE = 60_000;
+/** Bytes of one piece; a value that cannot be cut, such as a whole account, may have LARGEST. */
+const PIECE = 400_000;
 const LARGEST = 1_500_000;
+/** Entries of a piece that one request takes in, so that each is answered within seconds. */
+const AT_ONCE = 150;
 const COUNTS = ["messages", "memories", "recorded", "refreshed", "waiting"];
 
 /** @param {any} context */
@@ -41,10 +43,14 @@ async function run({ file, ...how }, shown, signal) {
   try {
     const parts = pieces(await file.text());
     for (const [at, text] of parts.entries()) {
-      add(total, await sent({ ...how, name: file.name.slice(0, 128), text }, stop.signal));
-      bar.value = (at + 1) / parts.length;
-      said.textContent = `Part ${number(at + 1)} of ${number(parts.length)}`;
-      if (total.stopped) break;
+      for (let start = 0, entries = 1; start < entries && !total.stopped; start += AT_ONCE) {
+        const part = await sent({ ...how, name: file.name.slice(0, 128), text, start, most: AT_ONCE }, stop.signal);
+        entries = part.entries;
+        add(total, part);
+        const done = Math.min(1, (start + AT_ONCE) / Math.max(1, entries));
+        bar.value = (at + done) / parts.length;
+        said.textContent = `${number(Math.round(100 * bar.value))} % of the file`;
+      }
     }
     shown.replaceChildren(summary(total, how.dry_run, false));
   } catch (problem) {
@@ -98,29 +104,48 @@ function summary(total, rehearsed, cut) {
     total.failed.length > 0 && several(el("h3", {}, `${counted(total.failed.length, "place")} could not be read`), table("Places that could not be read", ["Place", "Reason"], total.failed.slice(0, 50).map((one) => [one.place, inWords(one.reason)]))));
 }
 
-/** The parts of a file that can be read on their own: some entries of a list, or some lines. @param {string} text */
+const HEAD_OF_MESSAGE = /^\u200e?\[?\p{Nd}{1,4}\P{Nd}{1,3}\p{Nd}{1,2}\P{Nd}{1,3}\p{Nd}{1,4}/u;
+const BYTES = new TextEncoder();
+const size = (text) => BYTES.encode(text).length;
+
+/** The parts of a file that can be read on their own: entries of a list, lines of JSON, messages of a chat, paragraphs. @param {string} text */
 export function pieces(text) {
-  let list = null;
+  let whole = null;
   try {
-    list = JSON.parse(text);
+    whole = JSON.parse(text);
   } catch {
-    return gathered(text.split(/(?<=\n)/), (lines) => lines.join(""));
+    return gathered(cut(text), (some) => some.join(""));
   }
-  if (Array.isArray(list)) return gathered(list.map((one) => JSON.stringify(one)), (entries) => `[${entries.join(",")}]`);
-  if (text.length > LARGEST) throw new Problem(413, "invalid_input:file:too_large", "Use the command line for this file: mnemic import");
+  if (Array.isArray(whole)) return gathered(whole.map((one) => JSON.stringify(one)), (entries) => `[${entries.join(",")}]`);
+  if (size(text) > LARGEST) throw new Problem(413, "invalid_input:file:too_large", "Use the command line for this file: mnemic import");
   return [text];
+}
+
+/** A text in parts that each begin something: a value, a message with its date, or what follows an empty line. */
+function cut(text) {
+  const lines = text.split(/(?<=\n)/);
+  if (lines[0].startsWith("{")) return lines;
+  const dated = HEAD_OF_MESSAGE.test(lines[0]);
+  const found = [];
+  for (const [at, line] of lines.entries()) {
+    const begins = at === 0 || (dated ? HEAD_OF_MESSAGE.test(line) : lines[at - 1].trim() === "");
+    if (begins) found.push([line]);
+    else found.at(-1).push(line);
+  }
+  return found.map((one) => one.join(""));
 }
 
 function gathered(all, joined) {
   const found = [];
   let [some, length] = [[], 0];
   for (const one of all) {
-    if (length > 0 && length + one.length > PIECE) {
+    const bytes = size(one);
+    if (length > 0 && length + bytes > PIECE) {
       found.push(joined(some));
       [some, length] = [[], 0];
     }
     some.push(one);
-    length += one.length;
+    length += bytes;
   }
   if (some.length > 0) found.push(joined(some));
   return found;

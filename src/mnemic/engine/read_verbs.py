@@ -14,8 +14,7 @@ from mnemic.dispatch import Call, Dispatcher, Rules, Watchers
 from mnemic.errors import MemoryNotFound
 from mnemic.policy.grant import admit_intent
 from mnemic.requests import Request, given
-from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, aware, window_of
-from mnemic.types.catalog import kind_of
+from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, aware
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -23,10 +22,10 @@ if TYPE_CHECKING:
     from mnemic.dispatch.gateway import MemoryGateway
     from mnemic.engine.lineage import Lineage, Use
     from mnemic.inject.tokens import TokenCount
-    from mnemic.ports import Clock, Embedder, RecordStore, Snapshot
+    from mnemic.ports import Clock, Embedder, RecordStore
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.search import Searcher
-    from mnemic.types import ContextBlock, Intent, RecallRequest, RecallResult, SearchResult, Where
+    from mnemic.types import ContextBlock, Intent, RecallRequest, RecallResult, SearchResult
     from mnemic.write.outbox_consumer import OutboxConsumer
     from mnemic.write.tokenisation import TokenVault
 
@@ -207,9 +206,10 @@ class ReadVerbs:
         """Return the most recent memories by the time they happened, for the head of a prompt: through the hot set if
         there is one, whose failure is named in `errors`. Writes of other processes may appear with a short delay.
         """
+        from mnemic.engine import lists
         from mnemic.retrieve.hot_set import HotReader
 
-        where = replace(self._where(actor, kinds), hidden_keys=await self.gateway.hidden_keys(actor))
+        where = await lists.visible(self, actor, kinds)
         return await HotReader.among(self._projections, self.store).newest(where, limit=limit)
 
     async def get(
@@ -246,15 +246,10 @@ class ReadVerbs:
         before: str | None = None,
     ) -> Sequence[Memory]:
         """Active memories, newest first, after the page that ended with `before`; filters as in `search`."""
-        window = (happened_from, happened_to)
-        asked = await self._narrowed(actor, kinds, categories, keys, window, as_of)
-        then, asked = await self._then(asked, known_at)
-        if where is None:
-            return await then.newest(asked, limit=limit, before=before, facets=facets)
-        from mnemic.retrieve.data_filter import first_meeting
+        from mnemic.engine import lists
 
-        meeting = partial(first_meeting, where=asked, data=where, limit=limit, before=before, index=self.searcher.data)
-        return await (self.store.read(meeting) if known_at is None else meeting(then))
+        bounds = lists.Bounds(kinds, categories, keys, where, happened_from, happened_to, as_of, known_at)
+        return await lists.listed(self, actor, bounds, facets=facets, limit=limit, before=before)
 
     async def count(
         self,
@@ -270,44 +265,10 @@ class ReadVerbs:
         known_at: datetime | None = None,
     ) -> int:
         """Return the number of active memories that the actor can read; filters as in `list`."""
-        window = (happened_from, happened_to)
-        asked = await self._narrowed(actor, kinds, categories, keys, window, as_of)
-        then, asked = await self._then(asked, known_at)
-        if where is None:
-            return await then.count(asked)
-        from mnemic.retrieve.data_filter import count_meeting
+        from mnemic.engine import lists
 
-        meeting = partial(count_meeting, where=asked, data=where, index=self.searcher.data)
-        return await (self.store.read(meeting) if known_at is None else meeting(then))
-
-    async def _narrowed(
-        self,
-        actor: Actor,
-        kinds: Sequence[Kind | str] | None,
-        categories: Sequence[str] | None,
-        keys: Sequence[str] | None,
-        window: tuple[datetime | None, datetime | None],
-        as_of: datetime | None,
-    ) -> Where:
-        """Return the filter of a list or a count. Raises InvalidInput (`kind`, `window`, `as_of`)."""
-        happened_from, happened_to = window_of(*window)
-        return replace(
-            self._where(actor, kinds),
-            categories=None if categories is None else frozenset(categories),
-            keys=None if keys is None else frozenset(keys),
-            hidden_keys=await self.gateway.hidden_keys(actor),
-            happened_from=happened_from,
-            happened_to=happened_to,
-            as_of=_moment(as_of, "as_of"),
-        )
-
-    async def _then(self, where: Where, known_at: datetime | None) -> tuple[Snapshot, Where]:
-        """Return the store, or its state as believed at `known_at`, and the matching filter."""
-        known_at = _moment(known_at, "known_at")
-        if known_at is None:
-            return self.store, where
-        past = await self.store.believed(where.scopes, known_at, live_at=where.live_at)
-        return past, replace(where, live_at=known_at)
+        bounds = lists.Bounds(kinds, categories, keys, where, happened_from, happened_to, as_of, known_at)
+        return await lists.counted(self, actor, bounds)
 
     async def history(
         self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
@@ -351,19 +312,14 @@ class ReadVerbs:
         """
         from mnemic.plugins.extras import package_module
         from mnemic.retrieve.export import everything, exported
+        from mnemic.types import Where
 
         if archive:
             lines: AsyncIterator[dict[str, Any]] = package_module("mnemic_maintenance.archive").archived(
                 self.store, self.reach(actor), actor.user, self.vault and self.vault.keyring
             )
             return lines
-        return exported(self.store, everything(self._where(actor, None)))
-
-    def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
-        from mnemic.types import Where
-
-        chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
-        return Where(scopes=self.reach(actor), kinds=chosen, live_at=self.clock.now())
+        return exported(self.store, everything(Where(scopes=self.reach(actor), live_at=self.clock.now())))
 
 
 def _pinned_of(pinned: int, standing: int | None) -> int:

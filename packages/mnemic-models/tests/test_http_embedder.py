@@ -102,6 +102,17 @@ async def test_a_hanging_server_is_a_timeout() -> None:
     assert caught.value.reason == "embedder_failed:timeout"
 
 
+async def test_a_server_that_points_elsewhere_sends_neither_key_nor_words_there() -> None:
+    with ScriptedModelServer() as other:
+        elsewhere = Reply.elsewhere(other.base_url.removesuffix("/v1"))
+        with ScriptedModelServer(embeddings=[elsewhere]) as server:
+            embedder = HttpEmbedder(server.base_url, "scripted", 384, api_key="key")
+            with pytest.raises(EmbedderFailed):
+                await embedder.embed(["I live in Oslo."])
+            await embedder.close()
+    assert (len(server.requests), other.requests) == (1, [])
+
+
 async def test_a_closed_embedder_asks_nobody() -> None:
     async with embedding() as (embedder, server):
         await embedder.close()

@@ -136,6 +136,17 @@ async def test_an_address_of_the_settings_gets_no_key_of_the_environment(
     assert "sk-of-somebody-else" not in json.dumps(dict(server.requests[0].headers))
 
 
+@pytest.mark.parametrize("vendor", MODELS)
+async def test_a_server_that_points_elsewhere_sends_neither_key_nor_words_there(vendor: str) -> None:
+    with ScriptedModelServer(dimension=4) as other:
+        elsewhere = Reply.elsewhere(other.base_url.removesuffix("/v1"))
+        async with embedding(vendor, lambda _: elsewhere) as (embedder, server):
+            with pytest.raises(EmbedderFailed):
+                await embedder.embed(["I live in Oslo."])
+    assert server.requests
+    assert other.requests == []
+
+
 def test_a_name_without_model_and_dimension_is_refused() -> None:
     with pytest.raises(InvalidConfig, match="embedder"):
         build_embedder(Settings(embedder="cohere"), ManualClock())

@@ -181,6 +181,16 @@ async def test_an_address_of_the_settings_gets_no_key_of_the_environment(
     assert "secret-of-aws" not in json.dumps(dict(request.headers))
 
 
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_a_server_that_points_elsewhere_sends_neither_key_nor_words_there(vendor: str) -> None:
+    """An address gets what it was given for. Clients would follow, and only some leave their key behind."""
+    with ScriptedModelServer(["{}"]) as other:
+        async with asked(vendor, [Reply.elsewhere(other.base_url.removesuffix("/v1"))]) as (completer, server):
+            with pytest.raises(ModelFailed):
+                await completer.complete(prompt(schema=None), deadline=within())
+    assert (len(server.requests), other.requests) == (1, [])
+
+
 async def test_a_key_of_bedrock_is_not_sent_without_tls() -> None:
     async with asked("bedrock", ["{}"], api_key=KEY) as (completer, server):
         with pytest.raises(ModelUnavailable):

@@ -111,10 +111,11 @@ class OpenAIClient:
         return self._clients[loop]
 
     def _create(self) -> AsyncOpenAI:
-        from openai import AsyncOpenAI, OpenAIError
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient, OpenAIError
 
+        http = DefaultAsyncHttpxClient(follow_redirects=False)  # neither key nor words go to another server
         try:
-            return AsyncOpenAI(api_key=self._api_key, base_url=self._base_url, max_retries=0)
+            return AsyncOpenAI(api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=http)
         except OpenAIError:
             raise InvalidConfig("api_key", hint="set OPENAI_API_KEY, or a base URL of your own server") from None
 

@@ -1,7 +1,8 @@
 """The clients of the vendors, each made for one address and one key.
 
 A key is sent only to the server that it was set for: a key in the environment for a vendor's client goes to that
-vendor's address, or to the address in that client's variables.
+vendor's address, or to the address in that client's variables. No client follows a redirection: most would take the key
+along, and all of them the user's words.
 """
 
 from __future__ import annotations
@@ -67,10 +68,11 @@ class Client:
 def anthropic(server: Server) -> Client:
     """Open Anthropic's client."""
     with brought_by("anthropic"):
-        from anthropic import AsyncAnthropic
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
         from pydantic_ai.providers.anthropic import AnthropicProvider
     url, key = server.resolved(ANTHROPIC, ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL")
-    client = AsyncAnthropic(api_key=key, base_url=url, max_retries=0)
+    http = DefaultAsyncHttpxClient(follow_redirects=False)
+    client = AsyncAnthropic(api_key=key, base_url=url, max_retries=0, http_client=http)
     return Client(AnthropicProvider(anthropic_client=client), client.close)
 
 
@@ -132,9 +134,12 @@ def azure(server: Server) -> Client:
     (or without a path, with the version of OPENAI_API_VERSION); the model is the name of a deployment.
     """
     with brought_by("azure-openai"):
+        from openai import DefaultAsyncHttpxClient
         from pydantic_ai.providers.azure import AzureProvider
     url, key = server.resolved("", ("AZURE_OPENAI_API_KEY",), "AZURE_OPENAI_ENDPOINT")
-    provider = AzureProvider(azure_endpoint=url, api_key=key, api_version=os.environ.get("OPENAI_API_VERSION"))
+    http = DefaultAsyncHttpxClient(follow_redirects=False)
+    version = os.environ.get("OPENAI_API_VERSION")
+    provider = AzureProvider(azure_endpoint=url, api_key=key, api_version=version, http_client=http)
     provider.client.max_retries = 0
     return Client(provider, provider.client.close)
 
@@ -142,11 +147,14 @@ def azure(server: Server) -> Client:
 def ollama(server: Server) -> Client:
     """Open OpenAI's client on Ollama's address for it, by default that of this machine."""
     with brought_by("ollama"):
-        from openai import AsyncOpenAI
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
         from pydantic_ai.providers.ollama import OllamaProvider
     url = (server.url or OLLAMA).rstrip("/")
     client = AsyncOpenAI(
-        base_url=url if url.endswith("/v1") else f"{url}/v1", api_key=server.key or NO_KEY, max_retries=0
+        base_url=url if url.endswith("/v1") else f"{url}/v1",
+        api_key=server.key or NO_KEY,
+        max_retries=0,
+        http_client=DefaultAsyncHttpxClient(follow_redirects=False),
     )
     return Client(OllamaProvider(openai_client=client), client.close)
 
@@ -166,10 +174,28 @@ def cohere(server: Server, timeout: float) -> Client:
 def voyage(server: Server, timeout: float) -> Client:
     """Open Voyage's client."""
     with brought_by("voyage"):
+        import voyageai
+        from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, ClientSession, ServerDisconnectedError
         from pydantic_ai.providers.voyageai import VoyageAIProvider
         from voyageai.client_async import AsyncClient
     url, key = server.resolved(VOYAGE, ("VOYAGE_API_KEY",), "VOYAGE_BASE_URL")
-    client = AsyncClient(api_key=key, base_url=url, max_retries=0, timeout=timeout)
+
+    async def here_only(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
+        answer = await handler(request)
+        if 300 <= answer.status < 400:
+            raise ServerDisconnectedError("a redirection is not followed")
+        return answer
+
+    class Staying(AsyncClient):
+        async def embed(self, *texts: Any, **options: Any) -> Any:  # type: ignore[override]
+            async with ClientSession(middlewares=(here_only,)) as session:
+                token = voyageai.aiosession.set(session)
+                try:
+                    return await super().embed(*texts, **options)
+                finally:
+                    voyageai.aiosession.reset(token)
+
+    client = Staying(api_key=key, base_url=url, max_retries=0, timeout=timeout)
 
     async def close() -> None:
         """Do nothing: each call opens a new connection."""

@@ -98,11 +98,17 @@ class Reply:
     output_tokens: int = 5
     error: str = "scripted"
     param: str | None = None
+    location: str | None = None
 
     @classmethod
     def status(cls, code: int, *, retry_after: str | None = None, param: str | None = None) -> Reply:
         """Return an HTTP error; `param` is the request's parameter that it names as the cause."""
         return cls(code=code, retry_after=retry_after, param=param)
+
+    @classmethod
+    def elsewhere(cls, address: str) -> Reply:
+        """Return a redirection (307) to the same path at another server, `http://127.0.0.1:41234`."""
+        return cls(code=307, location=address)
 
     @classmethod
     def call(cls, tool: str, **arguments: Any) -> Reply:
@@ -305,9 +311,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(reply.code, self.script.answer(request, reply))
         else:
             error = {"message": reply.error, "type": "scripted_error", "param": reply.param, "code": None}
-            self._send(
-                reply.code, {"error": error}, {} if reply.retry_after is None else {"Retry-After": reply.retry_after}
-            )
+            location = None if reply.location is None else reply.location + self.path
+            headers = {"Retry-After": reply.retry_after, "Location": location}
+            self._send(reply.code, {"error": error}, {name: value for name, value in headers.items() if value})
 
     def _send(self, code: int, body: object, headers: Mapping[str, str] | None = None) -> None:
         self._send_bytes(code, json.dumps(body).encode(), "application/json", headers)

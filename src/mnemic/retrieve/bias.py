@@ -81,12 +81,25 @@ async def find_biased(moment: Snapshot, where: Where, bias: PreferenceBias, erro
     return found
 
 
-def in_order(scores: Mapping[str, float], biased: Mapping[str, str], bonus: float) -> list[tuple[str, float, str]]:
+def in_order(
+    scores: Mapping[str, float], biased: Mapping[str, str], bonus: float, most: int | None = None
+) -> list[tuple[str, float, str]]:
     """Return each memory with its score and reason: pinned ones first, then by score, and by age among equals, newest
-    first.
+    first. Without `biased` ones only the first `most` are returned, and those that score as much as the last of them.
     """
+    if not biased:
+        ordered = sorted(zip(scores.values(), scores.keys(), strict=True), reverse=True)
+        return [(memory_id, score, RELEVANCE) for score, memory_id in _first(ordered, most)]
     known = dict(scores)
     for memory_id, reason in biased.items():
         known[memory_id] = min(1.0, known.get(memory_id, 0.0) + (bonus if reason == PREFERENCE_BIAS else 0.0))
     entries = [(memory_id, score, biased.get(memory_id, RELEVANCE)) for memory_id, score in known.items()]
     return sorted(entries, key=lambda entry: (entry[2] == PINNED, entry[1], entry[0]), reverse=True)
+
+
+def _first(ordered: list[tuple[float, str]], most: int | None) -> list[tuple[float, str]]:
+    if most is None or len(ordered) <= most:
+        return ordered
+    while most < len(ordered) and ordered[most][0] == ordered[most - 1][0]:
+        most += 1
+    return ordered[:most]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from mnemic.types import Kind, Memory, Signals
 from mnemic_language.compare.vocabulary import plain
@@ -75,4 +76,10 @@ def without_repetitions(entries: Sequence[Entry], repeated: Mapping[str, str]) -
 
 def _said(memory: Memory) -> tuple[str, str]:
     """Return who said it, and the words."""
-    return memory.source.speaker or "user", plain(memory.content).strip(" .,;:!?")
+    return memory.source.speaker or "user", _words_of(memory.content)
+
+
+@lru_cache(maxsize=4096)
+def _words_of(content: str) -> str:
+    """Return a content without what two writings of it differ in: searches meet the same memories again and again."""
+    return plain(content).strip(" .,;:!?")

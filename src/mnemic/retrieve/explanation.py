@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -68,7 +69,7 @@ def why(memory: Memory, ranks: Mapping[str, Rank], reason: str, question: Questi
     day = memory.happened_at
     speaker = _speaker(memory)
     said = "imported, dated" if speaker is None else f"said by {speaker} on"
-    return "; ".join([*(parts or ["among the newest"]), f"{said} {day.day} {day:%B %Y}"])
+    return "; ".join([*(parts or ["among the newest"]), f"{said} {_day(day.date())}"])
 
 
 def with_disagreement(sentence: str, memory: Memory, others: Sequence[Memory]) -> str:
@@ -76,8 +77,13 @@ def with_disagreement(sentence: str, memory: Memory, others: Sequence[Memory]) -
     for other in others:
         day = other.happened_at
         when = "a later" if day > memory.happened_at else "an earlier"
-        sentence += f"; disagrees with {when} statement of {day.day} {day:%B %Y}"
+        sentence += f"; disagrees with {when} statement of {_day(day.date())}"
     return sentence
+
+
+@lru_cache(maxsize=1024)
+def _day(day: date) -> str:
+    return f"{day.day} {day:%B %Y}"
 
 
 def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> list[str]:

@@ -65,8 +65,12 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int 
         if name == "keyword" and full:
             weight *= min(1.0, max(scores) / full)
         shares = scores if name in SHARES else normalised(scores, from_zero=name in FROM_ZERO)
+        if not fused:
+            fused = {memory_id: weight * share for memory_id, share in zip(ids, shares, strict=True)}
+            continue
+        so_far = fused.get
         for memory_id, share in zip(ids, shares, strict=True):
-            fused[memory_id] = fused.get(memory_id, 0.0) + weight * share
+            fused[memory_id] = so_far(memory_id, 0.0) + weight * share
     return fused
 
 
@@ -99,7 +103,7 @@ def ranks_of(memory_ids: Iterable[str], lists: Mapping[str, Sequence[Scored]]) -
     """For each of the memories, its place in each list it is in."""
     ranks: dict[str, dict[str, Rank]] = {memory_id: {} for memory_id in memory_ids}
     for name, entries in lists.items():
-        for position, entry in enumerate(entries, start=1):
-            if entry.memory_id in ranks:
-                ranks[entry.memory_id][name] = Rank(position, entry.score)
+        for position, (memory_id, score) in enumerate(entries, start=1):
+            if memory_id in ranks:
+                ranks[memory_id][name] = Rank(position, score)
     return ranks

@@ -29,6 +29,8 @@ def importance(memory: Memory) -> float:
     """Return the importance, 0 to 1. The writer's figure counts; a channel of low trust can lower it but not raise it.
     A figure outside 0 to 1 is ignored.
     """
+    if _is_ordinary(memory):
+        return ORDINARY
     low = memory.trust is Trust.LOW
     rated = memory.data.get(IMPORTANCE)
     if isinstance(rated, int | float) and not isinstance(rated, bool) and 0 <= rated <= 1:
@@ -44,11 +46,28 @@ def importance(memory: Memory) -> float:
     return round(min(1.0, max(0.0, shown)), 4)
 
 
-def contenders(scores: Mapping[str, float], top_k: int, weight: float) -> list[str]:
+def _is_ordinary(memory: Memory) -> bool:
+    """Return True for a memory that nothing sets apart: most are so, and a search asks for thirty and more."""
+    return (
+        memory.confidence == USUAL_CONFIDENCE
+        and memory.version == 1
+        and memory.category not in _GUIDING
+        and memory.trust is not Trust.LOW
+        and memory.kind is not Kind.PERSONA
+        and IMPORTANCE not in memory.data
+    )
+
+
+def contenders(scores: Mapping[str, float], top_k: int, weight: float, order: Sequence[str] | None = None) -> list[str]:
     """Those that can be among the `top_k` best once importance has moved every score by at most half of `weight`, best
-    first, and no more than `RUNNERS_UP` beyond `top_k`: each of them is read.
+    first, and no more than `RUNNERS_UP` beyond `top_k`: each of them is read. `order`: the memories by their scores,
+    where they are in order already.
     """
-    best = sorted(sorted(scores), key=scores.__getitem__, reverse=True)[: top_k + RUNNERS_UP]  # equals by their ids
+    order = sorted(scores, key=scores.__getitem__, reverse=True) if order is None else order
+    most = enough = top_k + RUNNERS_UP
+    while 0 < enough < len(order) and scores[order[enough]] == scores[order[enough - 1]]:
+        enough += 1
+    best = sorted(order[:enough], key=lambda one: (-scores[one], one))[:most]  # equals by their ids
     least = scores[best[:top_k][-1]] - weight if best else 0.0
     return [memory_id for memory_id in best if scores[memory_id] >= least]
 
@@ -66,5 +85,7 @@ def weighed(scores: Mapping[str, float], memories: Mapping[str, Memory], weight:
 def importance_ranks(memory_ids: Sequence[str], memories: Mapping[str, Memory]) -> dict[str, Rank]:
     """Of those that are not ordinary: their importance, and their place by it among `memory_ids`."""
     figures = {one: importance(memories[one]) for one in memory_ids if one in memories}
+    if all(figure == ORDINARY for figure in figures.values()):
+        return {}
     places = {one: place for place, one in enumerate(sorted(figures, key=lambda one: (-figures[one], one)), start=1)}
     return {one: Rank(places[one], figure) for one, figure in figures.items() if figure != ORDINARY}

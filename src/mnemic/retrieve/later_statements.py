@@ -59,15 +59,17 @@ def outdated(
     # Vectors of two models cannot be compared.
     if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
         return {}
-    vectors = np.array([np.frombuffer(one.vector or b"", dtype=np.float32) for one in ordered])
+    # Most messages change nothing; they are skipped before the quadratic part.
+    changing = [
+        (place, frame) for place, one in enumerate(ordered) if not (frame := frame_of(one)).silent or one.supersedes
+    ]
+    if not changing or changing[-1][0] == 0:
+        return {}
+    vectors = np.frombuffer(b"".join(one.vector or b"" for one in ordered), np.float32).reshape(len(ordered), -1)
     cosines = vectors @ vectors.T
     found: dict[str, str] = {}
     among = len(ordered) // FEWER + 1
-    for later in range(1, len(ordered)):
-        new = frame_of(ordered[later])
-        # Most messages change nothing; they are skipped before the quadratic part.
-        if new.silent and not ordered[later].supersedes:
-            continue
+    for later, new in changing:
         bounds, closes = _bounds(new, among), bool(ordered[later].supersedes)
         for earlier, cosine in enumerate(cosines[:later, later].tolist()):
             if space is not None and space.scale:
@@ -154,6 +156,8 @@ def later_relevances(
     it outdates keep no more than it had: what is no longer so does not answer the question, its successor does. One
     that a `newer` statement merely disagrees with keeps its own.
     """
+    if not passed and not newer:
+        return relevances
     raised: dict[str, float] = {}
     lowered: dict[str, float] = {}
     for earlier, last in passed.items():
@@ -220,14 +224,15 @@ def _is_most_of(part: str, said: str) -> bool:
 
 def _comparable(earlier: Memory, later: Memory) -> bool:
     """Return True if one may supersede the other: same speaker, equal or higher trust, different times."""
+    said_by = _speaker(later)
     return (
-        _moment(earlier) < _moment(later)
-        and earlier.scope == later.scope
+        # What an assistant says does not change the user's facts, although the user may correct the assistant.
+        said_by not in ("assistant", "tool")
+        and _speaker(earlier) in (said_by, "assistant", "tool")
         and earlier.author == later.author
         and later.trust >= earlier.trust
-        # What an assistant says does not change the user's facts, although the user may correct the assistant.
-        and _speaker(later) not in ("assistant", "tool")
-        and _speaker(earlier) in (_speaker(later), "assistant", "tool")
+        and _moment(earlier) < _moment(later)
+        and (earlier.scope is later.scope or earlier.scope == later.scope)
     )
 
 

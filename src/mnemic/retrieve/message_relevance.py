@@ -99,10 +99,11 @@ def features(
     named, mine = about.speakers, not (question.speakers - ROLES) and _ME.search(question.text) is not None
     asker = "user" in question.speakers
     table = np.zeros((len(chosen), len(NAMES)))
-    table[:, :4] = [
-        (cosines.get(one, far), min(MOST_WORD, words.get(one, 0.0) * per_word), scores[one], places[one])
-        for one in chosen
-    ] or np.zeros((0, 4))
+    # Column by column: numpy reads a list of tuples five times as slowly.
+    table[:, 0] = [cosines.get(one, far) for one in chosen]
+    table[:, 1] = [min(MOST_WORD, words.get(one, 0.0) * per_word) for one in chosen]
+    table[:, 2] = [scores[one] for one in chosen]
+    table[:, 3] = [places[one] for one in chosen]
     if named is not None:
         table[:, 4], table[:, 6] = 1.0, about.share
         table[:, 5] = [(signals[one].speaker in named) - 0.5 for one in chosen]
@@ -146,7 +147,7 @@ class MessageScale:
         chosen = list(signals) if among is None else among
         weights = np.asarray(self.messages.get(model, self.messages[ANY_MODEL]))
         found = features(lists, scores, signals, question, per_word, chosen, order) @ weights[:-1] + weights[-1]
-        return dict(zip(chosen, np.round(1 / (1 + np.exp(-found)), 4).tolist(), strict=True))
+        return dict(zip(chosen, (1 / (1 + np.exp(-found))).round(4).tolist(), strict=True))
 
     def agreement(
         self,

@@ -54,7 +54,7 @@ class MessageTable:
         if not signals:
             none, nowhere = np.zeros(0), np.zeros(0, np.int64)
             return cls({}, nowhere, nowhere, none, none, none, none, none, none, np.zeros((len(STEPS), 0), np.int64))
-        rows = {memory_id: row for row, memory_id in enumerate(signals)}
+        rows = dict(zip(signals, range(len(signals)), strict=True))
         _, times, sessions, turns, speakers, cues = zip(*signals.values(), strict=True)
         size, named = len(rows), question.speakers
         words, asking, oneself, timed = np.fromiter(chain.from_iterable(cues), np.float64, 4 * size).reshape(-1, 4).T

@@ -133,13 +133,6 @@ class Ranker:
         return {**scores, **dict(zip(messages.rows, dealt.tolist(), strict=True))}
 
 
-def moved(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
-    """Return the amounts by which the learned order changed the scores."""
-    if before is after:
-        return {}
-    return {one: after[one] - score for one, score in before.items() if after[one] != score}
-
-
 def _shipped() -> Ranker:
     """Return the ranker whose weights are part of the program."""
     weights = json.loads(get_data("mnemic.retrieve", "ranker.json") or b"{}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import merge
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 
 from mnemic.retrieve.bias import RELEVANCE
 from mnemic.retrieve.diversity import Entry
@@ -41,9 +41,11 @@ def explained(
 def _dealt(entries: Sequence[Entry], order: Iterator[str], relevances: Mapping[str, float]) -> list[Entry]:
     """Return the entries with the judged ones in this order and the scores of the unpinned dealt out, best first."""
     moving = [entry for entry in entries if entry[2] == RELEVANCE]
-    unjudged = iter([one for one, _, _ in moving if one not in relevances])
+    if len(moving) == len(entries) and all(before[1] >= after[1] for before, after in pairwise(entries)):
+        unjudged = [one for one, _, _ in entries if one not in relevances]
+        return [(one, score, RELEVANCE) for one, (_, score, _) in zip(chain(order, unjudged), entries, strict=True)]
+    moved = chain(order, [one for one, _, _ in moving if one not in relevances])
     scores = iter(sorted((score for _, score, _ in moving), reverse=True))
-    moved = chain(order, unjudged)
     return [entry if entry[2] != RELEVANCE else (next(moved), next(scores), RELEVANCE) for entry in entries]
 
 

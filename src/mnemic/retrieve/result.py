@@ -27,9 +27,9 @@ from mnemic.retrieve.later_statements import (
 )
 from mnemic.retrieve.named_memories import NameLookup
 from mnemic.retrieve.past_questions import asks_past, restore_superseded, value_at
-from mnemic.retrieve.relevance_order import explained
+from mnemic.retrieve.relevance_order import POOLED, explained
 from mnemic.retrieve.search_state import Lists, ParsedSearch
-from mnemic.retrieve.signals import UNMOVED, MessageBoosts, sign_ranks
+from mnemic.retrieve.signals import UNMOVED, MessageBoosts, ScoreShift, sign_ranks
 from mnemic.types import Hit, Kind, Memory, SearchResult, Signals, Where
 
 RERANKER = "reranker"
@@ -51,7 +51,7 @@ class RankedMemories:
     scores: Mapping[str, float]
     relevances: Mapping[str, float] = field(default_factory=lambda: NO_RELEVANCES)
     lifts: MessageBoosts | None = None
-    moves: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: UNMOVED)
+    moves: Mapping[str, ScoreShift] = field(default_factory=lambda: UNMOVED)
     signals: Mapping[str, Signals] = field(default_factory=lambda: NO_SIGNALS)
     read: Mapping[str, Memory] = field(default_factory=lambda: NO_MEMORIES)
 
@@ -76,7 +76,9 @@ async def result_of(
         kept = {one: score for one, score in kept.items() if one in named}
         biased = {one: reason for one, reason in biased.items() if one in named}
         beside = {one: score for one, score in beside.items() if one in named}
-    rest = [entry for entry in in_order(kept, biased, request.bias.bonus) if entry[0] not in beside]
+    rest = in_order(kept, biased, request.bias.bonus, _enough(search, ranked, beside, per_session))
+    if beside:
+        rest = [entry for entry in rest if entry[0] not in beside]
     rest = spread(rest, ranked.signals, per_session)
     # Only the best are compared with each other: the cost grows with their square.
     known = await _best(search, ranked, rest[:COMPARED], moment)
@@ -90,8 +92,23 @@ async def result_of(
     order = [*((memory_id, score, PINNED) for memory_id, score in beside.items()), *rest]
     hits = await _hits(search, ranked, order, moment, known, passed)
     plan = plan_of(search, ranked.lists)
-    where = replace(where, memory_ids=None)  # as it was asked: a filter on data is in the plan
+    if where.memory_ids is not None:
+        where = replace(where, memory_ids=None)  # as it was asked: a filter on data is in the plan
     return SearchResult(hits=hits, errors=dict(search.errors), where=where, query=search.question.text, plan=plan)
+
+
+def _enough(
+    search: ParsedSearch, ranked: RankedMemories, beside: Collection[str], per_session: int | None
+) -> int | None:
+    """Return how many of the best memories contain all that can be among the hits; None where any place can. Later
+    rules change the places of those that are read alone, unless messages and statements are merged.
+    """
+    request, messages = search.request, () if ranked.lifts is None else ranked.lifts.signals
+    if request.min_score > 0 or request.named or per_session is not None or RERANKER in ranked.lists:
+        return None
+    if len(messages) not in (0, len(ranked.scores)) or asks_past(search.question):
+        return None
+    return max(POOLED, request.top_k + len(ranked.read) + COMPARED) + len(beside)
 
 
 async def _latest(
@@ -124,8 +141,8 @@ def _explained(
     messages = () if fixed or ranked.lifts is None else ranked.lifts.signals
     relevances = later_relevances(ranked.relevances, *later)
     repeated = repetitions(entries, known)
-    said_too = {made: relevances[one] for one, made in repeated.items() if one in relevances}
-    relevances = {one: max(share, said_too.get(one, 0.0)) for one, share in relevances.items()}
+    if said_too := {made: relevances[one] for one, made in repeated.items() if one in relevances}:
+        relevances = {one: max(share, said_too.get(one, 0.0)) for one, share in relevances.items()}
     return explained(without_repetitions(entries, repeated), relevances, messages)
 
 
@@ -174,7 +191,7 @@ async def _hits(
         ranks[memory_id][IMPORTANCE] = rank
     if ranked.lifts is not None:
         for memory_id, lifts in sign_ranks(chosen, ranked.lifts, ranked.moves).items():
-            ranks[memory_id] |= lifts
+            ranks[memory_id].update(lifts)
     differing = disagreeing(memories[one] for one in chosen if one in memories and one not in passed)
     return tuple(
         Hit(
@@ -188,7 +205,7 @@ async def _hits(
             why=with_disagreement(
                 why(memories[memory_id], ranks[memory_id], reason, search.question),
                 memories[memory_id],
-                [memories[one] for one in differing.get(memory_id, ())],
+                [memories[one] for one in differing.get(memory_id, ())] if differing else (),
             ),
         )
         for memory_id, score, reason in order

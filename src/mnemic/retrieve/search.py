@@ -30,14 +30,14 @@ from mnemic.retrieve.non_answers import NonAnswers
 from mnemic.retrieve.past_questions import LIFT, THEN
 from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache
 from mnemic.retrieve.question import NOBODY, Question
-from mnemic.retrieve.ranker import Ranker, moved
-from mnemic.retrieve.relevance import NO_MODEL, measured_with, relevance, relevances
+from mnemic.retrieve.ranker import Ranker
+from mnemic.retrieve.relevance import NO_MODEL, NOTHING, measured_with, relevance, relevances
 from mnemic.retrieve.relevance_order import POOLED
 from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, RankedMemories, result_of
 from mnemic.retrieve.search_service import INDEX, ExternalSearch, accepted
 from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
-from mnemic.retrieve.signals import LEARNED, MessageBoosts, SignalWeights, with_signals
+from mnemic.retrieve.signals import LEARNED, MessageBoosts, ScoreShift, SignalWeights, with_signals
 from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, anchored
 from mnemic.types import Deadline, JsonValue, Memory, Scored, SearchResult, Signals, Vector, Where
 
@@ -295,8 +295,9 @@ class Searcher:
         weighted = weighed(lifted, read, self.signal_weights.importance)
         after = apart.behind(weighted, lifts.signals)
         raised = asked.raised(after)
-        moves = {THEN: then, ANCHORED: moved(signed, by_hand), LEARNED: moved(by_hand, lifted)}
-        moves |= {ASKED: moved(after, raised), **apart.moves(weighted, after)}
+        moves = {THEN: ScoreShift(NOTHING, then), ANCHORED: ScoreShift(signed, by_hand)}
+        moves |= {LEARNED: ScoreShift(by_hand, lifted), ASKED: ScoreShift(after, raised)}
+        moves |= {name: ScoreShift(NOTHING, shifts) for name, shifts in apart.moves(weighted, after).items()}
         scores = self._scaled(raised)
         model, messages = measured_with(self.embedder.space, search.question), lifts.signals
         order = best_first(scores)
@@ -345,8 +346,9 @@ class Searcher:
         if not weight:
             return NO_MEMORIES
         any_place = search.request.named or self.per_session is not None
-        close = contenders(scores, len(scores) if any_place else search.request.top_k, weight)
-        wanted = dict.fromkeys([*close, *best_first(scores)[:COMPARED]])
+        order = best_first(scores)
+        close = contenders(scores, len(scores) if any_place else search.request.top_k, weight, order)
+        wanted = dict.fromkeys([*close, *order[:COMPARED]])
         return await moment.get_many(list(wanted), scopes=search.where.scopes)
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
@@ -358,8 +360,10 @@ class Searcher:
             return self._scaled(self._fused(lists, search.question))
 
         result = await result_of(search, ranked, moment, scored=scored, per_session=self.per_session)
-        without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
-        return replace(result, errors={**result.errors, **without})
+        degraded = self.store.capabilities.degraded
+        if not degraded:
+            return result
+        return replace(result, errors={**result.errors, **dict.fromkeys(sorted(degraded), "store_unavailable")})
 
 
 async def _with_past(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -69,23 +70,25 @@ class MessageBoosts:
         near = self.table.near(np.where(linked, self._own, 0.0), 2)
         return np.where(linked, near, 0.0)
 
-    def of(self, memory_id: str) -> dict[str, float]:
-        """Return the amount that each sign adds to the memory's score, by the sign's name."""
-        row = self.table.rows.get(memory_id)
-        if row is None:
-            return {}
+    def each(self, memory_ids: Sequence[str]) -> list[tuple[str, list[float]]]:
+        """Return for each sign its name and the amount that it adds to the score of each of the memories."""
+        rows = [self.table.rows.get(one, -1) for one in memory_ids]
+        if not self.table.rows or max(rows, default=-1) < 0:
+            return []
         weights, table = self._weights, self.table
-        lifts = {
-            "previous": weights.previous * float(self._before[row]),
-            "following": weights.following * float(self._after[row]),
-            "oneself": weights.oneself * float(table.oneself[row]),
-            "asking": -weights.asking * float(table.asking[row]),
-            "when": weights.when * float(table.timed[row]) * self._question.asks_when,
-            "speaker": weights.speaker * float(table.spoken[row]),
-            "told": weights.told * float(table.of_time[row]),
-            "session": weights.session * float(self._sessions[row]),
-        }
-        return {name: lift for name, lift in lifts.items() if lift}
+        signs = (
+            ("previous", weights.previous, self._before),
+            ("following", weights.following, self._after),
+            ("oneself", weights.oneself, table.oneself),
+            ("asking", -weights.asking, table.asking),
+            ("when", weights.when * self._question.asks_when, table.timed),
+            ("speaker", weights.speaker, table.spoken),
+            ("told", weights.told, table.of_time),
+            ("session", weights.session, self._sessions),
+        )
+        chosen = np.array([sign for _, _, sign in signs])[:, rows] * (np.array(rows) >= 0)
+        amounts = (np.array([weight for _, weight, _ in signs])[:, None] * chosen).tolist()
+        return [(name, amount) for (name, _, _), amount in zip(signs, amounts, strict=True)]
 
     def added(self) -> dict[str, float]:
         """Return the scores with the signals' boosts. A memory without signals keeps its score."""
@@ -112,22 +115,36 @@ def with_signals(
 
 LEARNED = "learned"
 """Name of the learned order among the signs."""
-UNMOVED: Mapping[str, Mapping[str, float]] = MappingProxyType({})
+
+
+class ScoreShift(NamedTuple):
+    """Scores before and after a rule; only the shifts of memories that are shown are ever computed."""
+
+    before: Mapping[str, float]
+    after: Mapping[str, float]
+
+    def each(self, memory_ids: Sequence[str]) -> list[float]:
+        """Return the shift of each of the memories."""
+        if self.before is self.after or not self.after:
+            return []
+        before, after = self.before, self.after
+        return [after.get(one, 0.0) - before.get(one, 0.0) for one in memory_ids]
+
+
+UNMOVED: Mapping[str, ScoreShift] = MappingProxyType({})
 
 
 def sign_ranks(
-    memory_ids: Sequence[str], lifts: MessageBoosts, moves: Mapping[str, Mapping[str, float]] = UNMOVED
+    memory_ids: Sequence[str], lifts: MessageBoosts, moves: Mapping[str, ScoreShift] = UNMOVED
 ) -> dict[str, dict[str, Rank]]:
     """Return for each memory the boost of each signal and of each of `moves` (the learned order and others, by name),
     and the rank of that boost among `memory_ids`.
     """
-    added = {
-        one: lifts.of(one) | {name: shifts[one] for name, shifts in moves.items() if shifts.get(one)}
-        for one in memory_ids
-    }
     ranks: dict[str, dict[str, Rank]] = {memory_id: {} for memory_id in memory_ids}
-    for name in dict.fromkeys(name for lifts_of in added.values() for name in lifts_of):
-        order = sorted((one for one in memory_ids if name in added[one]), key=lambda one: -added[one][name])
-        for position, memory_id in enumerate(order, start=1):
-            ranks[memory_id][name] = Rank(position, round(added[memory_id][name], 6))
+    added = [*lifts.each(memory_ids), *((name, shift.each(memory_ids)) for name, shift in moves.items())]
+    for name, amounts in added:
+        # Equal amounts keep the order of the hits.
+        order = sorted([(-amount, place) for place, amount in enumerate(amounts) if amount])
+        for position, (amount, place) in enumerate(order, start=1):
+            ranks[memory_ids[place]][name] = Rank(position, round(-amount, 6))
     return ranks

@@ -164,3 +164,10 @@ async def test_no_read_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             searcher = Searcher(engine.store, engine.embedder, signal_weights=SignalWeights(importance=weight))
             await searcher.search(ASKED, where, top_k=1)
     assert reads == [3, 3]
+
+
+def test_contenders_are_the_same_by_an_order_that_is_at_hand() -> None:
+    scores = {f"m{place:02}": (place * 7 % 11) / 10 for place in range(30)}
+    order = sorted(scores, key=scores.__getitem__, reverse=True)
+    assert contenders(scores, 3, 1.0, order) == contenders(scores, 3, 1.0)
+    assert contenders(scores, 3, 1.0) == sorted(scores, key=lambda one: (-scores[one], one))[: 3 + RUNNERS_UP]

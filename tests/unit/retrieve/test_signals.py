@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from mnemic.retrieve.question import read_question
-from mnemic.retrieve.signals import MessageBoosts, SignalWeights, with_signals
-from mnemic.types import Cues, Signals
+from mnemic.retrieve.signals import MessageBoosts, ScoreShift, SignalWeights, sign_ranks, with_signals
+from mnemic.types import Cues, Rank, Signals
 
 MAY = datetime(2023, 5, 8, tzinfo=UTC)
 PLAIN = read_question("the lake")
@@ -91,4 +92,20 @@ def test_all_scores_have_what_each_sign_is_said_to_add(query: str) -> None:
     }  # fmt: skip
     scores = {name: 1 / (3 + place) for place, name in enumerate([*signals, "a statement"])}
     lifts = MessageBoosts(scores, signals, read_question(query, speakers={"Ana", "Ben"}), SignalWeights())
-    assert lifts.added() == {name: score + sum(lifts.of(name).values()) for name, score in scores.items()}
+    signs = [amounts for _, amounts in lifts.each(list(scores))]
+    assert lifts.added() == {
+        name: score + sum(amounts[place] for amounts in signs) for place, (name, score) in enumerate(scores.items())
+    }
+
+
+def test_a_hit_has_the_place_of_each_sign_that_moved_it_and_of_each_rule() -> None:
+    signals = {name: message(name, turn, cues=Cues(words=5, oneself=name != "b")) for turn, name in enumerate("abc")}
+    scores = {"a": 0.2, "b": 0.1, "c": 0.3, "a statement": 0.4}
+    lifts = MessageBoosts(scores, signals, PLAIN, replace(NOTHING, oneself=0.25))
+    moves = {"learned": ScoreShift(scores, {**scores, "b": 0.5, "a statement": 0.3}), "then": ScoreShift({}, {})}
+    assert sign_ranks(["a", "b", "c", "a statement"], lifts, moves) == {
+        "a": {"oneself": Rank(1, 0.25)},
+        "b": {"learned": Rank(1, 0.4)},
+        "c": {"oneself": Rank(2, 0.25)},
+        "a statement": {"learned": Rank(2, -0.1)},
+    }

@@ -202,15 +202,13 @@ def relevances(
             lists, scores, signals, question, per_word=gauge.per_word, model=likened, among=among, order=order
         )
         found |= by_messages
-    # "What colour is my bike?" asks for no set: whatever else is red is no answer.
-    instances = () if asks_attribute(question.text) else lists.get(INSTANCES, ())
-    for memory_id, _ in instances:
+    for memory_id in _members(lists, question):
         if memory_id in found and memory_id not in signals:
             found[memory_id] = max(found[memory_id], A_MEMBER)
     # Evidence by name outweighs similarity: the query spells the key, or the graph has the relation.
     said = {entry.memory_id for entry in lists.get("key", ())}
     said |= {entry.memory_id for entry in lists.get(GRAPH, ()) if entry.score >= SAID}
-    return found | {one: max(found[one], RELATED) for one in said & found.keys()}
+    return found | {one: max(found[one], RELATED) for one in said & found.keys()} if said else found
 
 
 def relevance(
@@ -234,6 +232,17 @@ def relevance(
     known = gauge.relevance(max(map(SCORE, lists["vector"])), best)
     if signals:
         known = round(known * MESSAGE_SCALE.agreement(scores, signals, question, order), 4)
+    if known < A_MEMBER and any(one not in signals for one in _members(lists, question)):
+        known = A_MEMBER  # what a hit is worth is known: a search that abstained beside it would contradict itself
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID
     related = related or bool(lists.get("key") and asked_keys(question.text))
     return max(known, RELATED) if related else known
+
+
+def _members(lists: Mapping[str, Sequence[Scored]], question: Question) -> list[str]:
+    """Return the memories that name an instance of the kind of thing that the query asks for, without those set aside.
+    "What colour is my bike?" asks for no set: whatever else is red is no answer.
+    """
+    if asks_attribute(question.text):
+        return []
+    return [one.memory_id for one in lists.get(INSTANCES, ()) if one.score > 0.0]

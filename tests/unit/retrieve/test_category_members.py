@@ -8,6 +8,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.category_members import instances_of
+from mnemic.retrieve.relevance import A_MEMBER
 from mnemic.types import Actor
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
@@ -61,3 +62,17 @@ async def test_which_sports_finds_the_sports(tmp_path: Path) -> None:
     first = next(hit for hit in found.hits if "tennis" in hit.memory.content)
     assert "instances" in first.ranks
     assert "names an instance of what is asked for" in first.why
+
+
+async def test_a_search_does_not_abstain_beside_an_instance_of_what_is_asked_for(tmp_path: Path) -> None:
+    told = ["The puppy sleeps on the rug.", *(f"Chapter {number} was long." for number in range(40))]
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder()) as engine:
+        for text in told:
+            await engine.add(text, actor=ANA)
+        found = await engine.search("How many pets do I have?", actor=ANA, top_k=50)
+        of_none = await engine.search("How many violins do I have?", actor=ANA, top_k=50)
+    best = max(hit.relevance or 0.0 for hit in found.hits)
+    assert found.relevance is not None
+    assert found.relevance >= max(best, A_MEMBER)
+    assert not found.abstains
+    assert of_none.abstains

@@ -29,6 +29,10 @@ OF_A_CHOICE = 0.1
 READ = 2_000
 """Characters of a request that are read: who pastes a page asks before it or after it."""
 
+IDENTITY = "identity"
+"""Category of what a person is. A name or an age is near to most that a person asks and changes few answers, so it
+counts for a word, a topic or a clear likeness alone, and not as one of the nearest.
+"""
 _CODE = frozenset({"code"})
 SHAPES_ANSWERS = frozenset(
     {"language", "response_style", "tone", "units", "pronouns", "preferred_name", "format", "verbosity"}
@@ -145,7 +149,9 @@ class ParsedRequest:
         others = [
             (rank.score, hit.memory.memory_id)
             for hit in hits
-            if (rank := hit.ranks.get("vector")) is not None and not self._is_elsewhere(hit.memory.content)
+            if (rank := hit.ranks.get("vector")) is not None
+            and hit.memory.category != IDENTITY
+            and not self._is_elsewhere(hit.memory.content)
         ]
         most, least = (LIKELY, LEAST_ALIKE) if self.topics else (UNKNOWN, LEAST_UNKNOWN)
         near = [one for score, one in sorted(others, reverse=True) if score >= least]
@@ -180,6 +186,8 @@ class ParsedRequest:
         ruled = rule_subject(content)
         said = _words(" ".join((without_acts(content) if ruled is None else ruled, (key or "").replace("_", " "))))
         topics = topics_of_memory(said | _words(quote or ""), key)
+        if category == IDENTITY and self.words.isdisjoint(said) and self.topics.isdisjoint(topics):
+            return cosine is not None and cosine >= ALIKE
         # A value under a key is too short to be like anything.
         if self.wants_choice and key is None and cosine is not None:
             compared = self._compared(said, topics, cosine)

@@ -160,3 +160,29 @@ def test_a_rule_is_about_what_it_lets_one_choose(request_: str, depends: bool) -
 )
 def test_verbs_of_choosing_say_nothing_about_the_thing(content: str, request_: str, depends: bool) -> None:
     assert ParsedRequest.of(request_).depends_on(hit(content, cosine=0.15)) is depends
+
+
+NAME, AGE = ("Ana Torres", "name"), ("I'm 34 years old.", None)
+
+
+@pytest.mark.parametrize(
+    ("request_", "content", "key", "depends"),
+    [
+        ("What should I wear to the gala?", *NAME, False),
+        ("Which mattress should I get?", *NAME, False),
+        ("Sign this letter for me.", *NAME, True),
+        ("Draft an email to my landlord.", *NAME, True),
+        ("What's my name?", *NAME, True),
+        ("Recommend a restaurant.", *AGE, False),
+        ("Write a birthday card for my sister.", *AGE, False),
+        ("How many years old am I?", *AGE, True),
+        ("What should I learn for my job?", "I work as a nurse.", None, True),
+    ],
+)
+def test_who_somebody_is_counts_for_what_it_is_about_alone(
+    request_: str, content: str, key: str | None, depends: bool
+) -> None:
+    ask = ParsedRequest.of(request_)
+    told_of_oneself = hit(content, key, cosine=0.24, category="identity")
+    assert ask.depends_on(told_of_oneself) is depends
+    assert bool(ask.concerned([told_of_oneself])) is depends

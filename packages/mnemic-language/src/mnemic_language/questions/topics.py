@@ -109,6 +109,9 @@ _OPENS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "table tables reservation": ("food",),
         "host hosting guests party picnic barbecue": ("food",),
         "airline airport": ("travel",),
+        "sign signature letter email form register application reservation bio biography introduce introduction": (
+            "signature",
+        ),
     }
 )
 """Words of a request that open further topics: who plans a trip flies, sleeps and eats."""
@@ -132,6 +135,7 @@ _BY_KEY: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "city": ("place",),
         "job": ("work",),
         "employer": ("work",),
+        "name": ("signature",),
     }
 )
 

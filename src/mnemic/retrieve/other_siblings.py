@@ -52,7 +52,8 @@ _OF_LOOKS = re.compile(
 )
 """Matches a question for an attribute of one thing, which another thing has, too."""
 _IS = frozenset(
-    "is are was were has had isn't ist sind hat heißt est sont a s'appelle es son tiene se è sono ha é são tem".split()
+    "is are was were has had isn't ist sind hat heißt est sont a s'appelle es son tiene se è sono ha si é são tem chama"
+    " chama-se heet heeft".split()
 )
 """Words after the thing that a statement is about."""
 _NEAR = 2

@@ -71,6 +71,11 @@ def test_what_is_known_of_a_sibling_is_no_answer(tmp_path: Path, stated: str, as
         ("What colour is my bike?", "Our kitchen is green", True),
         ("What do I do in my kitchen?", "Our garden has apple trees", True),
         ("When was my kitchen painted?", "My car is red", False),
+        ("Wie heißt meine Katze?", "Meine Schwester heißt Katja", True),
+        ("Hoe heet mijn kat?", "Mijn zus heet Anouk", True),
+        ("Come si chiama il mio gatto?", "Mia sorella si chiama Anna", True),
+        ("Como se chama o meu gato?", "Minha irmã chama-se Ana", True),
+        ("Hoe heet mijn zus?", "Mijn zus heet Anouk", False),
     ],
 )
 def test_siblings_are_told_by_what_somebody_has(question: str, content: str, apart: bool) -> None:

@@ -1,8 +1,11 @@
-"""Fit the order of messages: `python training/ranking/train.py PATH [--vectors FILE]`.
+"""Fit the order of messages: `python training/ranking/train.py PATH [--vectors FILE] [--made]`.
 
 PATH is LoCoMo's file or folder. The questions of its `dev` half are asked of the engine, and a linear model over
 `mnemic.retrieve.ranker.NAMES` is fitted with Adam: softmax over the messages found for a question, the evidence sharing
 the whole. Nothing of the `test` half is used. The seed is fixed.
+
+With `--made` the weights are fitted to the chats of `generate.py` alone, which are this project's own, and nothing is
+written: it prints how they, the order by hand and the shipped weights do on all of LoCoMo.
 """
 
 from __future__ import annotations
@@ -10,13 +13,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from generate import chats
 
 from mnemic.ports import Embedder
-from mnemic.retrieve.ranker import NAMES, Ranker, features
+from mnemic.retrieve.ranker import LEARNED_RANKER, NAMES, Ranker, features
 from mnemic.types import Actor
 from mnemic_eval import locomo
 from mnemic_eval.progress import silent
@@ -39,12 +44,11 @@ class Recorder(Ranker):
         return dict(scores)
 
 
-async def rows(path: Path, embedder: Embedder) -> AsyncIterator[Row]:
+async def rows(chats: Sequence[Any], embedder: Embedder) -> AsyncIterator[Row]:
     """Yield the features of the messages found for each question, and which of them are evidence."""
     async with throwaway_engine(embedder) as engine:
         engine.gateway.searcher.ranker = Recorder(())
-        chats = locomo.conversations(path)
-        for chat in chats[: (len(chats) + 1) // 2]:
+        for chat in chats:
             told = Replayed(engine, Actor(user=chat.name))
             await told.tell(chat.messages, silent, "")
             for asked in chat.questions:
@@ -54,6 +58,12 @@ async def rows(path: Path, embedder: Embedder) -> AsyncIterator[Row]:
                 best = np.argsort(-found[:, -1])[:SHOWN]
                 if right[best].any():
                     yield found[best], right[best]
+
+
+def share(found: list[Row], weights: np.ndarray, most: int) -> float:
+    """Return the share of the evidence that the lists found among the first `most`, in per cent."""
+    firsts = [(right[np.argsort(-(one @ weights), kind="stable")[:most]].sum(), right.sum()) for one, right in found]
+    return round(100 * float(np.mean([first / every for first, every in firsts])), 1)
 
 
 def fitted(found: list[Row]) -> np.ndarray:
@@ -81,10 +91,19 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", type=Path)
     parser.add_argument("--vectors", type=Path, help="a file that keeps the embeddings")
+    parser.add_argument("--made", action="store_true", help="fit to made-up chats, rate on the others, write nothing")
     given = parser.parse_args()
-    found = [row async for row in rows(given.path, chosen_embedder(None, given.vectors))]
-    weights = {name: round(float(weight), 5) for name, weight in zip(NAMES, fitted(found), strict=True)}
-    WEIGHTS.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
+    told, embedder = locomo.conversations(given.path), chosen_embedder(None, given.vectors)
+    if given.made:
+        made = fitted([row async for row in rows(list(chats()), chosen_embedder(None, None))])
+        found = [row async for row in rows(told, embedder)]
+        by_hand = np.asarray([float(name == "score") for name in NAMES])
+        for name, weights in {"by hand": by_hand, "made": made, "shipped": np.asarray(LEARNED_RANKER.weights)}.items():
+            print(f"{name}: {share(found, weights, 5)} / {share(found, weights, 10)}")
+        return
+    found = [row async for row in rows(told[: (len(told) + 1) // 2], embedder)]
+    fit = {name: round(float(weight), 5) for name, weight in zip(NAMES, fitted(found), strict=True)}
+    WEIGHTS.write_text(json.dumps(fit, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

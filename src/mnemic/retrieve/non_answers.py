@@ -16,6 +16,7 @@ from mnemic.retrieve.other_kinds import about_other_kinds
 from mnemic.retrieve.other_names import of_other_names
 from mnemic.retrieve.other_siblings import about_siblings, behind, lowered, set_aside
 from mnemic.retrieve.question import ROLES
+from mnemic.retrieve.signals import ScoreShift
 from mnemic.types import Memory, Scored
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic_language.questions.asks_only import asks_only
@@ -87,8 +88,8 @@ class NonAnswers:
         after = lowered(lowered(relevances, self.apart, OF_SIBLING), self.named - self.apart, OF_NAME)
         return lowered(after, self.asked, OF_QUESTION)
 
-    def moves(self, before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, dict[str, float]]:
-        """Return the change of the scores by the name of its reason."""
+    def moves(self, before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, ScoreShift]:
+        """Return the scores before and after of those that each reason moved, by its name."""
         reasons = {
             SIBLING: self.apart - self.kinds - self.asked,
             KIND: self.kinds - self.asked,
@@ -96,7 +97,7 @@ class NonAnswers:
             NAME: self.named - self.apart - self.asked,
         }
         return {
-            name: {one: after[one] - before[one] for one in ids if one in before}
+            name: ScoreShift(*({one: scores[one] for one in ids if one in before} for scores in (before, after)))
             for name, ids in reasons.items()
             if ids
         }

@@ -296,8 +296,8 @@ class Searcher:
         after = apart.behind(weighted, lifts.signals)
         raised = asked.raised(after)
         moves = {THEN: ScoreShift(NOTHING, then), ANCHORED: ScoreShift(signed, by_hand)}
+        moves |= apart.moves(weighted, after)
         moves |= {LEARNED: ScoreShift(by_hand, lifted), ASKED: ScoreShift(after, raised)}
-        moves |= {name: ScoreShift(NOTHING, shifts) for name, shifts in apart.moves(weighted, after).items()}
         scores = self._scaled(raised)
         model, messages = measured_with(self.embedder.space, search.question), lifts.signals
         order = best_first(scores)
@@ -342,13 +342,11 @@ class Searcher:
         self, search: ParsedSearch, scores: Mapping[str, float], moment: Snapshot
     ) -> Mapping[str, Memory]:
         """Return the memories whose importance can decide, with all that the result needs of them, read at once."""
-        weight = self.signal_weights.importance
-        if not weight:
+        if not (weight := self.signal_weights.importance):
             return NO_MEMORIES
-        any_place = search.request.named or self.per_session is not None
+        most = len(scores) if search.request.named or self.per_session is not None else search.request.top_k
         order = best_first(scores)
-        close = contenders(scores, len(scores) if any_place else search.request.top_k, weight, order)
-        wanted = dict.fromkeys([*close, *order[:COMPARED]])
+        wanted = dict.fromkeys([*contenders(scores, most, weight, order), *order[:COMPARED]])
         return await moment.get_many(list(wanted), scopes=search.where.scopes)
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
@@ -360,10 +358,8 @@ class Searcher:
             return self._scaled(self._fused(lists, search.question))
 
         result = await result_of(search, ranked, moment, scored=scored, per_session=self.per_session)
-        degraded = self.store.capabilities.degraded
-        if not degraded:
-            return result
-        return replace(result, errors={**result.errors, **dict.fromkeys(sorted(degraded), "store_unavailable")})
+        without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
+        return replace(result, errors={**result.errors, **without}) if without else result
 
 
 async def _with_past(

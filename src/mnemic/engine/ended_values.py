@@ -7,7 +7,8 @@ from __future__ import annotations
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.types import Actor, Candidate, Kind, Level, Where
 from mnemic_language.compare.change import frame_of, framed
-from mnemic_language.compare.left_work import leaves_work, left
+from mnemic_language.compare.left_work import leaves_work, left, left_by_name
+from mnemic_language.compare.products import changes_employer, names_employer
 
 WORK_KEYS = frozenset({"employer", "job"})
 """Keys of what ends with the work that its speaker has left."""
@@ -17,16 +18,19 @@ MOST = 4
 async def ended_values(gateway: MemoryGateway, actor: Actor, text: str) -> tuple[str, ...]:
     """Return the ids of the actor's live values that a statement ends. Raises StoreFailed."""
     new = framed(text)
-    if not leaves_work(new):
+    if not (leaves_work(new) or names_employer(new)):
         return ()
     where = Where(
         scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), keys=WORK_KEYS,
         live_at=gateway.clock.now(), hidden_keys=await gateway.hidden_keys(actor),
     )  # fmt: skip
-    known = await gateway.searcher.store.newest(where, limit=MOST)
-    return tuple(
-        one.memory_id for one in known if one.author in (None, actor.user) and left(frame_of(one), new, is_work=True)
-    )
+    newest = await gateway.searcher.store.newest(where, limit=MOST)
+    known = [(one.memory_id, frame_of(one)) for one in newest if one.author in (None, actor.user)]
+    ended = [memory_id for memory_id, frame in known if left(frame, new, is_work=True) or changes_employer(frame, new)]
+    if not ended or left_by_name(new) is None:
+        return tuple(ended)
+    # With the employer goes the work that was told without one: "I'm a cook", "I work at Zeiss", "I quit Zeiss".
+    return (*ended, *(memory_id for memory_id, frame in known if memory_id not in ended and not frame.names))
 
 
 async def naming_ended(gateway: MemoryGateway, actor: Actor, candidate: Candidate) -> tuple[str, ...]:

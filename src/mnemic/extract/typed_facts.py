@@ -129,11 +129,23 @@ def _favourite(text: str) -> Iterator[tuple[Rule, str, str]]:
 
 
 def _is_no_place(key: str, value: str) -> bool:
-    """Return True if one "moves to" a product or a day and not to a place: "I moved to Slack", "we moved to Monday"."""
+    """Return True if one "moves to" a product, an employer or a day and not to a place: "I moved to Slack", "I moved to
+    Waitrose", "we moved to Monday".
+    """
     if key != "home_city":
         return False
+    if _ORGANISATION.search(value):
+        return True
     named = framed(f"in {value}")
     return bool(named_products(named)) or any(named.slots(name) for name in ("weekdays", "months"))
+
+
+_ORGANISATION = Pattern(
+    r"\b(?:bank|hospital|university|college|school|council|ltd|inc|llc|plc|gmbh|ag|group|airlines|airways|motors|hotels?"
+    r"|clinic|institute|department|ministry|agency|studios?|consulting|software|technologies|insurance|partners)\.?\Z",
+    re.IGNORECASE,
+)
+"""Ends the name of an organisation."""
 
 
 def _values(rule: Rule, text: str) -> list[str | None]:

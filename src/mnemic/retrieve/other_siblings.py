@@ -17,6 +17,7 @@ from itertools import pairwise
 from pkgutil import get_data
 
 from mnemic.types import Memory, Scored
+from mnemic_language.compare.vocabulary import products
 
 BEHIND, BEHIND_STATED = 0.8, 0.5
 """Part of its score that such a message keeps, and such a statement, which names its subject itself."""
@@ -62,11 +63,14 @@ _NEAR = 2
 
 @cache
 def _groups() -> Mapping[str, tuple[str, int]]:
-    """Return the group and the number of the row of each word."""
+    """Return the group and the number of the row of each word; a make of cars is in the row of the word "car"."""
     read: dict[str, list[str]] = json.loads(get_data("mnemic.retrieve", "sibling_kinds.json") or b"{}")
-    return {
+    groups = {
         word: (kind, row) for kind, rows in read.items() for row, words in enumerate(rows) for word in words.split()
     }
+    _, sorts, capitals = products()
+    makes = sorts["cars"].keys() - capitals
+    return dict.fromkeys(makes, groups["car"]) | groups
 
 
 def about_siblings(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:

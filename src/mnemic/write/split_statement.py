@@ -14,6 +14,7 @@ from mnemic.types.identity import new_id
 from mnemic.write.draft import Decision, Draft, VectorsMissing
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic_language.compare.change import frame_of, framed, judge
+from mnemic_language.compare.counted_lists import recounted
 from mnemic_language.compare.denials import denies_item, has_denied
 from mnemic_language.compare.labelled_lists import labelled, rest_of_list
 from mnemic_language.compare.parts import rest
@@ -58,6 +59,7 @@ def _rest_of(draft: Draft, memory: Memory) -> Memory | None:
     else:
         denied = denies_item(frame_of(memory), new)
         text = rest(memory.content, new, lambda part: _probability(part, new, denied), ended=ended, named=named)
+    text = recounted(memory.content, text) if text else ""
     if not text or text == memory.content or is_broken_off(text):
         return None
     same = Candidate(content=text, source=memory.source)

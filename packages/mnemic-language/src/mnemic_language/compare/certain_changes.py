@@ -11,13 +11,22 @@ from functools import lru_cache
 
 from mnemic_language.compare.denials import denies, denies_of_another, puts_right
 from mnemic_language.compare.disagreements import in_another_state, tells_state
+from mnemic_language.compare.ended_by_others import ended_by_another, of_another_end, tells_such_end
 from mnemic_language.compare.ended_courses import drops_course, ends_course
 from mnemic_language.compare.expressions import AMENDS, IS, TO_ORDINAL
 from mnemic_language.compare.implicit_endings import ends_in_other_words, recounts_by_order, tells_change
 from mnemic_language.compare.left_work import leaves_work, left
 from mnemic_language.compare.medicines import another_dose, may_be_medicine
 from mnemic_language.compare.other_things import at_another_time_of_day, of_another_of_its_kind, of_the_past_alone
-from mnemic_language.compare.products import another_product, ends_product, has_now, kinds_parted_with
+from mnemic_language.compare.products import (
+    another_product,
+    ends_product,
+    has_instead,
+    has_now,
+    kinds_parted_with,
+    products_parted_with,
+    takes_place_of_another,
+)
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import SLOTS, word_classes
 
@@ -176,6 +185,8 @@ def of_another_object(old: Frame, new: Frame) -> bool:
     """
     if moves_another(old, new) or of_another_person(old, new) or denies_of_another(old, new):
         return True
+    if takes_place_of_another(old, new) or of_another_end(old, new):
+        return True
     if of_another_of_its_kind(old, new) or of_the_past_alone(old, new) or at_another_time_of_day(old, new):
         return True
     if "end" not in new.cues or not new.negated or new.cues & {"change", "correct"} or old.attributes & new.attributes:
@@ -301,6 +312,8 @@ def may_change_certainly(new: Frame) -> bool:
         return True
     if any(words.search(new.plain) for words in _MAY_CHANGE) or amending(new) is not None:
         return True
+    if has_instead(new) or tells_such_end(new):
+        return True
     return tells_change(new) or leaves_work(new) or drops_course(new) or may_be_medicine(new) or tells_state(new)
 
 
@@ -323,6 +336,7 @@ CERTAIN_CHANGES = (
     ends_course,
     recounts_by_order,
     another_dose,
+    ended_by_another,
 )
 """Rules by which the later of two statements takes the place of the earlier one, unless they are about two things."""
 
@@ -343,13 +357,14 @@ def rules_for(new: Frame) -> tuple[Callable[[Frame, Frame], bool], ...]:
         healed: not new.negated and recovers(new),
         reassigned: unsaid and bool(new.theme),
         delivered: not new.negated and (new.bears_child or _HAD_BABY.search(new.plain) is not None),
-        another_product: unsaid and (not new.cues.isdisjoint({"change", "again"}) or has_now(new)),
+        another_product: unsaid and (bool(new.cues & {"change", "again"}) or has_now(new) or has_instead(new)),
         in_another_state: tells_state(new),
-        ends_product: unsaid and bool(kinds_parted_with(new)),
+        ends_product: unsaid and bool(kinds_parted_with(new) or products_parted_with(new)),
         ends_in_other_words: tells_change(new),
         left: leaves_work(new),
         ends_course: drops_course(new),
         recounts_by_order: bool(new.numbers) and AMENDS.match(new.plain) is not None,
         another_dose: may_be_medicine(new),
+        ended_by_another: tells_such_end(new),
     }
     return tuple(rule for rule in CERTAIN_CHANGES if may_hold[rule])

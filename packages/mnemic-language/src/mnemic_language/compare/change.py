@@ -26,6 +26,7 @@ from mnemic_language.compare.certain_changes import (
     rules_for,
 )
 from mnemic_language.compare.conditional import depends
+from mnemic_language.compare.ended_by_others import tells_such_end
 from mnemic_language.compare.ended_objects import ends_something_else
 from mnemic_language.compare.expressions import DISPUTES, FROM_NOW_ON
 from mnemic_language.compare.features import (
@@ -154,7 +155,8 @@ def _how(new: Frame) -> str:
     """Return the kind of change, by the cues of the newer statement."""
     if new.cues & {"correct", "weak_correct"}:
         return "corrected"
-    return "ended" if new.cues & {"end", "weak_end"} or leaves_work(new) else "changed"
+    ends = new.cues & {"end", "weak_end"} or leaves_work(new) or tells_such_end(new)
+    return "ended" if ends else "changed"
 
 
 def bears(old: Frame, new: Frame, cosine: float) -> bool:
@@ -164,7 +166,9 @@ def bears(old: Frame, new: Frame, cosine: float) -> bool:
     if old.plain == new.plain or apart(old, new):
         return False
     shared = old.stems & new.stems or old.attributes & new.attributes
-    return bool(shared) or cosine >= NAMED_COSINE or takes_back(old, new)
+    if shared or cosine >= NAMED_COSINE or takes_back(old, new):
+        return True
+    return any(rule(old, new) for rule in rules_for(new))
 
 
 @lru_cache(maxsize=1024)

@@ -200,6 +200,9 @@ NOT_ENDED = re.compile(
     r"\b(?:don't|do not|never|not|didn't|did not|won't|haven't|isn't|nicht|pas|nunca|non|nao|niet)"
     r" (?:ever |even |be |gonna |going to )?(?:quit\w*|giv\w+ up|stop\w*|cancel\w*|sold|sell\w*"
     r"|left|leav\w+|moved|moving|changed|switch\w*)"
+    r"|\b(?:nearly|almost|i(?:'d)? (?:really |just |only |sometimes |often )?(?:want|wanted|like|love|hope|wish) to"
+    r"|i(?:'m| am) (?:tempted|inclined) to|(?:thinking|thought) (?:of|about)|considering|consider|dream of)"
+    r" (?:just )?(?:quit\w*|giv\w+ up|gave up|stop\w*|cancel\w*|sold|sell\w*|left|leav\w+|resign\w*|retir\w+)"
 )
 NOT_MEANT = re.compile(
     r"\bsorry (?:to (?:hear|see|tell|say|bother)|(?:for|about) your|you\b|i (?:haven't|wasn't|couldn't|missed|was))"
@@ -215,6 +218,10 @@ NOT_MEANT = re.compile(
     r"(?:passed away|died|broke up|split up|divorced)\b"
     r"|\bleft (?:me|us|him|her|them) (?:in|with|feeling|wanting|speechless|breathless|stunned|amazed)\b"
     r"|\b(?:has|have) (?:really )?changed (?:a lot|so much|quite a bit|(?:over|through) the years|over time)\b"
+    r"|\bleft (?:my|our) \w+ (?:at|behind|(?:in|on|by|under) (?:the|my|our|an?))\b"
+    r"|\bleft (?:the |my )?(?:[\w']+ ){1,2}?(?:at (?:about |around |half )?(?:\d|noon|midnight|one|two|three|four|five"
+    r"|six|seven|eight|nine|ten|eleven|twelve|lunch)|early|late|to (?:get|buy|catch|fetch|pick|have|go|meet)"
+    r"|for (?:lunch|dinner|the day|today|the night))\b"
     r"|\bborn and raised\b|\bend(?:ed|ing|s)? up\b|\bcom(?:e|es|ing) off (?:as|like|so|too|really|a bit)\b"
     r"|\bever since\b(?=\W*$)"
     r"|\bsince (?:there|it|it's|they|you|he|she|i (?:don't|do not|have|like|love|can|can't|am)|i'm)\b"
@@ -298,8 +305,14 @@ SPELT = re.compile(
 """Counts of the letters of a word."""
 
 
+def without_in_the(text: str) -> str:
+    """Return a Portuguese text without its "no" ("in the"), which denies nothing; any other text as it is."""
+    low = text.lower()
+    if _IN_THE.search(low) and _PORTUGUESE.search(low) and not _UNLIKE_PORTUGUESE.search(low):
+        return _IN_THE.sub(" ", text)
+    return text
+
+
 def is_negated(plain: str) -> bool:
-    """Return True if a word of a text in plain letters denies something. The Portuguese "no" ("in the") does not."""
-    if _IN_THE.search(plain) and _PORTUGUESE.search(plain) and not _UNLIKE_PORTUGUESE.search(plain):
-        plain = _IN_THE.sub(" ", plain)
-    return NOT.search(plain) is not None
+    """Return True if a word of a text in plain letters denies something."""
+    return NOT.search(without_in_the(plain)) is not None

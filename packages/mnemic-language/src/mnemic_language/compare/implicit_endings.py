@@ -6,6 +6,7 @@ Each rule asks for the kind of thing that the earlier statement is about, as the
 
 from __future__ import annotations
 
+from mnemic_language.compare.animals import kind_of, may_be_called
 from mnemic_language.compare.expressions import AMENDS
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import MEMBERS, word_classes
@@ -58,6 +59,12 @@ _ANIMAL = Pattern(
     r"|tartaruga|jabuti|cavalo|egua|kat|poes|kater|hond(?:en|je)?|konijn|cavia|papegaai|parkiet|kanarie|schildpad"
     r"|paard|merrie)\b"
 )
+THE = Pattern(
+    r"\b(?:(?:the|my|our|der|die|das|den|mein\w{0,2}|unser\w{0,2}|le|la|mon|ma|notre|el|mi|nuestr[oa]|il|lo|mi[oa]"
+    r"|nostr[oa]|o|a|meu|minha|noss[oa]|de|het|mijn|onze|ons) |l')(?:(?:poor|old|alte|arme|pauvre|pobre|povero|arme) )?"
+    r"(?P<noun>[a-z-]{3,20})\b"
+)
+"""Matches something that is taken for known, by the word for its kind."""
 _PASSED = Pattern(
     r"\b(?:died|is dead|passed|(?:say|said) (?:goodbye|our goodbyes|farewell)|put (?:\w+ ){1,3}(?:down|to sleep)"
     r"|didn't make it"
@@ -169,10 +176,35 @@ _BESIDE = Pattern(
 )
 
 
+_NOT_DEAD = Pattern(
+    r"\b(?:nearly|almost|beinahe|fast (?:\w+ )?gestorben|presque|a failli|casi|quasi|quase|bijna)\b"
+    r"|\bdead (?:tired|asleep|set|serious|certain|easy|cute|clever|slow)\b"
+    r"|\b(?:in|im|dans|en|nel|no|na) (?:(?:the|a|that|my|der|den|einem|le|un|mon|el|la|mi|il|mio|um|uma|de|het|een) )?"
+    r"(?:\w+ )?(?:film|movie|book|story|novel|series|show|game|dream|buch|roman|serie|spiel|traum|livre|histoire|reve"
+    r"|pelicula|libro|novela|sueno|romanzo|sogno|filme|livro|novela|sonho|boek|verhaal|droom)\b"
+)
+"""Says that it has not come to it, or that it was but told."""
+_ACQUIRED = Pattern(
+    r"\b(?:i|we)(?:'ve)? (?:just |recently |finally )?(?:have |had )?(?:adopted|bought|got|rescued|took in)\b"
+    r"|\b(?:adoptiert|gekauft|geholt|adopte|achete|compre|compramos|adottato|comprato|adotei|comprei|geadopteerd"
+    r"|gekocht)\b"
+)
+"""Says how the speaker came to have something."""
+_OWNS_ONE = Pattern(
+    r"\b(?:i|we)(?:'ve)? (?:\w+ )?(?:have|got|own|keep|ride|adopted|bought|rescued)\b|\b(?:i|we)'ve got\b"
+    r"|\b(?:my|our|mein\w*|unser\w*|mon|ma|notre|mi|nuestr[oa]|mi[oa]|nostr[oa]|meu|minha|noss[oa]|mijn|onze|ons) \w+"
+    r"|\b(?:ich|wir) (?:\w+ )?(?:habe|haben)\b|\b(?:j'ai|nous avons|on a)\b|\b(?:tengo|tenemos|he|hemos)\b"
+    r"|\b(?:ho|abbiamo)\b|\b(?:tenho|temos|adotei|comprei)\b|\b(?:ik|wij|we) (?:heb|hebben)\b"
+)
+"""Says that an animal is the speaker's own."""
+
+
 def ends_in_other_words(old: Frame, new: Frame) -> bool:
     """Return True if `new` tells, in words that end nothing elsewhere, that what `old` says is over."""
-    if old.event or old.negated or new.cues & {"past", "passing"} or new.subject.startswith("other:"):
+    if old.negated or new.cues & {"past", "passing"} or new.subject.startswith("other:"):
         return False
+    if old.event:
+        return _ACQUIRED.search(old.plain) is not None and _dead(old, new)
     return _gone(old, new) or _dead(old, new) or _overcome(old, new) or takes_a_post(old, new)
 
 
@@ -188,7 +220,13 @@ def _gone(old: Frame, new: Frame) -> bool:
 
 def _dead(old: Frame, new: Frame) -> bool:
     """Return True if an animal of the speaker's has died."""
-    if _PASSED.search(new.plain) is None or _ANIMAL.search(old.plain) is None:
+    if _PASSED.search(new.plain) is None or _NOT_DEAD.search(new.plain) is not None:
+        return False
+    if not old.relations and not new.relations and _OWNS_ONE.search(old.plain) and not old.cues & {"past", "end"}:
+        kinds = {kind for noun in THE.findall(new.plain) if (kind := kind_of(noun)) is not None}
+        if any(may_be_called(old, kind) for kind in kinds):
+            return True
+    if _ANIMAL.search(old.plain) is None:
         return False
     if old.called_stems & (new.called_stems | new.stems):
         return True

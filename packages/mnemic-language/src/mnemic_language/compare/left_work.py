@@ -6,6 +6,7 @@ import re
 
 from mnemic_language.compare.implicit_endings import works
 from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.vocabulary import plain
 from mnemic_language.text.pattern import Pattern
 
 _LEFT = Pattern(
@@ -67,11 +68,26 @@ _QUALIFIED = frozenset(
 
 
 def leaves_work(new: Frame) -> bool:
-    """Return True if the speaker says that they have left their work, or lost it."""
+    """Return True if the speaker says that they have left their work or lost it, or names what they have left."""
     found = _LEFT.search(new.plain)
-    if found is None or _BACKGROUND.search(new.plain[: found.start()]) is not None:
+    if found is None:
+        return left_by_name(new) is not None
+    if _BACKGROUND.search(new.plain[: found.start()]) is not None:
         return False
     return _NOT_NOW.search(new.plain) is None and "past" not in new.cues
+
+
+def left_by_name(new: Frame) -> str | None:
+    """Return the name that the speaker says they have left or quit, in plain letters; None if there is none. Only what
+    is known of it tells whether it is an employer.
+    """
+    if "past" in new.cues or new.relations or _NOT_NOW.search(new.plain) is not None:
+        return None
+    for part in new.said:
+        found = _LEFT_NAME.search(part)
+        if found is not None and _BACKGROUND.search(plain(part[: found.start()])) is None:
+            return plain(next(name for name in found.groupdict().values() if name)).rstrip(".")
+    return None
 
 
 def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
@@ -88,6 +104,8 @@ def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
     if old.names and new.names and old.names.isdisjoint(new.names) and _names_employer(new):
         return False
     found = _LEFT.search(new.plain)
+    if found is None and not _works_for(old, left_by_name(new) or ""):
+        return False
     which = found["en"] if found is not None else None
     if which is None or which in old.tokens:
         return True
@@ -104,6 +122,32 @@ _OWN_BUSINESS = re.compile(
     r" (?:\w+ )?(?:business|store|shop|studio|startup|company|firma|laden|geschaft|entreprise|boutique|magasin|negocio"
     r"|tienda|empresa|azienda|negozio|attivita|loja|bedrijf|zaak|winkel)\b"
 )
+_NAME = r"[A-ZÀ-Þ][\w&.'’-]{1,30}(?: [A-ZÀ-Þ][\w&.'’-]{1,30}){0,3}"
+_ENDS_THERE = (
+    r"(?= *(?:$|[.,;!]| (?:last|this|in|on|yesterday|today|after|for good|because|and|[ld]etzte\w*|vor|im|en|le|la|el|"
+    r"il|nel|em|no|vorige|afgelopen)\b))(?! (?:in|on|for|and|en) (?:an?|the|my|time|foot)\b)"
+)
+_LEFT_NAME = Pattern(
+    rf"\b[Ii](?:['’]ve| have| just| finally|['’]ve (?:just|finally|now))? (?:quit|left|resigned from) (?:the )?"
+    rf"(?P<en>{_NAME})"
+    rf"{_ENDS_THERE}"
+    rf"|\b[Ii]ch (?:habe|hab) (?:\w+ ){{0,2}}(?P<de>{_NAME}) (?:\w+ ){{0,3}}(?:verlassen|gekündigt)\b"
+    rf"|\b[Ii]ch bin (?:\w+ ){{0,2}}(?:bei(?:m| der)?|von(?: der)?) (?P<de2>{_NAME}) (?:\w+ ){{0,2}}"
+    r"(?:weg|raus|fort|ausgeschieden)\b"
+    r"|\b[Jj]['’]ai (?:\w+ )?(?:quitté|démissionné de|démissionné de chez|lâché) (?:l['’]|la |le )?"
+    rf"(?P<fr>{_NAME}){_ENDS_THERE}"
+    rf"|\b(?:[Dd]ejé|[Hh]e dejado|[Mm]e fui de|[Mm]e he ido de|[Rr]enuncié a) (?:el |la )?(?P<es>{_NAME}){_ENDS_THERE}"
+    rf"|\b(?:[Hh]o lasciato|[Mm]e ne sono andat[oa] (?:da|dalla|dal)|[Mm]i sono dimess[oa] (?:da|dalla|dal)) "
+    rf"(?:l['’]|il |la )?(?P<it>{_NAME}){_ENDS_THERE}"
+    rf"|\b(?:[Dd]eixei|[Ss]aí d[aoe]|[Ll]arguei|[Dd]emiti-me d[aoe]) (?:[ao] )?(?P<pt>{_NAME}){_ENDS_THERE}"
+    rf"|\b[Ii]k heb (?:\w+ ){{0,2}}(?P<nl>{_NAME}) (?:\w+ ){{0,2}}verlaten\b"
+    rf"|\b[Ii]k ben (?:\w+ ){{0,2}}(?:weg|vertrokken|opgestapt) bij (?:de |het )?(?P<nl2>{_NAME})"
+)
+"""Names what the speaker has left, in the letters of the text."""
+_WORKS_FOR = Pattern(
+    r"\b(?:at|for|with|bei|beim|chez|en|alla|da|dalla|presso|na|no|pela|pelo|bij|employer:)"
+    rf"(?: the| der| la| el| de| het)? (?P<name>{_NAME})"
+)
 _EMPLOYER = re.compile(
     r"(?i:\b(?:at|from|with|for|by|bei|beim|chez|en|de|da|dalla|alla|na|no|pela|pelo|bij|door)) (?:the"
     r" )?[A-ZÀ-Þ][\w&.-]+"
@@ -112,3 +156,9 @@ _EMPLOYER = re.compile(
 
 def _names_employer(new: Frame) -> bool:
     return any(_EMPLOYER.search(part) for part in new.said)
+
+
+def _works_for(old: Frame, name: str) -> bool:
+    """Return True if a statement names an employer, and it is this one."""
+    employers = [match["name"] for part in old.said for match in _WORKS_FOR.finditer(part)]
+    return bool(name) and any(plain(one).rstrip(".") == name for one in employers)

@@ -24,6 +24,12 @@ LATELY_COMPARED = 256
 _CLAUSES = re.compile(
     r"[,;:.!?()]\s|\s[-\u2013\u2014]{1,3}\s|\b(?:and|but|so|und|aber|et|mais|donc|y|pero|e|ma|mas|en|maar|dus)\b"
 )
+LONGEST_NOW = 9
+"""Maximum number of words of either of two statements of which the later begins with "now"."""
+_NOW = re.compile(
+    r"\W*(?:now|jetzt|nun|maintenant|desormais|ahora|adesso|ora|agora|nu)\b"
+    r"(?!,| (?:that|then|dass|wo|dann|que|che|dat)\b)"
+)
 _JUDGES = re.compile(r"\bnot (?:exactly |really )?(?:the|my|a|an) (?:most|dream|best|worst|\w+est|favou?rite|ideal)\b")
 """Matches the judgement of a thing that goes on: "It's not my dream job"."""
 _FEELS = re.compile(r"\A\W*(?:i'm|i am|we're|we are) (?:so |really |very |just )?(?:glad|happy|proud|lucky|grateful)\b")
@@ -47,8 +53,22 @@ def changes_earlier(old: Frame, new: Frame) -> bool:
 
 
 def announces(old: Frame, new: Frame) -> bool:
-    """Return True if `new` begins with "from now on" and shares a word of content with `old`, which was no event."""
-    return not old.event and not old.stems.isdisjoint(new.stems) and FROM_NOW_ON.match(new.text) is not None
+    """Return True if `new` begins with "from now on", or is short and begins with "now", and shares a word of content
+    with `old`, which was no event.
+    """
+    if old.event or old.stems.isdisjoint(new.stems):
+        return False
+    return FROM_NOW_ON.match(new.text) is not None or _says_now(old, new)
+
+
+def _says_now(old: Frame, new: Frame) -> bool:
+    """Return True if both say in few words what the speaker does or prefers, and the later what it is now: "Prefiro o
+    lugar no corredor", "Agora prefiro o lugar à janela".
+    """
+    if old.subject != "self" or new.subject != "self" or not new.cues.isdisjoint({"add", "passing", "past", "again"}):
+        return False
+    short = max(len(old.tokens), len(new.tokens)) <= LONGEST_NOW
+    return short and not new.event and _NOW.match(new.plain) is not None
 
 
 def _says_again(old: Frame, new: Frame) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mnemic_language.compare.ended_by_others import tells_such_end
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import person_words, plain, word_classes
 from mnemic_language.text.pattern import Pattern
@@ -47,6 +48,15 @@ _ACTS = Pattern(
 """Matches what a person does and a thing does not, after the words for somebody of the speaker's."""
 
 
+_DIED = Pattern(
+    r"\b(?:died|dead|passed away|lost|gestorben|verstorben|tot|verloren|morte?|decedee?|murio|muerto|fallecio|morto"
+    r"|morta|mancat[oa]|morreu|faleceu|overleden|gestorven|dood)\b"
+)
+_SEVERAL_STEMS = frozenset(map(stem, (*SEVERAL, *"children kinder sohne tochter bruder kinderen kleinkinder".split())))
+_NAMED = frozenset(map(stem, "called named namens heisst appelle llama llamado chiama chama heet genaamd".split()))
+_HAS = frozenset(map(stem, "have has habe haben ai avons tengo tenemos ho abbiamo tenho temos heb hebben".split()))
+
+
 class _Person(NamedTuple):
     relation: str
     name: str
@@ -72,9 +82,19 @@ def leaves_name(old: Frame, new: Frame) -> bool:
     """Return True if `old` only names a person, and `new` tells a change of theirs that ends or corrects nothing of it:
     "My sister Emma", "My sister moved to Graz".
     """
+    if _names_relatives(old) and new.subject != "self" and not old.names.isdisjoint(new.called_stems):
+        return new.cues.isdisjoint({"correct", "weak_correct", "takes_back"}) and _DIED.search(new.plain) is None
     if not only_named(old) or not new.cues.isdisjoint({"end", "weak_end", "correct", "weak_correct", "takes_back"}):
         return False
     return _NAMING.search(new.plain) is None and "relationship" not in new.attributes and not new.denied
+
+
+def _names_relatives(old: Frame) -> bool:
+    """Return True if a statement only counts and names relatives of the speaker's: "I have two sons, Max and Leo"."""
+    if old.subject != "self" or not old.names or old.event:
+        return False
+    kin = _SEVERAL_STEMS & old.unnumbered
+    return bool(kin) and old.unnumbered - old.names - _HAS - _NAMED <= kin
 
 
 def of_another_relative(old: Frame, new: Frame) -> bool:
@@ -93,7 +113,7 @@ def acts_of_another(old: Frame, new: Frame) -> bool:
     them, whatever they are to them: "I drive a Tipo", "My dentist sold his Tipo".
     """
     found = _ACTS.match(new.plain)
-    if found is None or old.relations or old.subject != "self":
+    if found is None or old.relations or old.subject != "self" or tells_such_end(new):
         return False
     return stem(found["who"]) not in old.stems
 

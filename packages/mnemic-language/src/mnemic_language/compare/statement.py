@@ -18,6 +18,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from mnemic_language.compare.content_words import Word, glance, parts_of, starts_sentence, value_class, words_of
+from mnemic_language.compare.expressions import without_in_the
 from mnemic_language.compare.word_lists import (
     ANTONYMS,
     NEGATIONS,
@@ -61,7 +62,7 @@ class Statement:
     @classmethod
     def of(cls, text: str) -> Statement:
         """Return the statement that `text` makes."""
-        plain = nfkc(text).replace("’", "'")
+        plain = without_in_the(nfkc(text).replace("’", "'"))
         low = plain.lower()
         return cls(_PHRASE.sub(_said_plainly, plain) if any(phrase in low for phrase in PHRASES) else plain)
 

@@ -192,6 +192,13 @@ def product_kinds() -> Mapping[str, Sequence[str]]:
 
 
 @lru_cache(maxsize=1)
+def animal_words() -> Mapping[str, Lexicon]:
+    """Return the words for each kind of animal: those for the kind itself (`called`), and for its breeds (`sorts`)."""
+    kinds = _data("animals").items()
+    return {part: _lexicon({kind: words[part].split("|") for kind, words in kinds}) for part in ("called", "sorts")}
+
+
+@lru_cache(maxsize=1)
 def same_relation() -> Mapping[str, str]:
     """Return, for each of several words for one relation ("grandma"), the one that stands for them ("grandmother")."""
     return {word: line.split()[0] for line in _data("people")["same"] for word in line.split()}

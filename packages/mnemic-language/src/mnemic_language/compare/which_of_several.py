@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from mnemic_language.compare.animals import kind_of, sorts_named
 from mnemic_language.compare.change import framed
 from mnemic_language.compare.products import HAS, KIND, named_products
 from mnemic_language.compare.statement_frame import Frame, stem
@@ -66,13 +67,15 @@ def _mention_of(text: str, noun: str) -> _Mention | None:
     """Return what a statement of the speaker's tells of things of a kind; None if nothing."""
     kind, sorts = stem(noun), product_kinds().get(noun, ())
     mentioned = [found for found in _WORD.finditer(text) if stem(plain(found[0])) == kind]
-    if not mentioned and not sorts:  # most statements, which are not taken apart for it
+    animal = kind_of(noun)
+    if not mentioned and not sorts and animal is None:  # most statements, which are not taken apart for it
         return None
     frame = framed(text)
     if frame.negated or (frame.relations and not frame.own) or HAS.search(frame.plain) is None:
         return None
     named = named_products(frame)
     products = {f"{sort} {number}" for sort in sorts for number in named.get(sort, ())}
+    products |= sorts_named(frame).get(animal or "", frozenset())
     if not mentioned and not products:
         return None
     numbers = word_classes()["numbers"]

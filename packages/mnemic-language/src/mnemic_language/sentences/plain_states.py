@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mnemic_language.compare.products import named_products
 from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.sentences.activities import does_regularly
 from mnemic_language.sentences.tables import pattern
 
 PLAIN_FROM = 0.3
@@ -96,6 +97,11 @@ def uses_product(text: str) -> bool:
     if _USES.search(text) is None or _OF_THE_MOMENT.search(text) is not None:
         return False
     return bool(named_products(Frame(text)))
+
+
+def is_used_or_done(text: str) -> bool:
+    """Return True if a clause plainly states what its speaker uses, or does as a matter of course: "I play bass"."""
+    return uses_product(text) or does_regularly(text)
 
 
 def is_plain_state(text: str) -> bool:

@@ -18,7 +18,7 @@ from mnemic_language.sentences.clauses import Clause
 from mnemic_language.sentences.exclusion_rules import Mood, is_certain, left_out
 from mnemic_language.sentences.habits import HABIT, MEDICATED
 from mnemic_language.sentences.likings import LIKED_FROM, LIKING
-from mnemic_language.sentences.plain_states import PLAIN_FROM, is_plain_state, uses_product
+from mnemic_language.sentences.plain_states import PLAIN_FROM, is_plain_state, is_used_or_done
 from mnemic_language.sentences.preference_wordings import (
     CONTINUES,
     DOES,
@@ -352,7 +352,7 @@ def _is_world_talk(piece: Piece) -> bool:
 
 def _least(piece: Piece, opinion: Opinion) -> float:
     """Return the probability from which a statement is stored that nobody asked to remember."""
-    if is_standing_order(piece.text) or is_arrangement(piece.text) or uses_product(piece.text):
+    if is_standing_order(piece.text) or is_arrangement(piece.text) or is_used_or_done(piece.text):
         return ARRANGED_FROM
     if not piece.social and LIKING.match(piece.text):
         return LIKED_FROM

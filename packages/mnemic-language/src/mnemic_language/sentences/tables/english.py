@@ -234,14 +234,15 @@ IDENTITY = (
     ),
     Rule(
         pattern=pattern(r"\b(?:I|I've been|We) (?:currently |now )?(?:work|working) (?:for|at|"
-                        r"with) (?P<v>[A-Z][\w&.'-]{0,24}(?: (?:[A-Z&][\w&.'-]{0,24}|(?:of|and)(?= [A-Z&]))){0,4})|"
+                        r"with) (?:the )?(?P<v>[A-Z][\w&.'-]{0,24}"
+                        r"(?: (?:[A-Z&][\w&.'-]{0,24}|(?:of|and)(?= [A-Z&]))){0,4})|"
                         r"\b[Mm]y (?:employer|company) is (?P<w>[A-Z][\w&.' -]{1,40})|\b(?:I'm|I am) (?!\w+ing\b|not\b|"
                         r"[\w -]{0,40}\b(?:(?:good|great|bad|terrible|excellent|decent|hopeless|rubbish|brilliant"
                         r"|better|worse|best|"
                         r"worst|skilled|amazing|awful|ok|okay|pro|expert|quick|slow) (?=at )|to|student|pupil"
                         r"|freshm[ae]n|sophomore|job|position|interview|meeting|"
                         r"party|conference)\b)(?:an? |"
-                        r"the )?[\w -]{3,40} at (?P<x>[A-Z][\w&.'-]{1,24}(?: [A-Z][\w&.'-]{0,24}){0,3})|"
+                        r"the )?[\w -]{3,40} at (?:the )?(?P<x>[A-Z][\w&.'-]{1,24}(?: [A-Z][\w&.'-]{0,24}){0,3})|"
                         rf"\b(?:[Ii]|[Ww]e)(?:'ve| have)?(?: just| recently| finally)? {_STARTED_WORK}"
                         r"(?P<y>[A-Z][\w&.'-]{0,24}(?: (?!\w{3,6}day\b)[A-Z&][\w&.'-]{0,24}){0,3})", case=True),
         key="employer", category="identity",

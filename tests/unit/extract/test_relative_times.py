@@ -139,3 +139,27 @@ def test_any_text_gives_times_in_order(text: str, said_at: datetime) -> None:
     found = times_in(text, said_at)
     assert found.valid_from is None or found.valid_from <= said_at
     assert found.valid_to is None or found.valid_to > said_at
+
+
+@pytest.mark.parametrize(
+    ("text", "since"),
+    [
+        ("I moved to Lund in March 2025.", (2025, 3)),
+        ("I moved to Lund in March 2025. Before that I lived in Malmö.", (2025, 3)),
+        ("I started at Zeiss in May 2024.", (2024, 5)),
+        ("Ich bin im März 2025 nach Lund gezogen.", (2025, 3)),
+        ("J'ai déménagé à Lund en mars 2025.", (2025, 3)),
+        ("Me mudé a Lund en marzo de 2025.", (2025, 3)),
+        ("Mi sono trasferito a Lund a marzo 2025.", (2025, 3)),
+        ("Mudei-me para Lund em março de 2025.", (2025, 3)),
+        ("Ik ben in maart 2025 naar Lund verhuisd.", (2025, 3)),
+        ("I moved to Lund in 2019.", (2019, 1)),
+    ],
+)
+def test_a_change_in_a_month_or_a_year_begins_with_its_first_day(text: str, since: tuple[int, int]) -> None:
+    assert times_in(text, datetime(2026, 3, 2, 9, tzinfo=UTC)).valid_from == datetime(*since, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["I'm moving to Lund in June.", "I was born in March 1990.", "I'll move in May 2027."])
+def test_what_changes_nothing_yet_or_never_changed_begins_no_day(text: str) -> None:
+    assert times_in(text, datetime(2026, 3, 2, 9, tzinfo=UTC)).valid_from is None

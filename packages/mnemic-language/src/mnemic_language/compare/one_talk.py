@@ -27,7 +27,7 @@ _CLAUSES = re.compile(
 LONGEST_NOW = 9
 """Maximum number of words of either of two statements of which the later begins with "now"."""
 _NOW = re.compile(
-    r"\W*(?:now|jetzt|nun|maintenant|desormais|ahora|adesso|ora|agora|nu)\b"
+    r"\W{0,3}(?:now|jetzt|nun|maintenant|desormais|ahora|adesso|ora|agora|nu)\b"
     r"(?!,| (?:that|then|dass|wo|dann|que|che|dat)\b)"
 )
 _JUDGES = re.compile(r"\bnot (?:exactly |really )?(?:the|my|a|an) (?:most|dream|best|worst|\w+est|favou?rite|ideal)\b")

@@ -24,8 +24,8 @@ _PLAYS = (
 _TO_WORK = r"(?:to|into) (?:work|school|uni(?:versity)?|college|the office|town|campus)\b"
 _COMMUTES = (
     rf"(?:i|we) (?:{_OFTEN} )?(?:take|get|catch|ride|use|drive) (?:the|a|my|our) [\w' -]{{2,30}} {_TO_WORK}"
-    rf"[^,.!?]{{0,30}}|(?:i|we) (?:{_OFTEN} )?(?:walk|cycle|bike|drive|run|ride|commute|travel|go) (?:[\w' -]{{2,30}} )?{_TO_WORK}"
-    rf"[^,.!?]{{0,30}}|i (?:{_OFTEN} )?commute\b[^,.!?]{{2,50}}"
+    rf"[^,.!?]{{0,30}}|(?:i|we) (?:{_OFTEN} )?(?:walk|cycle|bike|drive|run|ride|commute|travel|go)"
+    rf" (?:[\w' -]{{2,30}} )?{_TO_WORK}[^,.!?]{{0,30}}|i (?:{_OFTEN} )?commute\b[^,.!?]{{2,50}}"
     r"|ich (?:fahre|gehe|laufe|radle|pendle|nehme) [^,.!?]{0,40}\b(?:zur arbeit|ins büro|zur uni|zur schule)"
     r"|ich pendle\b[^,.!?]{2,40}"
     r"|je (?:prends|vais|fais) [^,.!?]{0,40}\b(?:au travail|au bureau|au boulot|à la fac|pour aller (?:au travail"

@@ -175,6 +175,12 @@ _READ: tuple[tuple[Pattern, Callable[[re.Match[str]], str]], ...] = (
         lambda found: f"since {_month(found[1])}{' ' + found[2] if found[2] else ''}",
     ),
     (_pattern(rf"{_SINCE} ((?:19|20)\d\d)"), lambda found: f"since {found[1]}"),
+    (
+        _pattern(rf"(?:im|in|en|au mois d[e']|em|nel|a|ad|no mês de) ?{_M}(?: de| del|,)? ((?:19|20)\d\d)"),
+        lambda found: f"in {_month(found[1])} {found[2]}",
+    ),
+    (_pattern(rf"(?:im|in|en|em|nel) {_M}"), lambda found: f"in {_month(found[1])}"),
+    (_pattern(r"(?:im jahre?|en|nel|em|in het jaar) ((?:19|20)\d\d)"), lambda found: f"in {found[1]}"),
     (_pattern(rf"(?:am|op|em|na|no|el|este) {_D}"), lambda found: f"on {_day(found[1])}"),
     (
         _pattern(r"(maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag)(?=,? (?:heb|ben|was|had|ging|\w*ge\w+))"),

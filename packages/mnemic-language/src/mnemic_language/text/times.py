@@ -100,7 +100,7 @@ def periods_in(text: str, today: date, *, dated: bool = True) -> Iterator[Period
     text = in_english(text)
     taken: list[tuple[int, int]] = []
     for pattern, reading in _READINGS:
-        if reading is _named and not dated:
+        if reading in (_named, _month) and not dated:
             continue
         for found in pattern.finditer(text):
             if any(found.start() < end and start < found.end() for start, end in taken):
@@ -137,6 +137,19 @@ def _iso(found: re.Match[str], _: date) -> Period:
 def _named(found: re.Match[str], _: date) -> Period:
     day, month = (found[1], found[2]) if found[1] else (found[4], found[3])
     return _one(date(int(found[5]), MONTHS.index(month.lower()), int(day)))
+
+
+def _month(found: re.Match[str], today: date) -> Period | None:
+    """Return the named month or year; of a month without its year the latest that has begun, if something is over."""
+    if found[3]:
+        return Period(date(int(found[3]), 1, 1), date(int(found[3]), 12, 31))
+    if not found[2] and (_FUTURE.search(found.string) or not _OVER.search(found.string)):
+        return None
+    month, year = MONTHS.index(found[1].lower()), int(found[2] or today.year)
+    if not found[2] and date(year, month, 1) > today:
+        year -= 1
+    begin = date(year, month, 1)
+    return Period(begin, date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1))
 
 
 def _near(found: re.Match[str], today: date) -> Period:
@@ -276,6 +289,7 @@ _READINGS: tuple[tuple[Pattern, Callable[[re.Match[str], date], Period | None]],
         ),
         _named,
     ),
+    (_pattern(rf"in ({_MONTH})(?:,? (?:of )?((?:19|20)\d\d)|(?! \d))|in ((?:19|20)\d\d)"), _month),
     (_pattern(rf"since (?:last )?({_MONTH})(?: (\d{{4}})|(?! \d))|since ((?:19|20)\d\d)"), _since),
     (Pattern(rf"(?i)(?:{_WILL}) in {_NUMBER} (day|week)s?\b(?! ago)"), _days_from_now),
     (_pattern(rf"on ({_WEEKDAY})"), _weekday),

@@ -9,6 +9,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.types import Actor, Message
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
+from mnemic_language.sentences.activities import does_regularly
 
 
 @pytest.fixture
@@ -71,11 +72,24 @@ Do I play bass?
 She plays bass.
 I go to work now.
 I think about it every day.
-I'd play bass if I could.
-Ich spiele mit dem Gedanken.
-Ich fahre heute mit dem Bus zur Arbeit.
-Je joue avec le feu.
-Hoy voy en autobús al trabajo.""".split("\n"),
+I'd play bass if I could.""".split("\n"),
 )
 async def test_what_is_said_in_passing_is_not(engine: MemoryEngine, text: str) -> None:
     assert not await stored(engine, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ich spiele mit dem Gedanken.",
+        "Ich fahre heute mit dem Bus zur Arbeit.",
+        "Je joue avec le feu.",
+        "Hoy voy en autobús al trabajo.",
+        "Oggi vado al lavoro in autobus.",
+        "Hoje vou de autocarro para o trabalho.",
+        "Ik speel met vuur.",
+        "I play you a song every day.",
+    ],
+)
+def test_what_is_of_the_day_or_of_the_talk_is_no_activity(text: str) -> None:
+    assert not does_regularly(text)

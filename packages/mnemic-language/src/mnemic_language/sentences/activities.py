@@ -1,4 +1,4 @@
-"""What its speaker does as a matter of course: what they play, how they get to work, what they do every week.
+"""Activities of the speaker: what they play, how they get to work, what they do every week.
 
 "I play bass", "Ich fahre mit dem Bus zur Arbeit", "I cook on Sundays": a short clause in the first person of the
 present with a word that makes it lasting. The classifier is unsure of them, as they are of no kind it knows.

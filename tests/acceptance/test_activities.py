@@ -1,4 +1,4 @@
-"""What people do as a matter of course is kept: what they play, how they get to work, what they do every week."""
+"""Habits and activities are kept: what people play, how they get to work, what they do every week."""
 
 from __future__ import annotations
 

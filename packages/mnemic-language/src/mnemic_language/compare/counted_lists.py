@@ -29,9 +29,9 @@ _IRREGULAR = {"children": "child", "wives": "wife", "mice": "mouse", "geese": "g
 _ARTICLE = re.compile(r"(?i)(?:an?|the|my|our)\s")
 
 
-def recounted(told: str, rest: str) -> str:
+def recounted(statement: str, rest: str) -> str:
     """Return the `rest` of a statement with the number of what is left of the things that it counted and named."""
-    found = _COUNTED.match(told)
+    found = _COUNTED.match(statement)
     if found is None or f"{found['count']} {found['noun']}" not in rest:
         return rest
     counts = next(words for words in _COUNTS if found["count"].lower() in words[1:])

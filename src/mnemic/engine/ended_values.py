@@ -29,7 +29,7 @@ async def ended_values(gateway: MemoryGateway, actor: Actor, text: str) -> tuple
     ended = [memory_id for memory_id, frame in known if left(frame, new, is_work=True) or changes_employer(frame, new)]
     if not ended or left_by_name(new) is None:
         return tuple(ended)
-    # With the employer goes the work that was told without one: "I'm a cook", "I work at Zeiss", "I quit Zeiss".
+    # With the employer goes the work that was stated without one: "I'm a cook", "I work at Zeiss", "I quit Zeiss".
     return (*ended, *(memory_id for memory_id, frame in known if memory_id not in ended and not frame.names))
 
 

@@ -183,7 +183,7 @@ _NOT_DEAD = Pattern(
     r"(?:\w+ )?(?:film|movie|book|story|novel|series|show|game|dream|buch|roman|serie|spiel|traum|livre|histoire|reve"
     r"|pelicula|libro|novela|sueno|romanzo|sogno|filme|livro|novela|sonho|boek|verhaal|droom)\b"
 )
-"""Says that it has not come to it, or that it was but told."""
+"""Says that it has not come to it, or only in a story."""
 _ACQUIRED = Pattern(
     r"\b(?:i|we)(?:'ve)? (?:just |recently |finally )?(?:have |had )?(?:adopted|bought|got|rescued|took in)\b"
     r"|\b(?:adoptiert|gekauft|geholt|adopte|achete|compre|compramos|adottato|comprato|adotei|comprei|geadopteerd"

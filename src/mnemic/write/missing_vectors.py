@@ -64,16 +64,13 @@ class _Left:
     scope: Scope
 
 
-async def embed_left(
-    store: RecordStore, embedder: Embedder | None, *, actor: Actor, now: datetime, token: str | None = None
-) -> tuple[int, int]:
+async def embed_left(store: RecordStore, embedder: Embedder | None, *, actor: Actor, now: datetime) -> tuple[int, int]:
     """Embed the memories of the actor's tenant that were stored without a vector, oldest first, as long as the embedder
-    answers. Return the number of embedded and of waiting memories. `token` limits it to those that this person wrote;
-    without an embedder they are only counted.
+    answers. Return the number of embedded and of waiting memories. Without an embedder they are only counted.
 
     Raises StoreFailed: finished work stays, and a further call continues.
     """
-    names = await store.marks(actor.tenant, _LEFT if token is None else left_prefix(token))
+    names = await store.marks(actor.tenant, _LEFT)
     waiting = sorted(_waiting(actor.tenant, names), key=lambda one: one.memory_id)
     done = ended = 0
     for first in range(0, len(waiting), BATCH):

@@ -1,9 +1,9 @@
 """Long chats between two people, captured in order: the memories stored, and the memories superseded.
 
-PATH is the file or folder of LoCoMo or of REALTALK. Each speaker of a chat is a user, and each of their messages is
-captured at its time, as an agent that listens to them would. No label says what is worth keeping of such a chat, so the
-figures count, and a sample drawn by the seed is written for a person to judge: of what was stored, and all that was
-superseded or flagged, with what took its place.
+PATH is the file or folder of LoCoMo, of REALTALK, or of talk in plain text (`mnemic_eval.talk`). Each speaker of a chat
+is a user, and each of their messages is captured at its time, as an agent that listens to them would. No label says
+what is worth keeping of such a chat, so the figures count, and a sample drawn by the seed is written for a person to
+judge: of what was stored, and all that was superseded or flagged, with what took its place.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from mnemic_eval.locomo import conversations
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.progress import Progress
 from mnemic_eval.replay import throwaway_engine
+from mnemic_eval.talk import read_talk
 
 TURNS = 4_000
 SAMPLE = 100
@@ -62,6 +63,8 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
 
 def _chats(path: Path) -> Sequence[Chat]:
     """Return the chats under `path`. Raises InvalidInput of LoCoMo's reader where both cannot read it."""
+    if path.suffix == ".txt" or (path.is_dir() and any(path.glob("*.txt"))):
+        return read_talk(path)
     try:
         return conversations(path)
     except InvalidInput as refused:

@@ -31,6 +31,12 @@ def test_a_remark_of_the_same_talk_is_not(earlier: str, later: str, probability:
     assert not is_evident(Frame(earlier), Frame(later), probability, one_talk=True)
 
 
+def test_a_name_in_common_is_no_matter_in_common() -> None:
+    milk, work = Frame("Tasha can't have milk while she's nursing."), Frame("Tasha goes back to work on Monday.")
+    assert not is_evident(milk, work, 0.8, one_talk=False)
+    assert is_evident(Frame("Tasha works at the port."), Frame("Tasha has quit the port."), 0.8, one_talk=False)
+
+
 def test_a_slip_that_is_taken_back_needs_no_more() -> None:
     assert is_evident(Frame("My exam is on the 12th."), Frame("Not the 12th, the 2nd."), 0.5, one_talk=True)
 

@@ -24,6 +24,7 @@ ENDED = [
     ("Meu cachorro se chama Bruno.", "Bruno virou estrelinha na segunda."),
     ("Mijn hond heet Bruno.", "Bruno is vannacht ingeslapen."),
     ("I'm allergic to strawberries.", "The strawberry allergy has disappeared."),
+    ("Alfie is allergic to egg.", "He's grown out of the egg allergy!"),
     ("Ich habe Heuschnupfen.", "Der Heuschnupfen ist verschwunden."),
     ("Je suis allergique aux fraises.", "Mon allergie aux fraises est passée."),
     ("Soy alérgica a las fresas.", "Se me ha quitado la alergia a las fresas."),

@@ -204,11 +204,17 @@ NOT_ENDED = re.compile(
     r"|i(?:'m| am) (?:tempted|inclined) to|(?:thinking|thought) (?:of|about)|considering|consider|dream of)"
     r" (?:just )?(?:quit\w*|giv\w+ up|gave up|stop\w*|cancel\w*|sold|sell\w*|left|leav\w+|resign\w*|retir\w+)"
 )
+OFF_IT = re.compile(
+    r"\A\W{0,3}(?:(?:and|finally|now|so|fully) )?off (?:the|my) (?!record\b|grid\b|hook\b|market\b|cuff\b|top\b|bat\b)"
+    r"\w+(?: \w+)?(?=\W*\Z|[!.,;])"
+)
+"""Says without a word for its speaker that they no longer take something: "Off the statins!"."""
 NOT_MEANT = re.compile(
     r"\bsorry (?:to (?:hear|see|tell|say|bother)|(?:for|about) your|you\b|i (?:haven't|wasn't|couldn't|missed|was))"
     r"|\bgone (?:on|to|through|for|camping|fishing|swimming|hiking|skiing|shopping|diving|surfing|climbing|dancing)\b"
     r"|\b(?:you're|you are|they're|they are|he's|he is|she's|she is) (?:so |just |all |both )?wrong\b"
     r"|\bmix(?:ing)? (?:things|it|stuff) up\b|\bto switch off\b|\b(?:\w+ )for good (?:in|reason|measure|luck|health)\b"
+    r"|\bi mean,? (?=(?:we|you|he|she|they|even|like|who|what|come on|really|honestly|if|when|there)\b)"
     r"|\b(?:ever )?since (?:i|we) (?:was|were)\b|\bsince (?:childhood|school|then)\b"
     r"|\b(?:some|any|no|every)(?:thing|one|body) new\b|\bwhat's new\b"
     r"|\b(?:try|tries|tried|trying)(?: out)?(?: a| some)? new\b"

@@ -101,7 +101,8 @@ _AILS = Pattern(
     r"|paura d|medo d|bang voor|afraid of|fear of"
 )
 _OVERCAME = Pattern(
-    r"\b(?:outgrown|outgrew|grew out|(?:has|have|is|are|it's|'s) (?:gone|disappeared|vanished|cured|healed|cleared)"
+    r"\b(?:outgrown|outgrew|gr[eo]wn? out"
+    r"|(?:has|have|is|are|it's|'s) (?:gone|disappeared|vanished|cured|healed|cleared)"
     r"|disappeared|vanished|cleared up|went away|gone away|no (?:more )?trace of|rid of|been cured|am cured|free of"
     r"|(?:doesn't|don't) (?:bother|scare|affect|touch) me|in remission|all clear|recovered from|conquered|beat my"
     r"|tested negative|came back negative|can eat (?:\w+ ){0,3}again)\b"
@@ -201,10 +202,12 @@ _OWNS_ONE = Pattern(
 
 def ends_in_other_words(old: Frame, new: Frame) -> bool:
     """Return True if `new` tells, in words that end nothing elsewhere, that what `old` says is over."""
-    if old.negated or new.cues & {"past", "passing"} or new.subject.startswith("other:"):
+    if old.negated or new.cues & {"past", "passing"}:
         return False
     if old.event:
-        return _ACQUIRED.search(old.plain) is not None and _dead(old, new)
+        return not new.subject.startswith("other:") and _ACQUIRED.search(old.plain) is not None and _dead(old, new)
+    if new.subject.startswith("other:"):  # "Max is allergic to egg", "He's grown out of the egg"
+        return old.subject != "self" and _overcome(old, new)
     return _gone(old, new) or _dead(old, new) or _overcome(old, new) or takes_a_post(old, new)
 
 

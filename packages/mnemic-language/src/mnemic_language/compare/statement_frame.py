@@ -29,6 +29,7 @@ from mnemic_language.compare.expressions import (
     NOT_ENDED,
     NOT_MEANT,
     NUMBERED,
+    OFF_IT,
     ONE_OF,
     ORDINALS,
     PAST,
@@ -264,7 +265,8 @@ class Frame:
         words = cue_words_for(self.plain)
         said = {text: words.found(text) for text in {result, *texts.values()}}
         found = {kind for kind in words.expressions if kind in said[texts.get(kind, result)]}
-        return frozenset(found | {"correct"} if SPELT.search(result) else found)
+        found |= {kind for kind, words in (("correct", SPELT), ("end", OFF_IT)) if words.search(result)}
+        return frozenset(found)
 
     @property
     def own(self) -> bool:

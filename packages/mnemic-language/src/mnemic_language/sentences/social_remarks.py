@@ -164,9 +164,12 @@ _ADVISES = pattern(
     r"|^\W{0,3}(?:immer dies\w{0,2}|siempre est[aeo]s?|toujours ce(?:s|tte)?|sempre (?:quest\w|est[ae]s?)"
     r"|altijd d(?:at|ie))"
     r" [\w'-]+(?: [\w'-]+)?!+$"
+    r"|^\W{0,3}(?:(?:yeah|yes|yep|sure|ok|then|so|no),? )?(?:[\w':.]+ ){1,3}works?(?: (?:fine|great|well|too))?"
+    r" for (?:me|us)\W*$"
+    r"|^\W{0,3}i (?:can't|cannot|cant) believe (?:it|how|that|he|she|they|you|he's|she's|they're|you're|it's)\b"
     r"|^\W{0,3}(?:greetings|salutations|good (?:morning|evening|day|night))\b[\w ,]{0,24}\W*$"
 )
-"""Opens advice to the listener, or is a greeting."""
+"""Opens advice to the listener, agrees to a day that was proposed, marvels, or is a greeting."""
 _FOR_EVERYBODY = pattern(
     r"^\W{0,3}(?:it(?:'s| is)|there(?:'s| is) (?:nothing|something)) (?:(?:always|so|really|never|just|super|very"
     r"|truly|such) ){0,2}"

@@ -11,6 +11,7 @@ from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.social_remarks import NAMED, OWN
 from mnemic_language.sentences.tables import pattern
 from mnemic_language.sentences.world_talk import speaks_of_self
+from mnemic_language.text.pattern import Pattern
 
 LEANING = pattern(
     r"^\W{0,3}(?:(?:and|but|so|plus|also|yeah|well|oh|und|aber|et|mais|y|pero|e|ma|mas|en|maar),? )?"
@@ -141,8 +142,31 @@ _COUNTED = pattern(
     r"|minutes|mins|hours|days|weeks|months|miles|km|degrees|dollars|bucks|euros|reps|steps|points|percent)\W*$"
 )
 """An amount of what is not named: "988 pages"."""
+_PLAIN_NUMBER = r"[£$€~]?\d[\d.,:/x]*(?:st|nd|rd|th|k|m|am|pm|kg|g|lbs?|oz|mg|ml|km|mi|hrs?|mins?|%|ish)?"
+_OF_AMOUNTS = (
+    rf"(?:{_PLAIN_NUMBER}|{_UNIT}|hours?|minutes?|quid|pounds?|dollars?|bucks|euros?|grand|miles|percent|degrees|times|people|pages"
+    r"|am|pm|yrs?|olds?|ounces?|kilos?|mon|tues?|wed|weds|thurs?|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|january|february"
+    r"|march|april|june|july|august|september|october|november|december|a|an|the|of|or|and|to|till?|until|by|at|in|on|from"
+    r"|for|per|each|over|about|around|only|just|like|maybe|almost|nearly|roughly|noon|midnight|half|past|ish|lol|haha|tho"
+    r"|though|now|baby|man|mate|so|yeah|yep|no|well|ok|ugh|one|two|three|four|five|six|seven|eight|nine|ten|twelve|rip|both)"
+)
+_AMOUNT_ALONE = pattern(rf"^\W{{0,3}}(?=[^.!?]{{0,40}}\d)(?:{_OF_AMOUNTS}\b\W{{0,3}}){{1,6}}+$")
+"""An amount or a time of what is not named, which answers somebody: "24k.", "Til 6.", "Day 9.", "1400 a month."."""
+_NOBODY = pattern(
+    rf"{_OPENS}(?:starts?|begins?|ends?|finishes|opens|closes|arrives|happens|costs|weighs|lasts|(?:brings|gets|makes|gives|puts|keeps)"
+    rf" (?:me|us)) (?!(?:with|by|your|the|every|each|my|our|all|writing|using|answers?|replies)\b)[\w' ,:.-]{{1,60}}$"
+)
+"""Matches what something does that is not named: "Starts in september.", "Brings me out in hives."."""
+_ONE_ALONE = pattern(
+    rf"{_OPENS}(?:i|we|i've|we've|my \w+) (?:(?:also|already|just|still) )?"
+    r"(?:has|have|got|had|bought|want|need|ordered) one(?=\W*$|[,.!;])"
+)
+"""Has one of what is not named: "My brother has one, 200k miles"."""
+_NAME = Pattern(r"(?<=[a-z,'] )[A-Z][a-z]")
+"""A name that does not begin its sentence; a number does not say who "they" are."""
 _TWO_UNNAMED = pattern(
-    rf"{_OPENS}(?:he|she|they|he's|she's|they're)\b[^.!?]{{1,60}}\b(?:to|of|by|from) (?:them|it|those|these)\W*$"
+    rf"{_OPENS}(?:he|she|they|he's|she's|they're)\b[^.!?]{{1,60}}\b(?:to|of|by|from) (?:them|it|those|these)\W*$|"
+    rf"{_OPENS}(?:(?:he|she) is|they are|he's|she's|they're) allergic\W*$"
 )
 """Matches a statement that names neither the person nor the thing: "He's allergic to them"."""
 
@@ -154,7 +178,10 @@ def is_of_a_person(text: str) -> bool:
 
 def leans(text: str) -> bool:
     """Return True if a statement begins with, or is about, something that only the text before it names."""
-    return any(form.search(text) is not None for form in (LEANING, _OBJECT, _TIME_ALONE, _LIST, _INTRODUCED))
+    return any(
+        form.search(text) is not None
+        for form in (LEANING, _OBJECT, _TIME_ALONE, _LIST, _INTRODUCED, _NOBODY, _ONE_ALONE)
+    )
 
 
 def is_broken_off(text: str) -> bool:
@@ -176,12 +203,14 @@ def hangs(text: str) -> bool:
     text = written_out(text)
     if _INTRODUCED.search(text) or _FRAGMENT.search(text) or _LIST.search(text) or _RECIPE.search(text):
         return True
+    if _AMOUNT_ALONE.search(text) or _NOBODY.search(text) or _ONE_ALONE.search(text):
+        return True
     if is_broken_off(text) or _ONE_OF_THESE.search(text) or _COUNTED.search(text) or _is_bare_answer(text):
         return True
     if _THING.search(text):
         return not (_OWN_ACT.search(text) or NAMED.search(text))
     if _OF_OTHERS.search(text):
-        return not (OWN.search(text) or NAMED.search(text))
+        return not (OWN.search(text) or _NAME.search(text))
     if _KNOWN_TO_BOTH.search(text) or _IS_SHOWN.search(text):
         return NAMED.search(text) is None
     return _OBJECT.search(text) is not None

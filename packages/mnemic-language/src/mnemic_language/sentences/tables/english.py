@@ -160,7 +160,8 @@ TRAVEL = (
     Rule(
         pattern=pattern(r"\b(?:prefer|like|love|choose|book|want) (?:to stay (?:in|"
                         r"at) )?(?P<v>(?:[\w-]{2,20} ){1,3})hotels?\b|"
-                        r"\bhotels? (?P<w>(?:with|near|close to|in|that|by) [^,.;]{2,60})"),
+                        r"\bhotels? (?P<w>(?:with|near|close to|in|by|that (?:is|are|has|have|allows?|serves?|offers?"
+                        r"|takes?|accepts?)) [^,.;]{2,60})"),
         key="hotel", category="preference", spell=lower, wish=True,
     ),
     Rule(

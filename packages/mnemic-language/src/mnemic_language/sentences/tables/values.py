@@ -155,7 +155,7 @@ _NOT_JOBS = re.compile(
     r"student|twin|brother|sister|widower|survivor|newcomer|subscriber|supporter|sleeper|driver's|huge|big|loser|"
     r"winner|sucker|learner|dreamer|thinker|listener|riser|perfectionist|optimist|pessimist|realist|procrastinator"
     r"|lurker|"
-    r"hoarder|worrier|overthinker|explorer|wanderer)\b",
+    r"hoarder|worrier|overthinker|explorer|wanderer|monster|goner|quitter|gangster|imposter|impostor|slacker|keeper)\b",
     re.IGNORECASE,
 )
 _JOBS = re.compile(

@@ -19,7 +19,6 @@ HANGS = [
     "Til 6.",
     "7 am baby.",
     "My brother has one, 200k miles.",
-    "They're ready 12th april.",
     "He's allergic.",
     "Day 9.",
     "1400 a month.",

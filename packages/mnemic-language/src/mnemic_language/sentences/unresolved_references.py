@@ -11,7 +11,6 @@ from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.social_remarks import NAMED, OWN
 from mnemic_language.sentences.tables import pattern
 from mnemic_language.sentences.world_talk import speaks_of_self
-from mnemic_language.text.pattern import Pattern
 
 LEANING = pattern(
     r"^\W{0,3}(?:(?:and|but|so|plus|also|yeah|well|oh|und|aber|et|mais|y|pero|e|ma|mas|en|maar),? )?"
@@ -162,8 +161,6 @@ _ONE_ALONE = pattern(
     r"(?:has|have|got|had|bought|want|need|ordered) one(?=\W*$|[,.!;])"
 )
 """Has one of what is not named: "My brother has one, 200k miles"."""
-_NAME = Pattern(r"(?<=[a-z,'] )[A-Z][a-z]")
-"""A name that does not begin its sentence; a number does not say who "they" are."""
 _TWO_UNNAMED = pattern(
     rf"{_OPENS}(?:he|she|they|he's|she's|they're)\b[^.!?]{{1,60}}\b(?:to|of|by|from) (?:them|it|those|these)\W*$|"
     rf"{_OPENS}(?:(?:he|she) is|they are|he's|she's|they're) allergic\W*$"
@@ -180,7 +177,7 @@ def leans(text: str) -> bool:
     """Return True if a statement begins with, or is about, something that only the text before it names."""
     return any(
         form.search(text) is not None
-        for form in (LEANING, _OBJECT, _TIME_ALONE, _LIST, _INTRODUCED, _NOBODY, _ONE_ALONE)
+        for form in (LEANING, _OBJECT, _TIME_ALONE, _AMOUNT_ALONE, _LIST, _INTRODUCED, _NOBODY, _ONE_ALONE)
     )
 
 
@@ -210,7 +207,7 @@ def hangs(text: str) -> bool:
     if _THING.search(text):
         return not (_OWN_ACT.search(text) or NAMED.search(text))
     if _OF_OTHERS.search(text):
-        return not (OWN.search(text) or _NAME.search(text))
+        return not (OWN.search(text) or NAMED.search(text))
     if _KNOWN_TO_BOTH.search(text) or _IS_SHOWN.search(text):
         return NAMED.search(text) is None
     return _OBJECT.search(text) is not None

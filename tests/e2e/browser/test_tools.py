@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def test_a_chat_is_counted_imported_and_found(enter: Enter, tmp_path: Path) -> None:
     said = [{"role": "user", "content": f"Line {one}: I once rowed across the lake of Ohrid."} for one in range(3)]
-    said += [{"role": "assistant", "content": "x" * 70_000}]  # a second piece
+    said += [{"role": "assistant", "content": "x" * 70_000}]
     file = tmp_path / "chat.jsonl"
     file.write_text("\n".join(map(json.dumps, said)), encoding="utf-8")
     page = await enter("ana")
@@ -49,6 +49,25 @@ async def test_a_chat_between_people_asks_for_the_users_name(enter: Enter, tmp_p
     await expect(page.get_by_text("Enter your name in this chat")).to_have_count(0)
     await expect(page.get_by_text("Remembered from them")).to_be_visible()
     assert await serious(page) == []
+
+
+async def test_a_long_chat_is_taken_in_by_several_requests(enter: Enter, tmp_path: Path) -> None:
+    """Messages of two lines, whose dates only the whole chat tells."""
+    file = tmp_path / "WhatsApp Chat with Ben.txt"
+    days = [(1 + at // 4, 1 + at % 4) for at in range(48)]
+    chat = "".join(
+        f"{day:02}/{month:02}/2023, 9:15 PM - Ana: Trip {at}\nto Vis.\n" for at, (month, day) in enumerate(days)
+    )
+    file.write_text(chat * 2 + "28/12/2023, 9:15 PM - Ben: Bye.\n", encoding="utf-8")
+    page = await enter("ana")
+    await visit(page, "import")
+    await page.get_by_label("File").set_input_files(file)
+    await page.get_by_label("Remember what I state").uncheck()
+    async with page.expect_response("**/v1/uploads") as first:
+        await page.get_by_role("button", name="Import", exact=True).click()
+    assert (await (await first.value).json())["entries"] == 97
+    await expect(page.get_by_role("heading", name="Imported")).to_be_visible()
+    await expect(page.get_by_text("97", exact=True).first).to_be_visible()
 
 
 async def test_a_file_of_no_known_kind_is_refused_in_words(enter: Enter, tmp_path: Path) -> None:

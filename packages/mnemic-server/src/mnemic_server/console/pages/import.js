@@ -9,7 +9,7 @@ import { counted, inWords, number, spaced } from "../words.js";
 const PIECE = 400_000;
 const LARGEST = 1_500_000;
 /** Entries of a piece that one request takes in, so that each is answered within seconds. */
-const AT_ONCE = 150;
+const AT_ONCE = 60;
 const COUNTS = ["messages", "memories", "recorded", "refreshed", "waiting"];
 
 /** @param {any} context */

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from unittest.mock import AsyncMock
 
 import pytest
@@ -53,26 +54,22 @@ async def proxy(bolt: BoltServer) -> AsyncIterator[FaultProxy]:
 @pytest_asyncio.fixture
 async def graph(proxy: FaultProxy, bolt: BoltServer) -> AsyncIterator[Neo4jGraph]:
     """A graph that reaches its server through the proxy."""
-    graph = reaching(proxy, bolt, timeout=60)
+    host, port = proxy.address
+    graph = Neo4jGraph(bolt.url.replace(f"127.0.0.1:{bolt.port}", f"{host}:{port}"), timeout=60)
     await graph.open()
     yield graph
     await graph.close()
 
 
-@pytest_asyncio.fixture
-async def hasty(graph: Neo4jGraph, proxy: FaultProxy, bolt: BoltServer) -> AsyncIterator[Neo4jGraph]:
-    """Another one, which waits for half a second. Its server has the schema, and has planned the statements."""
-    await graph.link(scope(), [fragment("m0", ("a", "knows", "b"))])
-    hasty = reaching(proxy, bolt, timeout=SECONDS)
-    await hasty.open()
-    await hasty.nodes(scope())
-    yield hasty
-    await hasty.close()
-
-
-def reaching(proxy: FaultProxy, bolt: BoltServer, *, timeout: float) -> Neo4jGraph:
-    host, port = proxy.address
-    return Neo4jGraph(bolt.url.replace(f"127.0.0.1:{bolt.port}", f"{host}:{port}"), timeout=timeout)
+@contextmanager
+def hurried(graph: Neo4jGraph) -> Iterator[None]:
+    """Let each call of the graph take half a second at most: by then its server has planned the statements."""
+    connection, patient = graph._connection, graph._connection._seconds
+    connection._seconds = SECONDS
+    try:
+        yield
+    finally:
+        connection._seconds = patient
 
 
 @pytest.mark.parametrize(
@@ -80,16 +77,16 @@ def reaching(proxy: FaultProxy, bolt: BoltServer, *, timeout: float) -> Neo4jGra
     [Latency(5.0), BlackHole(), Reset(), Slice(), Corrupt(), CutAfter(40)],
     ids=lambda fault: type(fault).__name__,
 )
-async def test_a_bad_way_ends_in_time_and_heals(
-    proxy: FaultProxy, graph: Neo4jGraph, hasty: Neo4jGraph, fault: Fault
-) -> None:
+async def test_a_bad_way_ends_in_time_and_heals(proxy: FaultProxy, graph: Neo4jGraph, fault: Fault) -> None:
+    await graph.link(scope(), [fragment("m0", ("a", "knows", "b"))])
     proxy.fault = fault
     late, wrong = [], []
     beat = Heartbeat()
     for number in range(CALLS):
         began, behind = time.monotonic(), beat.behind
         try:
-            await hasty.link(scope(), [fragment("m1", ("a", "knows", f"c{number}"))])
+            with hurried(graph):
+                await graph.link(scope(), [fragment("m1", ("a", "knows", f"c{number}"))])
         except StoreFailed:
             pass
         except Exception as error:  # noqa: BLE001 - whatever is not mnemic's is wrong
@@ -135,14 +132,12 @@ async def test_a_cancelled_call_leaves_a_usable_store(graph: Neo4jGraph) -> None
     assert sorted(await names(graph)) == ["a", "b"]
 
 
-async def test_a_killed_server_keeps_what_it_acknowledged(
-    bolt: BoltServer, graph: Neo4jGraph, hasty: Neo4jGraph
-) -> None:
+async def test_a_killed_server_keeps_what_it_acknowledged(bolt: BoltServer, graph: Neo4jGraph) -> None:
     for number in range(5):
         await graph.link(scope(), [fragment(f"m{number}", ("a", "knows", f"b{number}"))])
     await asyncio.to_thread(bolt.kill)
-    with pytest.raises(StoreFailed):
-        await hasty.nodes(scope())
+    with hurried(graph), pytest.raises(StoreFailed):
+        await graph.nodes(scope())
     await asyncio.to_thread(bolt.start)
     await healed(graph)
     assert {"a", "b0", "b1", "b2", "b3", "b4"} <= set(await names(graph))
@@ -164,14 +159,15 @@ async def test_new_memories_are_linked_by_one_statement_once_the_server_has_plan
     assert await names(graph) == ["a", "b", "d"]
 
 
-async def test_a_statement_that_fails_is_planned_again(hasty: Neo4jGraph, proxy: FaultProxy) -> None:
-    hasty._planned = True
+async def test_a_statement_that_fails_is_planned_again(graph: Neo4jGraph, proxy: FaultProxy) -> None:
+    await graph.link(scope(), [fragment("m1", ("a", "knows", "b"))])
+    graph._planned = True
     proxy.fault = BlackHole()
-    with pytest.raises(StoreFailed):
-        await hasty.link(scope(), [fragment("m2", ("b", "knows", "c"))])
-    assert not hasty._planned
+    with hurried(graph), pytest.raises(StoreFailed):
+        await graph.link(scope(), [fragment("m2", ("b", "knows", "c"))])
+    assert not graph._planned
     proxy.fault = None
-    await healed(hasty)
+    await healed(graph)
 
 
 async def test_closing_waits_for_the_statement_that_is_being_planned(graph: Neo4jGraph, proxy: FaultProxy) -> None:

@@ -19,7 +19,7 @@ from mnemic_cassandra.buckets import named_by
 from mnemic_cassandra.routing import SPLIT, Partition
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from tests.cassandra_nodes import Cluster
 from tests.cluster_operations import ANA, SPACE, engine_on
 

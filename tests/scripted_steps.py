@@ -11,7 +11,7 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Candidate, Message, Skipped
 from mnemic_agents.steps import GatewayMemory, MemorySteps, TurnRules
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

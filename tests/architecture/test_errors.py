@@ -10,7 +10,7 @@ import pytest
 import mnemic.errors
 from mnemic import reason_codes
 from mnemic.errors import BudgetSpent, MnemicError
-from mnemic_language import reason_codes as sentence_reason_codes
+from mnemic_language import skip_reason_codes as sentence_reason_codes
 from mnemic_server import service_reason_codes
 from tests.architecture.sources import PACKAGES, ROOT
 

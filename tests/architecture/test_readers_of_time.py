@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tests.architecture.sources import Module, modules
 
 READERS = {
-    "mnemic_language/text/times.py": "the reader",
+    "mnemic_language/text/time_expressions.py": "the reader",
     "mnemic_language/text/time_bounds.py": "words around a time that make it a beginning or an end",
     "mnemic_language/questions/time_clause.py": "the event that a question gives as its time",
     "mnemic_language/questions/named_dates.py": "a year, month or day that leaves open what a period has to know",

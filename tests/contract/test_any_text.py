@@ -15,7 +15,7 @@ from mnemic.ports import RecordStore
 from mnemic.types import Scope, Where
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 SYNTAX = (

@@ -11,7 +11,7 @@ from mnemic.ports import Keyring, RecordStore
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_sqlite import SqliteStore, nearest_neighbours
 from mnemic_stores import scope_index
-from mnemic_stores.in_process import InProcessRows, InProcessStore
+from mnemic_stores.in_memory_store import InProcessRows, InProcessStore
 from mnemic_stores.layered import LayeredStore
 from mnemic_testing.record_store import RecordStoreContract
 from mnemic_testing.record_store.row_damage import Part

@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.types import Actor
 from mnemic_agents.mcp import memory_server
 from mnemic_cli.failures import Exit
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 from tests.e2e.conftest import Call, complaint
 

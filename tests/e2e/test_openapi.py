@@ -22,7 +22,7 @@ from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.streams import Streams
 from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mnemic.bootstrap import build_store
 from mnemic.runtime.clock import SystemClock
-from mnemic_maintenance.tenants import SERVICE_TENANT
+from mnemic_maintenance.tenant_registry import SERVICE_TENANT
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.webhooks import Webhooks
 from mnemic_testing.record_store import EMBEDDER

@@ -10,7 +10,7 @@ import pytest
 from mnemic.ports import RecordStore
 from mnemic_postgres import PostgresStore
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from tests.servers import PostgresServer
 
 NAMES = ("inprocess", "sqlite", "postgres")

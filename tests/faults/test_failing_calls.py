@@ -16,7 +16,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, MemoryNotFound, MnemicError
 from mnemic.ports import RecordStore
 from mnemic.types.trace import RunReport, RunStatus
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.failing_calls import FailingEmbedder, FailingStore, Moment, NthCall
 from mnemic_testing.faults.oracle import ADA

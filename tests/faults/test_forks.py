@@ -14,7 +14,7 @@ import pytest
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
-from mnemic.runtime.portal import Portal
+from mnemic.runtime.event_loop_thread import Portal
 from mnemic.types import Actor, GetDocument
 from mnemic_postgres import PostgresStore
 from mnemic_postgres.loop_thread import LoopThread

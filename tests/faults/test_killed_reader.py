@@ -15,7 +15,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.extract.fallback import FallbackExtractor
-from mnemic.extract.model import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.types import Actor, Kind
 from mnemic_maintenance.background_capture import BackgroundCapture
 from mnemic_maintenance.capture_queue import waiting
@@ -37,7 +37,7 @@ CHAT = textwrap.dedent(
     import asyncio, sys
     from mnemic.engine import MemoryEngine
     from mnemic.extract.fallback import FallbackExtractor
-    from mnemic.extract.model import ModelExtractor
+    from mnemic.extract.model_extractor import ModelExtractor
     from mnemic_sqlite import SqliteStore
     from mnemic.types import Actor, Message
     from mnemic_maintenance.background_capture import BackgroundCapture

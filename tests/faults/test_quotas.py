@@ -15,7 +15,7 @@ from mnemic.ports import RecordStore
 from mnemic.types import Actor
 from mnemic_postgres import PostgresStore
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 from mnemic_testing.faults.many_processes import TENANT_ROWS, USER_ROWS, run_crowd

@@ -20,7 +20,7 @@ from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_maintenance.reembed import BATCH
 from mnemic_postgres import PostgresStore
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.failing_calls import FailingEmbedder
 from tests.faults.scale import size

@@ -15,7 +15,7 @@ from mnemic.ports import RecordStore
 from mnemic.types import Actor, Candidate, Deadline, Level, Memory, Outcome, Status, Vector, Where
 from mnemic_postgres import PostgresStore
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer

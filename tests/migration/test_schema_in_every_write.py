@@ -12,7 +12,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.types import Actor, Candidate, Message
-from mnemic_maintenance.tenants import Tenants
+from mnemic_maintenance.tenant_registry import Tenants
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

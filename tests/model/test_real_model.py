@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.extract import Extraction
 from mnemic.extract.fallback import FallbackExtractor
-from mnemic.extract.model import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
 from mnemic.prompts import intent_prompt

@@ -109,7 +109,7 @@ PLANTS = (
     Plant(
         row="S30",
         defect="a row's checksum is not compared",
-        file="packages/mnemic-stores/src/mnemic_stores/sealing.py",
+        file="packages/mnemic-stores/src/mnemic_stores/encryption.py",
         was="if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):",
         now="if False:",
         tests=("tests/faults/test_damage.py",),
@@ -215,7 +215,7 @@ PLANTS = (
     Plant(
         row="S35",
         defect="a model that does not answer is asked again and again",
-        file="src/mnemic/providers/circuit_breakers.py",
+        file="src/mnemic/providers/model_breakers.py",
         was="        circuit.missed(opens=opens)\n",
         now="        circuit.answered()\n",
         tests=("tests/unit/providers/test_circuit_breakers.py",),

@@ -12,7 +12,7 @@ from mnemic_postgres import PostgresStore
 from mnemic_postgres.graph import PostgresGraph
 from mnemic_redis import RedisHotSet, RedisLink, RedisSessions
 from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyServer
 

@@ -15,9 +15,9 @@ import apsw
 import apsw.shell
 import pytest
 
-from mnemic.compose.model import ModelComposer
+from mnemic.compose.model_composer import ModelComposer
 from mnemic.engine import MemoryEngine
-from mnemic.extract.model import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.grant import Grant
 from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.types import Actor, Candidate, Message, Origin, Source

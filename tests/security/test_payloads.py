@@ -17,7 +17,7 @@ from mnemic.ports import RecordStore, Transaction
 from mnemic.types import AuditEvent, Memory, Origin, Source, Status, Where
 from mnemic_postgres import PostgresStore
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic_testing.record_store.fixtures import START
 from tests.faults.scale import FULL

@@ -14,7 +14,7 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Deadline, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.pipeline import WriteRules
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size

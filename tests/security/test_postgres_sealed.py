@@ -20,7 +20,7 @@ from mnemic.write.tokenisation import TokenVault
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_maintenance.rotate import rotate_data_keys
 from mnemic_postgres import PostgresStore
-from mnemic_stores.sealing import ERASED, Sealer
+from mnemic_stores.encryption import ERASED, Sealer
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic_testing.record_store.fixtures import change, everything, ids

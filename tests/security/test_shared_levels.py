@@ -13,7 +13,7 @@ from mnemic.inject import InjectionConfig, injector_for
 from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Intent, Origin, Outcome, RecallRequest, Source, Trust
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -28,7 +28,7 @@ from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Source, Status
 from mnemic.write.revise import candidate_of
 from mnemic_maintenance.archive import ArchivedMemory
 from mnemic_server.app import create_app
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size

@@ -16,7 +16,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.extract.fallback import FallbackExtractor
-from mnemic.extract.model import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.limits import Limits
 from mnemic.types import Actor, Kind, Message, Origin
 from mnemic_agents.turns import TurnMemory

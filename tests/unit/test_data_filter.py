@@ -19,7 +19,7 @@ from mnemic.types import Actor, Kind, Level, Memory, from_json, to_json
 from mnemic.types.conditions import DEEPEST, MOST_CONDITIONS, MOST_VALUES, checked_filter, meets
 from mnemic.types.scope_changes import ScopeChanges
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -24,7 +24,7 @@ from mnemic.policy.rules import KeyRule, Policy
 from mnemic.retrieve.export import as_candidate
 from mnemic.types import Actor, Candidate, Completion, Deadline, Kind, Message, Origin, Outcome, Prompt, Source
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -36,7 +36,7 @@ from mnemic_kinds.persona import PersonaMemory
 from mnemic_kinds.short_term import ShortTermMemory
 from mnemic_maintenance import governance
 from mnemic_server.app import create_app
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_structured.structured_memory import StructuredMemory
 from mnemic_testing.embedder import WordEmbedder
 

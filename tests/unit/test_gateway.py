@@ -16,7 +16,7 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.retrieve.bias import PreferenceBias
+from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.search import Searcher
 from mnemic.types import (
     Actor,
@@ -35,7 +35,7 @@ from mnemic.types import (
 from mnemic.write.consent import decide
 from mnemic.write.fingerprint import item_key
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

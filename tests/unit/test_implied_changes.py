@@ -9,7 +9,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Actor, Message
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 
 ACTOR = Actor(user="ada")
 FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)

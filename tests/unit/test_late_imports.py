@@ -11,13 +11,13 @@ from mnemic import bootstrap, requests
 from mnemic.dispatch.handlers.add import AddHandler
 from mnemic.engine import MemoryEngine
 from mnemic_maintenance import administration_verbs, reports
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 HEAVY = (
     "mnemic.dispatch.gateway",
     "mnemic.engine.turn",
-    "mnemic.extract.rules",
+    "mnemic.extract.rule_extractor",
     "mnemic.retrieve.search",
     "mnemic_redact.pii_kinds",
 )
@@ -93,7 +93,7 @@ def test_views_of_an_engine_share_what_searches() -> None:
 
 def test_what_has_a_deadline_is_loaded_before() -> None:
     script = (
-        "import sys; from mnemic.engine import MemoryEngine; from mnemic_stores.in_process import InProcessStore;"
+        "import sys; from mnemic.engine import MemoryEngine; from mnemic_stores.in_memory_store import InProcessStore;"
         "from mnemic_testing.embedder import WordEmbedder;"
         "MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()).load();"
         "print([name for name in ('mnemic.engine.recall', 'mnemic.retrieve.search') if name not in sys.modules])"
@@ -104,7 +104,7 @@ def test_what_has_a_deadline_is_loaded_before() -> None:
 
 def test_an_engine_is_built_without_what_reads_and_turns_need() -> None:
     script = (
-        "import sys; from mnemic.engine import MemoryEngine; from mnemic_stores.in_process import InProcessStore;"
+        "import sys; from mnemic.engine import MemoryEngine; from mnemic_stores.in_memory_store import InProcessStore;"
         "from mnemic_testing.embedder import WordEmbedder;"
         "MemoryEngine(store=InProcessStore(), embedder=WordEmbedder());"
         f"print([name for name in {HEAVY!r} if name in sys.modules])"

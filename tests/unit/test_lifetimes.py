@@ -20,7 +20,7 @@ from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Outcome, Status
 from mnemic.types.identity import new_id
 from mnemic_maintenance.archive import ArchivedMemory
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -14,7 +14,7 @@ from mnemic.errors import BudgetSpent, InvalidInput, ModelTimeout, RunStopped
 from mnemic.extract import Extraction
 from mnemic.facade.manager import AsyncMemoryManager
 from mnemic.types import Actor, Kind, Message, Origin, Outcome
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

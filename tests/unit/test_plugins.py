@@ -32,7 +32,7 @@ from mnemic.bootstrap.models import build_reranker
 from mnemic.bootstrap.plugin_backends import with_scan
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.extract.rules import RuleExtractor
+from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.redaction import RedactionRules
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Message, VectorSpace

@@ -12,7 +12,7 @@ from types import FrameType
 
 import pytest
 
-from mnemic.runtime.portal import Portal, PortalOwner
+from mnemic.runtime.event_loop_thread import Portal, PortalOwner
 
 AMONG = contextvars.ContextVar("AMONG", default="nobody")
 

@@ -12,7 +12,7 @@ from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
 from mnemic.facade.manager import MemoryManager
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 DATA = {"role": "Expert ski trip planner", "tone": "friendly", "expertise": ["skiing"], "constraints": ["safety first"]}

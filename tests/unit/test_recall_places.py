@@ -10,7 +10,7 @@ import pytest
 from mnemic.engine.recall import choose
 from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.policy.rules import Policy
-from mnemic.retrieve.bias import PINNED
+from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.types import (
     Actor,
     Hit,

@@ -11,7 +11,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Actor, Level, Memory, MemoryRequest, Message, Status, Where
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 
 ANA = Actor(user="ana", session="s1")
 TOLD = ("I rent a studio in Lund.", "My sister keeps bees in Ystad.", "I prefer trains to planes.")

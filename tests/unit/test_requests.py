@@ -30,7 +30,7 @@ from mnemic.requests import (
     writes,
 )
 from mnemic.types import Actor, Candidate, Kind, Message, from_json, to_json
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

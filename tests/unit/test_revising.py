@@ -15,7 +15,7 @@ from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
 from mnemic.ports import RecordStore
 from mnemic.types import Actor, Kind, Memory, Origin, Outcome
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

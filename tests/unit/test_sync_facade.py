@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from mnemic.runtime.portal import Portal
+from mnemic.runtime.event_loop_thread import Portal
 from mnemic.runtime.sync_facade import DualModeApi, M, awaited, blocking, verb
 
 

@@ -11,9 +11,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.policy.limits import Limits, Quota
 from mnemic.types import Actor, Outcome
-from mnemic_maintenance.tenancy import LASTS, Tenancy
-from mnemic_maintenance.tenants import SERVICE_TENANT
-from mnemic_stores.in_process import InProcessStore
+from mnemic_maintenance.tenant_engine import LASTS, Tenancy
+from mnemic_maintenance.tenant_registry import SERVICE_TENANT
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

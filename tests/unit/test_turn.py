@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from mnemic import Settings, build_engine
-from mnemic.compose.model import ModelComposer
+from mnemic.compose.model_composer import ModelComposer
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
-from mnemic.extract.model import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
 from mnemic.policy.proposal_check import parse_json
@@ -27,7 +27,7 @@ from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunReport
 from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 

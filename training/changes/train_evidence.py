@@ -27,8 +27,8 @@ import numpy as np
 from mnemic.types import Actor, Message
 from mnemic.write import supersede
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
-from mnemic_language.compare.change import frame_of
-from mnemic_language.compare.evidence import NAMES, features
+from mnemic_language.compare.change_classifier import frame_of
+from mnemic_language.compare.change_evidence import NAMES, features
 
 ROOT = Path(__file__).parents[2]
 WEIGHTS = ROOT / "packages/mnemic-language/src/mnemic_language/compare/data/evidence.json"

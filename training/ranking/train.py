@@ -1,8 +1,8 @@
 """Fit the order of messages: `python training/ranking/train.py PATH [--vectors FILE] [--made]`.
 
 PATH is LoCoMo's file or folder. The questions of its `dev` half are asked of the engine, and a linear model over
-`mnemic.retrieve.ranker.NAMES` is fitted with Adam: softmax over the messages found for a question, the evidence sharing
-the whole. Nothing of the `test` half is used. The seed is fixed.
+`mnemic.retrieve.learned_ranker.NAMES` is fitted with Adam: softmax over the messages found for a question, the evidence
+sharing the whole. Nothing of the `test` half is used. The seed is fixed.
 
 With `--made` the weights are fitted to the chats of `generate.py` alone, which are this project's own, and nothing is
 written: it prints how they, the order by hand and the shipped weights do on all of LoCoMo.
@@ -21,7 +21,7 @@ import numpy as np
 from generate import chats
 
 from mnemic.ports import Embedder
-from mnemic.retrieve.ranker import LEARNED_RANKER, NAMES, Ranker, features
+from mnemic.retrieve.learned_ranker import LEARNED_RANKER, NAMES, Ranker, features
 from mnemic.types import Actor
 from mnemic_eval import locomo
 from mnemic_eval.progress import silent

@@ -18,9 +18,9 @@ from mnemic.dispatch import Proceed
 from mnemic.engine import MemoryEngine
 from mnemic.errors import ModelUnavailable, StoreBusy
 from mnemic.extract.fallback import FallbackExtractor
-from mnemic.extract.model import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Reply, ScriptedModelServer

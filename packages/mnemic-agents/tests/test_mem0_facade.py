@@ -14,10 +14,10 @@ from mnemic.compat import mem0
 from mnemic.compat.mem0 import AsyncMemory, Memory, ValidationError
 from mnemic.engine import MemoryEngine
 from mnemic.errors import NotSupported
-from mnemic.extract.model import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.types import Actor
 from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import ScriptedModelServer

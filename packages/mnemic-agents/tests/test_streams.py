@@ -14,7 +14,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.types import Actor
 from mnemic.write.turn_log import turns_of
 from mnemic_agents.clients import TurnMemory, wrap
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import ScriptedModelServer

@@ -19,7 +19,7 @@ from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Kind, Origin
 from mnemic_agents.turns import TurnMemory, asked, asks_of_turn, latest_ask
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

@@ -15,7 +15,7 @@ from mnemic.types import Actor, Change, Kind, OutboxEntry, Scored, Status, Where
 from mnemic_azure import AzureSearchIndex
 from mnemic_azure.index import _document, _document_id
 from mnemic_azure.odata import within
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, scope

@@ -11,7 +11,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject.engine_injector import injector_for
 from mnemic.types import Actor, Candidate
 from mnemic_azure import AzureSearchIndex
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.azure_search import KEY, AzureSearchServer

@@ -20,7 +20,7 @@ from mnemic_cassandra.routing import DROPPED, NAMES, SPLIT, Partition
 from mnemic_eval.texts import statements
 from mnemic_maintenance.archive import read_line
 from mnemic_stores.codec import cosines
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.record_store.fixtures import EMBEDDER, START, change, day, everything, ids, memory, remember, scope
 
 HOME = Partition("acme", "user", "ada")

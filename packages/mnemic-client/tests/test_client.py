@@ -34,7 +34,7 @@ from mnemic_kinds.episodic import Step
 from mnemic_maintenance.consolidate import ConsolidationRules
 from mnemic_maintenance.expiry_job import ExpiryRules
 from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.embedder import WordEmbedder
 from tests.service import Served, serving

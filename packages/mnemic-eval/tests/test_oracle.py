@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.extract.model import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Actor, Message
 from mnemic_eval.oracle import Answers, Oracle, right_items, wrong_items
 from mnemic_eval.truth import run
 from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
 
 

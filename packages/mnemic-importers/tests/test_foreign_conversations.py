@@ -17,7 +17,7 @@ from mnemic_cli.export_import import summary_text
 from mnemic_cli.file_import import Intake
 from mnemic_importers.conversations import Item, read_conversation
 from mnemic_maintenance.archive import ArchivedMemory
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

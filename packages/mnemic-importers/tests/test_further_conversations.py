@@ -19,7 +19,7 @@ from mnemic_cli import cli
 from mnemic_cli.file_import import Intake, Summary
 from mnemic_importers.conversations import Item, read_conversation
 from mnemic_maintenance.archive import ArchivedMemory
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

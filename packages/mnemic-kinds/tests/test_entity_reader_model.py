@@ -9,7 +9,7 @@ import pytest
 from mnemic.errors import ModelInvalidJson, ModelInvalidSchema
 from mnemic.extract.entities import ME, EntityReading
 from mnemic.types import Completion, Deadline, Message, Origin, Prompt
-from mnemic_kinds.entity_readers.model import ModelEntityReader
+from mnemic_kinds.entity_readers.model_reader import ModelEntityReader
 
 TEXT = "My sister Ana (we call her Anita) works at Siemens."
 NEVER = Deadline(float("inf"), lambda: 0.0)

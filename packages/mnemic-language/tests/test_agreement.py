@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mnemic_language.compare.agreement import agree, is_faint
-from mnemic_language.compare.change import judge
-from mnemic_language.compare.features import revalued
+from mnemic_language.compare.change_classifier import judge
+from mnemic_language.compare.change_features import revalued
 from mnemic_language.compare.statement_frame import Frame
 
 APART = [

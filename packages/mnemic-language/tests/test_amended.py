@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.amended import amended
+from mnemic_language.compare.amended_values import amended
 from mnemic_language.compare.statement_frame import Frame
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.evidence import NAMES, evidence, features, is_evident
+from mnemic_language.compare.change_evidence import NAMES, evidence, features, is_evident
 from mnemic_language.compare.statement_frame import Frame
 
 CHANGES = [

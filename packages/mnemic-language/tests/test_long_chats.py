@@ -2,8 +2,8 @@
 
 import pytest
 
-from mnemic_language.compare.change import judge
-from mnemic_language.compare.features import alike, takes_back
+from mnemic_language.compare.change_classifier import judge
+from mnemic_language.compare.change_features import alike, takes_back
 from mnemic_language.compare.statement_frame import Frame
 
 

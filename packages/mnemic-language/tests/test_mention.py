@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.mention import Mention, mention
+from mnemic_language.compare.answer_mentions import Mention, mention
 from mnemic_language.text.inflect import same_word
 
 SAID = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change import judge
-from mnemic_language.compare.left_work import leaves_work, left
+from mnemic_language.compare.change_classifier import judge
+from mnemic_language.compare.left_jobs import leaves_work, left
 from mnemic_language.compare.statement_frame import Frame
 
 STAYS = [

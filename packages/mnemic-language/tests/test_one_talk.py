@@ -2,8 +2,8 @@
 
 import pytest
 
-from mnemic_language.compare.left_work import left
-from mnemic_language.compare.one_talk import changes_earlier, corrects_slip
+from mnemic_language.compare.changes_in_one_conversation import changes_earlier, corrects_slip
+from mnemic_language.compare.left_jobs import left
 from mnemic_language.compare.statement_frame import Frame
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change import judge
-from mnemic_language.compare.features import outgrown, revalued
+from mnemic_language.compare.change_classifier import judge
+from mnemic_language.compare.change_features import outgrown, revalued
 from mnemic_language.compare.statement_frame import Frame
 
 REVALUED = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change import judge
+from mnemic_language.compare.change_classifier import judge
 from mnemic_language.compare.statement_frame import Frame
 
 OLD = """Lucía prefiere los informes de ventas los lunes por la mañana, no los viernes por la tarde, porque entonces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change import judge
+from mnemic_language.compare.change_classifier import judge
 from mnemic_language.compare.disagreements import disagree
 from mnemic_language.compare.statement_frame import Frame
 

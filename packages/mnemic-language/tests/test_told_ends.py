@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change import judge
 from mnemic_language.compare.change_bounds import ChangeBounds
+from mnemic_language.compare.change_classifier import judge
 from mnemic_language.compare.statement_frame import Frame
 
 ENDED = [

@@ -14,7 +14,7 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source, Trust
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_maintenance.archive import ArchivedMemory, read_line
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

@@ -14,7 +14,7 @@ from mnemic_client import connect_async
 from mnemic_maintenance.bulk_import import import_progress, take_part
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -25,7 +25,7 @@ from mnemic_maintenance import erase
 from mnemic_maintenance.bulk_import import take_part
 from mnemic_maintenance.erase import erase_key, made_of, verify
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

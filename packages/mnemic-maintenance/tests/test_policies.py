@@ -7,7 +7,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic_maintenance.policies import MAX_BYTES, VERSIONS_KEPT, Policies
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

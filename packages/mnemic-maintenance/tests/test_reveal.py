@@ -16,7 +16,7 @@ from mnemic.policy.redaction import RedactionRules
 from mnemic.types import Actor, Candidate, Level, Where
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.sealing import ERASED
+from mnemic_stores.encryption import ERASED
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -10,8 +10,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.policy.limits import Quota
 from mnemic.types import Kind
-from mnemic_maintenance.tenants import SERVICE_TENANT, Tenants
-from mnemic_stores.in_process import InProcessStore
+from mnemic_maintenance.tenant_registry import SERVICE_TENANT, Tenants
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

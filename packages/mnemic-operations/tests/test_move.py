@@ -17,7 +17,7 @@ from mnemic_operations import store_migration as moving
 from mnemic_operations.store_migration import move
 from mnemic_postgres import PostgresStore
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer

@@ -15,7 +15,7 @@ from mnemic.errors import InvalidConfig, MnemicError, NotSupported, StoreNewer, 
 from mnemic.ports import Snapshot, Transaction
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import OutboxEntry, VectorSpace, Where
-from mnemic_maintenance.tenants import SERVICE_TENANT, Tenants
+from mnemic_maintenance.tenant_registry import SERVICE_TENANT, Tenants
 from mnemic_operations.store_operations import backup_store
 from mnemic_postgres import PostgresStore
 from mnemic_postgres.routing import ANNOUNCEMENTS, Route, quoted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic_redact import InvalidRules, Redactor, redact
-from mnemic_redact.pii_kinds.optional import OPTIONAL
+from mnemic_redact.pii_kinds.opt_in_kinds import OPTIONAL
 
 FOUND = [
     ("my passport number is X1234567", "PASSPORT", "X1234567"),

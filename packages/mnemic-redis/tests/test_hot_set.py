@@ -14,7 +14,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.retrieve.hot_set import HotReader
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status, Where
 from mnemic_redis import RedisHotSet, RedisLink
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope

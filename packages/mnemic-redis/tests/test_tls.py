@@ -14,7 +14,7 @@ from mnemic.errors import StoreFailed
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Level, Message, Scope
 from mnemic_redis import RedisLink, RedisSessions
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 from tests.tls import Authority, TlsFront
 from tests.valkey import ValkeyServer

@@ -15,7 +15,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.types import Actor, Candidate, Status
 from mnemic_cli import cli
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.tenants import Tenants
+from mnemic_maintenance.tenant_registry import Tenants
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.webhooks import Webhooks
 from tests.servers import in_thread

@@ -10,10 +10,10 @@ import apsw
 import pytest
 
 from mnemic.types import Kind, Memory, Origin, Source, Where
-from mnemic.write.job import rounded
+from mnemic.write.write_job import rounded
 from mnemic_sqlite import SqliteStore, index_rows, indexes
 from mnemic_sqlite.rows import HashedTerms, Rows
-from mnemic_stores.sealing import Sealer
+from mnemic_stores.encryption import Sealer
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic_testing.record_store.fixtures import START
 

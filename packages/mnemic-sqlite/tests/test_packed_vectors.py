@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.types import Actor, Vector
 from mnemic.types.values import VECTOR_STEPS
-from mnemic.write.job import rounded
+from mnemic.write.write_job import rounded
 from mnemic_sqlite import SqliteStore
 from mnemic_stores.codec import packed_vector, unpacked_vector
 from mnemic_testing.embedder import WordEmbedder

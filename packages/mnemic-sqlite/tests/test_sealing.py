@@ -12,12 +12,12 @@ import pytest
 
 from mnemic.errors import KeyFailed, NotSupported, StoreCorrupt
 from mnemic.types import Level, Memory, Origin, Scope, Source
-from mnemic.write.job import rounded
+from mnemic.write.write_job import rounded
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_maintenance.reembed import reembed
 from mnemic_sqlite import SqliteStore
-from mnemic_stores import sealing
-from mnemic_stores.sealing import ERASED
+from mnemic_stores import encryption
+from mnemic_stores.encryption import ERASED
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store.fixtures import EMBEDDER, change, everything, ids, memory, remember, scope
 
@@ -215,14 +215,14 @@ async def test_another_embedder_gives_sealed_vectors_and_passes_over_what_cannot
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Return a list that gets the result of each decoding from here on."""
     decoded: list[object] = []
-    memory_from = sealing.memory_from
+    memory_from = encryption.memory_from
 
     def noted(*given: Any) -> Memory:
         memory: Memory = memory_from(*given)
         decoded.append(memory)
         return memory
 
-    monkeypatch.setattr(sealing, "memory_from", noted)
+    monkeypatch.setattr(encryption, "memory_from", noted)
     return decoded
 
 

@@ -17,7 +17,7 @@ from mnemic.types import Actor, Change, Kind, Memory, OutboxEntry
 from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic_kinds.episodic import EpisodicMemory
 from mnemic_stores.episode_log import EpisodeLog
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import memory

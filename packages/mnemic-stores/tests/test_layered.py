@@ -16,7 +16,7 @@ from mnemic.ports.optional_capabilities import Damage
 from mnemic.ports.row_store import Row, RowChange, Table
 from mnemic.types import Deadline, Memory, Status
 from mnemic_keys import KeyFolder, MasterKeys
-from mnemic_stores.in_process import InProcessRows
+from mnemic_stores.in_memory_store import InProcessRows
 from mnemic_stores.layered import LayeredStore, memories
 from mnemic_stores.layered.tables import EARLIER, MARK, MEMORY, REQUEST, TENANT, MemoryRow
 from mnemic_testing.embedder import WordEmbedder

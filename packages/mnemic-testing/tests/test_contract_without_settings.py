@@ -16,7 +16,7 @@ BACKEND = """
 from pathlib import Path
 
 from mnemic.ports import RecordStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.record_store import RecordStoreContract
 
 

@@ -25,7 +25,7 @@ def build_embedder(settings: Settings, clock: Clock) -> Embedder:
     if not (settings.embedder_url and settings.embedder_model and settings.embedder_dimension):
         raise InvalidConfig("embedder", hint="embedder=http needs embedder_url, embedder_model and embedder_dimension")
     from mnemic.bootstrap.http_models import over_http
-    from mnemic.providers.circuit_breakers import BreakingEmbedder
+    from mnemic.providers.model_breakers import BreakingEmbedder
     from mnemic.providers.retrying import RetryingEmbedder
 
     inner: Embedder = over_http("http_embedder").HttpEmbedder(

@@ -41,7 +41,7 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
     if not settings.has_model:
         return None
     from mnemic.policy.proposal_check import parse_json
-    from mnemic.providers.circuit_breakers import BreakingCompleter
+    from mnemic.providers.model_breakers import BreakingCompleter
     from mnemic.providers.retrying import RetryingCompleter
 
     vendor, scheme = vendor_of(settings), scheme_of(settings.model_url or "")
@@ -109,7 +109,7 @@ def build_extractor(settings: Settings, embedder: Embedder, completer: Completer
     if settings.extractor == "auto":
         return None
     if settings.extractor == "rules":
-        from mnemic.extract.rules import RuleExtractor
+        from mnemic.extract.rule_extractor import RuleExtractor
 
         return RuleExtractor(embedder)
     offered: Extractor = offered_as("extractors", settings.extractor)(
@@ -182,7 +182,7 @@ def build_entity_reader(reads: EntityReading, completer: Completer | None) -> En
     """Build the reader that extracts entities from ordinary texts. Raises InvalidConfig
     (`invalid_config:entities.read`) if its requirements are not met.
     """
-    from mnemic_kinds.entity_readers.model import ModelEntityReader
+    from mnemic_kinds.entity_readers.model_reader import ModelEntityReader
     from mnemic_kinds.entity_readers.ner import NamesEntityReader
     from mnemic_kinds.entity_readers.rules import RuleEntityReader
 
@@ -212,12 +212,12 @@ def _asking(
     settings: Settings, completer: Completer, embedder: Embedder, clock: Clock, *, judged: bool
 ) -> dict[str, Any]:
     """Build the roles of a language model: it extracts, plans and answers, and judges if policy requires it."""
-    from mnemic.compose.model import ModelComposer
+    from mnemic.compose.model_composer import ModelComposer
     from mnemic.extract.fallback import FallbackExtractor
-    from mnemic.extract.model import ModelExtractor
-    from mnemic.extract.rules import RuleExtractor
+    from mnemic.extract.model_extractor import ModelExtractor
+    from mnemic.extract.rule_extractor import RuleExtractor
     from mnemic.retrieve.intent_planning import ModelPlanner
-    from mnemic.write.judge import ModelJudge
+    from mnemic.write.model_judge import ModelJudge
 
     reader = ModelExtractor(completer, wishes=settings.wishes or "", categories=sorted(settings.categories or ()))
     return {

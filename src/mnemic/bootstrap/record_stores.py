@@ -25,7 +25,7 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         raise InvalidConfig("seal", hint="sealing needs the master key: name its file in MNEMIC_KEY_FILE")
     settled: Literal["durable", "fast"] = "fast" if durability == "fast" else "durable"
     if location == "memory:":
-        from mnemic_stores.in_process import InProcessStore
+        from mnemic_stores.in_memory_store import InProcessStore
 
         return InProcessStore()
     if (store := _served(location, settled, keyring, seals)) is not None:

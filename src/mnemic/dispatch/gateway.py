@@ -19,7 +19,7 @@ from mnemic.policy.limits import Limits
 from mnemic.policy.rules import Policy
 from mnemic.ports import Clock
 from mnemic.requests import AddMany
-from mnemic.retrieve.bias import PreferenceBias, checked_pinned
+from mnemic.retrieve.policy_candidates import PreferenceBias, checked_pinned
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
 from mnemic.write.limiter import Limiter, consents

@@ -23,7 +23,7 @@ from mnemic.policy.redaction import RedactionRules
 from mnemic.policy.rules import EntityReading, Policy
 from mnemic.requests import Add, AddMany
 from mnemic.runtime.clock import SystemClock
-from mnemic.runtime.late_verbs import late
+from mnemic.runtime.lazy_methods import late
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Origin, Source, WriteReceipt
 from mnemic.types.catalog import CATALOG, kind_of
 from mnemic.types.values import aware, checked_share
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from mnemic.requests import Run
     from mnemic.retrieve.intent_planning import Planner
     from mnemic.types.trace import RunReport, Watch
-    from mnemic.write.judge import Judge
+    from mnemic.write.model_judge import Judge
     from mnemic.write.outbox_worker import OutboxWorker
     from mnemic_maintenance.administration_verbs import AdministrationVerbs
 else:  # an add needs none of them
@@ -81,8 +81,8 @@ class _Turns:
 
     @cached_property
     def _made(self) -> dict[str, Any]:
-        from mnemic.compose.offline import OfflineComposer
-        from mnemic.extract.rules import RuleExtractor
+        from mnemic.compose.template_composer import OfflineComposer
+        from mnemic.extract.rule_extractor import RuleExtractor
         from mnemic.inject.usage import UsageAudit
         from mnemic.retrieve.intent_planning import RulePlanner
 
@@ -175,8 +175,8 @@ class MemoryEngine(AdministrationVerbs):
     def _beside(self) -> dict[str, Any]:
         """Return the additional sources of a search: graph traversal and a search service."""
         from mnemic.graph.search import GraphNeighbourhood
+        from mnemic.retrieve.external_search_service import SearchIndexAdapter
         from mnemic.retrieve.optional_backend import OptionalBackend
-        from mnemic.retrieve.search_service import SearchIndexAdapter
 
         near = None if self.graph is None else GraphNeighbourhood(self.graph, OptionalBackend(self.clock))
         elsewhere = SearchIndexAdapter.among(self._projections, self.clock)

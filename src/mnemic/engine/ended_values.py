@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.types import Actor, Candidate, Kind, Level, Where
-from mnemic_language.compare.change import frame_of, framed
-from mnemic_language.compare.left_work import leaves_work, left, left_by_name
+from mnemic_language.compare.change_classifier import frame_of, framed
+from mnemic_language.compare.left_jobs import leaves_work, left, left_by_name
 from mnemic_language.compare.products import changes_employer, names_employer
 
 WORK_KEYS = frozenset({"employer", "job"})

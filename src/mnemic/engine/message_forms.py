@@ -11,7 +11,7 @@ from mnemic.engine.extraction import read_messages, with_implied_changes
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
 from mnemic.extract import Extraction
 from mnemic.extract.messages import in_parts, message_candidates
-from mnemic.extract.model import TURNS_BEFORE, windows
+from mnemic.extract.model_extractor import TURNS_BEFORE, windows
 from mnemic.inject.messages import SYSTEM, TOOL, has_tool_result, role_of, text_of
 from mnemic.requests import Run
 from mnemic.types import Actor, Candidate, JsonValue, Message, WriteReceipt

@@ -49,7 +49,7 @@ class ReadVerbs:
     @cached_property
     def searcher(self) -> Searcher:
         """Searcher of the store; one for all views of an engine."""
-        from mnemic.retrieve.ranker import LEARNED_RANKER
+        from mnemic.retrieve.learned_ranker import LEARNED_RANKER
         from mnemic.retrieve.search import Searcher
 
         return Searcher(self.store, self.embedder, ranker=LEARNED_RANKER, **self._beside())

@@ -23,9 +23,9 @@ from mnemic.inject.memory_source import is_trusted
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.policy.grant import admit_intent
 from mnemic.policy.rules import Policy
-from mnemic.retrieve.bias import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.category_members import asks_for_several
 from mnemic.retrieve.non_answers import QUESTION
+from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.preference_relevance import ParsedRequest
 from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_order import asks_order, in_time_order

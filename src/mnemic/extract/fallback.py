@@ -12,7 +12,7 @@ from typing import Any
 from mnemic.errors import MnemicError, ModelFailed
 from mnemic.extract import Extraction, Extractor, WindowExtractor, is_users_own
 from mnemic.extract.message_context import ALONE, InformedExtractor, MessageContext
-from mnemic.extract.rules import RuleExtractor
+from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
 from mnemic.types import Deadline, Message

@@ -25,9 +25,9 @@ from mnemic.reason_codes import UNKNOWN_MEMORY, UNKNOWN_OPERATION, UNSUPPORTED
 from mnemic.types import Candidate, Level, Memory, Message, Origin, Skipped, Source, Trust, lowered
 from mnemic.types.catalog import TRUST
 from mnemic.types.values import canonical_key
-from mnemic_language.compare.change import bears, frame_of, framed
-from mnemic_language.compare.parts import separate
+from mnemic_language.compare.change_classifier import bears, frame_of, framed
 from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.statement_parts import separate
 from mnemic_language.compare.vocabulary import plain
 from mnemic_language.sentences.classify.classifier import weights
 from mnemic_language.sentences.clauses import clause_around, clauses, sentences

@@ -1,8 +1,8 @@
 """Times that a statement gives relative to its message: "since last March", "two weeks ago", "until Friday".
 
-An expression is used that `mnemic_language.text.times` resolves to exactly one day, given the day of the message; of a
-change also one that is a longer time ("I moved last week"), whose first or likeliest day is taken. "Next Friday", said
-on a Wednesday, may be this week's or next week's and is ignored, and so is a statement with two times.
+An expression is used that `mnemic_language.text.time_expressions` resolves to exactly one day, given the day of the
+message; of a change also one that is a longer time ("I moved last week"), whose first or likeliest day is taken. "Next
+Friday", said on a Wednesday, may be this week's or next week's and is ignored, and so is a statement with two times.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 from mnemic.types import Candidate
-from mnemic_language.compare.change import framed
+from mnemic_language.compare.change_classifier import framed
 from mnemic_language.text.pattern import Pattern
 from mnemic_language.text.time_bounds import BOUND, beginning, ending
+from mnemic_language.text.time_expressions import Period, periods_in
 from mnemic_language.text.time_words import in_english
-from mnemic_language.text.times import Period, periods_in
 
 _SLIP = Pattern(
     r"\b(?:typos?|misspel\w{2,4}|misspoke|mistyped|slip of the (?:pen|tongue)|tippfehler|schreibfehler|vertippt"

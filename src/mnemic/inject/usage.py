@@ -12,7 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from mnemic.types import Hit, Memory
-from mnemic_language.compare.mention import Mention, mention
+from mnemic_language.compare.answer_mentions import Mention, mention
 from mnemic_language.text.pattern import Pattern
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
 
-from mnemic.retrieve.bias import PINNED, PREFERENCE_BIAS
+from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS
 from mnemic.retrieve.question import Question
 from mnemic.types import Memory, Origin, Rank
 from mnemic_language.questions.question_words import content_words

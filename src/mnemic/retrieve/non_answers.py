@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from mnemic.retrieve.mere_names import asks_more, mere_names
+from mnemic.retrieve.name_only_memories import asks_more, mere_names
 from mnemic.retrieve.other_kinds import about_other_kinds
 from mnemic.retrieve.other_names import of_other_names
 from mnemic.retrieve.other_siblings import about_siblings, behind, lowered, set_aside

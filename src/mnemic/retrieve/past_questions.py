@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
-from mnemic.retrieve.bias import PINNED
 from mnemic.retrieve.diversity import Entry
+from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.retrieve.question import Question
 from mnemic.types import Kind, Memory, Status, Where
 from mnemic_language.questions.time_clause import Clause, Side

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mnemic.retrieve.dependence import LEAST, RequestSimilarity
+from mnemic.retrieve.preference_dependence import LEAST, RequestSimilarity
 from mnemic.types import Hit
 from mnemic_language.questions.question_words import content_words
 from mnemic_language.questions.rule_subjects import rule_subject, without_acts

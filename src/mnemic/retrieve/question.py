@@ -16,7 +16,7 @@ from mnemic_language.questions.key_questions import asked_keys
 from mnemic_language.questions.named_dates import NamedDate, named_date
 from mnemic_language.questions.question_words import COMMON, content_words
 from mnemic_language.text.analyse import parse_query
-from mnemic_language.text.times import READ, Period, period_of
+from mnemic_language.text.time_expressions import READ, Period, period_of
 
 _KEY_WORDS = 4
 _WORD = re.compile(r"\w+")

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import chain, pairwise, repeat
 
-from mnemic.retrieve.bias import RELEVANCE
 from mnemic.retrieve.diversity import Entry
+from mnemic.retrieve.policy_candidates import RELEVANCE
 
 POOLED = 34
 """Messages whose relevances are fitted to their order together, the same number however many hits are requested; a

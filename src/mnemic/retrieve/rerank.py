@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Reranker
-from mnemic.retrieve.result import RERANKER, RankedMemories
+from mnemic.retrieve.result_assembly import RERANKER, RankedMemories
 from mnemic.retrieve.search_state import ParsedSearch
 from mnemic.types import Deadline, Scored
 

@@ -13,29 +13,29 @@ from typing import TypeVar
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, ModelLoading, RecordStore, Reranker, Snapshot
 from mnemic.retrieve.asked_attributes import ASKED, answering
-from mnemic.retrieve.bias import PreferenceBias
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import asked_by, with_instances
 from mnemic.retrieve.data_filter import narrowed
 from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
+from mnemic.retrieve.external_search_service import INDEX, ExternalSearch, accepted
 from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares_of
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import GRAPH, Neighbourhood, Walk, around
 from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.later_statements import COMPARED
+from mnemic.retrieve.learned_ranker import Ranker
 from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.nicknames import addressed, unknown_names
 from mnemic.retrieve.non_answers import NonAnswers
 from mnemic.retrieve.past_questions import LIFT, THEN
+from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache
 from mnemic.retrieve.question import NOBODY, Question
-from mnemic.retrieve.ranker import Ranker
 from mnemic.retrieve.relevance import NO_MODEL, NOTHING, measured_with, relevance, relevances
 from mnemic.retrieve.relevance_order import POOLED
 from mnemic.retrieve.rerank import RERANKED, reranked
-from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, RankedMemories, result_of
-from mnemic.retrieve.search_service import INDEX, ExternalSearch, accepted
+from mnemic.retrieve.result_assembly import NO_MEMORIES, NO_SIGNALS, RankedMemories, result_of
 from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
 from mnemic.retrieve.signals import LEARNED, MessageBoosts, ScoreShift, SignalWeights, with_signals
 from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, anchored

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from mnemic.policy.intent_check import MAX_PARTS
 from mnemic_language.questions.question_words import content_words
 from mnemic_language.text.pattern import Pattern
-from mnemic_language.text.times import READ
+from mnemic_language.text.time_expressions import READ
 
 _QUESTIONS = Pattern(r"(?<=\?)\s+")
 _JOINED = (

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
         PutDocument,
     )
     from mnemic.types.graph import Fragment, Neighbour, Node, Relation
+    from mnemic.types.language_models import Completion, Cost, Prompt
     from mnemic.types.message_requests import ForgetResult, MemoryRequest, MemoryRequestKind, RequestOutcome
-    from mnemic.types.models import Completion, Cost, Prompt
     from mnemic.types.recall_limits import ContextBlock, RecallRequest, RecallResult
     from mnemic.types.search import Hit, Intent, Rank, SearchPlan, SearchResult
     from mnemic.types.store_reads import HotSetContents, Scored, Signals, Where

@@ -15,8 +15,8 @@ from mnemic.policy.grant import Grant, admit
 from mnemic.ports import RecordStore, Snapshot, VectorPrefetch
 from mnemic.types import Candidate, Scope, Vector, WriteReceipt
 from mnemic.write.commit import blocked_receipt
-from mnemic.write.job import Job
-from mnemic.write.lookup import is_known
+from mnemic.write.write_job import Job
+from mnemic.write.write_transaction import is_known
 
 BATCH = 32
 MOST_LEFT = 8

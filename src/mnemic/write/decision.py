@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from mnemic.ports import Reads
 from mnemic.reason_codes import ALREADY_SUPERSEDED, CONTRADICTION, NEAR_DUPLICATE, WHICH_OF_SEVERAL
 from mnemic.types import Memory, Outcome, Status
-from mnemic.write.conflict import by_key, contradicted, history, pending
+from mnemic.write.contradictions import by_key, contradicted, history, pending
 from mnemic.write.draft import Decision, Draft, StepTimer
-from mnemic.write.lookup import Found, live, nearest, peers_of
 from mnemic.write.merge import SimilarMemory, merge, refresh
 from mnemic.write.split_statement import with_rests
 from mnemic.write.supersede import Changed, also, changed, named, overtaken, own, superseding, which_of_several
+from mnemic.write.write_transaction import Found, live, nearest, peers_of
 
 MAX_LINEAGE = 64
 """Maximum number of originals that one memory may represent. A statement beyond that is stored separately, so that

@@ -108,7 +108,7 @@ class Draft:
 
     `decision` is the last step's decision, `blocked` the reason why nothing may be stored. `tokens` are the values that
     markers have replaced, `vaulted` the same under their storage names, sealed by `vault`. `verdicts` are a judge's
-    labels of the neighbouring memories by memory_id (`mnemic.write.judge`); None: no judge was asked.
+    labels of the neighbouring memories by memory_id (`mnemic.write.model_judge`); None: no judge was asked.
     `rest_vectors` are the vectors of what is kept of superseded statements, by text; None: not requested yet.
     `read_with` are the fingerprints of what was read of the same words, where one of the two is a value under a key.
     """

@@ -22,9 +22,9 @@ from mnemic.reason_codes import LOWER_TRUST, NEAR_DUPLICATE
 from mnemic.types import Memory, Outcome, Status, Vector
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
-from mnemic.write.job import rounded
+from mnemic.write.write_job import rounded
 from mnemic_language.compare import KEPT
-from mnemic_language.compare.statement import Statement, beyond
+from mnemic_language.compare.word_comparison import Statement, beyond
 
 _LONGEST_JOINED = 1000
 """Maximum number of characters of a statement that is joined to another: a memory enters prompts as a whole."""

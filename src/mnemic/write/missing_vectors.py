@@ -18,7 +18,7 @@ from mnemic.types import Actor, Deadline, Level, Memory, Scope, Vector, VectorSp
 from mnemic.types.identity import token_of
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.draft import Draft
-from mnemic.write.job import Job, index_text, rounded
+from mnemic.write.write_job import Job, index_text, rounded
 
 BATCH = 64
 _LEFT = "unembedded/"

@@ -34,17 +34,17 @@ from mnemic.unit_of_work import Unit, commit
 from mnemic.write.commit import CommitResult, Gate, GateRefusal, IdempotentRequest, blocked_receipt, passed, readied
 from mnemic.write.draft import Draft, PrepareSteps, StepTimer, VectorsMissing, WriteRules
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
-from mnemic.write.job import Job, embed, rounded
-from mnemic.write.lookup import decide_and_commit, is_known
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.thresholds import calibrated
 from mnemic.write.validate import validate
+from mnemic.write.write_job import Job, embed, rounded
+from mnemic.write.write_transaction import decide_and_commit, is_known
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock, Embedder, Keyring, RecordStore
     from mnemic.ports.projections import Projection
-    from mnemic.write.judge import Judge
+    from mnemic.write.model_judge import Judge
     from mnemic.write.tokenisation import TokenVault
 
 __all__ = ["MemoryWritePipeline", "WriteRules", "vault_of"]
@@ -289,7 +289,7 @@ class MemoryWritePipeline:
 
     async def _finish(self, job: Job, deadline: Deadline | None) -> WriteReceipt:
         if self._judge is not None:
-            from mnemic.write.judge import judged
+            from mnemic.write.model_judge import judged
 
             job.draft = await judged(job.draft, self._judge, self._store, deadline, job.timer)
         try:

@@ -15,18 +15,18 @@ from math import sqrt
 
 from mnemic.reason_codes import KEY_NEEDS_REVIEW
 from mnemic.types import Candidate, Kind, Level, Memory, Outcome
-from mnemic.write.conflict import pending, valid_moment
+from mnemic.write.contradictions import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import SimilarMemory, closed
-from mnemic_language.compare.amended import amended, amended_value
+from mnemic_language.compare.amended_values import amended, amended_value
 from mnemic_language.compare.certain_changes import amending, may_change_certainly
-from mnemic_language.compare.change import Change, bears, frame_of, framed, judge, strangers
 from mnemic_language.compare.change_bounds import ChangeBounds
-from mnemic_language.compare.evidence import is_evident
-from mnemic_language.compare.features import apart
-from mnemic_language.compare.parts import frames_of_parts
+from mnemic_language.compare.change_classifier import Change, bears, frame_of, framed, judge, strangers
+from mnemic_language.compare.change_evidence import is_evident
+from mnemic_language.compare.change_features import apart
 from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.statement_parts import frames_of_parts
 from mnemic_language.compare.which_of_several import ended_one_of
 
 IN_PART_COSINE = 0.3

@@ -24,7 +24,7 @@ from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
 from mnemic_kinds.entity import EntityMemory
 from mnemic_kinds.episodic import EpisodicMemory, Step
-from mnemic_maintenance.tenants import Tenants
+from mnemic_maintenance.tenant_registry import Tenants
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.server import ServiceSettings

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.async_api import Browser, expect
 
-from mnemic_server.sign_on import COOKIE, Client
-from mnemic_server.tokens import Provider
+from mnemic_server.bearer_tokens import Provider
+from mnemic_server.oidc_sign_in import COOKIE, Client
 from tests.e2e.browser.stage import Stage, served_here
 from tests.e2e.browser.test_pages import serious
 from tests.identity_provider import CLIENT_ID, SECRET, IdentityProvider, running

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from mnemic_eval.changes import examples
 from mnemic_eval.texts import statements
 from mnemic_language.compare.certain_changes import CERTAIN_CHANGES, rules_for
-from mnemic_language.compare.change import Change, judge
 from mnemic_language.compare.change_bounds import ChangeBounds
-from mnemic_language.compare.features import OUTGROWN_COSINE
+from mnemic_language.compare.change_classifier import Change, judge
+from mnemic_language.compare.change_features import OUTGROWN_COSINE
 from mnemic_language.compare.statement_frame import Frame
 
 CROWDS = (1, 2, 6, 7, 12, 32)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic_eval.texts import statements
-from mnemic_language.compare.change import judge
+from mnemic_language.compare.change_classifier import judge
 from mnemic_language.compare.lexicon import Lexicon, Mark, branches_of_pattern, mark_of_phrase
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import _data, attribute_words, cue_words, plain, value_sorts, word_classes

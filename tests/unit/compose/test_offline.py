@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from mnemic.compose import Basis
-from mnemic.compose.offline import OfflineComposer
+from mnemic.compose.template_composer import OfflineComposer
 from mnemic.types import Deadline
 
 INCIDENT = {

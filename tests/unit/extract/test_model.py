@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput, MnemicError, ModelInvalidJson, ModelTimeout
-from mnemic.extract.model import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Candidate, Completion, Deadline, Message, Origin, Prompt

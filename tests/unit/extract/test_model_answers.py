@@ -11,7 +11,7 @@ import pytest
 from mnemic.errors import MnemicError
 from mnemic.extract import Extraction
 from mnemic.extract.message_context import MessageContext
-from mnemic.extract.model import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
 from mnemic.types import Completion, Deadline, Kind, Level, Memory, Message, Prompt, Scope

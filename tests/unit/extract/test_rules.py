@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mnemic.errors import BudgetSpent
 from mnemic.extract import Extraction
-from mnemic.extract.rules import MAX_SKIPPED, MAX_STATEMENTS, RuleExtractor, _sentence
+from mnemic.extract.rule_extractor import MAX_SKIPPED, MAX_STATEMENTS, RuleExtractor, _sentence
 from mnemic.policy.budget import Budget
 from mnemic.policy.policy_file import load_policy
 from mnemic.policy.rules import KeyRule, Policy

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from mnemic.extract.rules import Sentence, _mark_social
+from mnemic.extract.rule_extractor import Sentence, _mark_social
 from mnemic_language.sentences.classify.classifier import LABELS, Opinion
 from mnemic_language.sentences.clauses import clauses
 from mnemic_language.sentences.exclusion_rules import left_out, mood_of

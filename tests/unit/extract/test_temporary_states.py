@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnemic.extract.rules import RuleExtractor
+from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
 from mnemic.types import Deadline, Message

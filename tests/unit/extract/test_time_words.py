@@ -8,8 +8,8 @@ import pytest
 
 from mnemic.extract.relative_times import times_in
 from mnemic_language.questions.named_dates import named_date
+from mnemic_language.text.time_expressions import period_of, periods_in
 from mnemic_language.text.time_words import in_english
-from mnemic_language.text.times import period_of, periods_in
 
 TODAY = date(2026, 11, 4)  # a Wednesday
 SAME = [

@@ -14,7 +14,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.message_context import WINDOW_TURNS
-from mnemic.extract.model import WINDOW_CHARS, ModelExtractor, windows
+from mnemic.extract.model_extractor import WINDOW_CHARS, ModelExtractor, windows
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunReport

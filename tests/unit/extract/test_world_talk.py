@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.extract import Extraction
-from mnemic.extract.rules import RuleExtractor
+from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
 from mnemic.providers.minilm import MiniLmEmbedder

@@ -24,7 +24,7 @@ from mnemic.inject.tokens import counter_of, estimated_tokens
 from mnemic.types import Actor, Candidate
 from mnemic_agents.langgraph import memory_graph
 from mnemic_agents.steps import TurnRules
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.scripted_steps import Model, Proposals, wish

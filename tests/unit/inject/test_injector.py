@@ -19,7 +19,7 @@ from mnemic.inject.injection_log import digest_of
 from mnemic.inject.usage import Verdict
 from mnemic.retrieve.relevance import LEAST_MEMORIES
 from mnemic.types import Actor, Deadline, Kind, Origin
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.inject.shapes import BEDROCK, SHAPES, texts

@@ -11,7 +11,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

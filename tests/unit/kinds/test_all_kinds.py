@@ -13,7 +13,7 @@ from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.ports import Snapshot
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Candidate, Kind, Message, Outcome, Scope
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

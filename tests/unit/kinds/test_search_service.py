@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from mnemic.errors import NotSupported, StoreBusy
+from mnemic.retrieve.external_search_service import SearchIndexAdapter
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.question import read_question
-from mnemic.retrieve.search_service import SearchIndexAdapter
 from mnemic.types import Memory, Scope, Scored, Vector, Where
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store import scope

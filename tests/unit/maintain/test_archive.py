@@ -33,7 +33,7 @@ from mnemic_importers.conversations import read_conversation
 from mnemic_maintenance.archive import ArchivedMemory, read_line
 from mnemic_maintenance.reembed import reembed
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

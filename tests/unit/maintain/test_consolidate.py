@@ -13,7 +13,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.extract.rules import RuleExtractor
+from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.policy.budget import Budget
 from mnemic.policy.limits import Limits

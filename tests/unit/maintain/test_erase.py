@@ -23,7 +23,7 @@ from mnemic_kinds.short_term import ShortTermMemory
 from mnemic_maintenance import erase
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

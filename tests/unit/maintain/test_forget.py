@@ -13,7 +13,7 @@ from mnemic.types import Actor, Kind, Memory, Status
 from mnemic.unit_of_work import apply
 from mnemic.write.derived_memories import noted
 from mnemic.write.forget import forget
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

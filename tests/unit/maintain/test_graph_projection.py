@@ -13,7 +13,7 @@ from mnemic.types import Actor, Fragment, Outcome, Scope
 from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic_kinds.entity import EntityMemory
 from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.graph_store import mention, node

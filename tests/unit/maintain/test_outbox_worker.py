@@ -20,7 +20,7 @@ from mnemic.write.outbox_worker import OutboxWorker, drain
 from mnemic.write.publish import Publisher
 from mnemic_postgres import PostgresStore
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope

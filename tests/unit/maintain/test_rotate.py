@@ -19,7 +19,7 @@ from mnemic.policy.redaction import RedactionRules
 from mnemic.types import Actor, Deadline, Level, Scope, Vector
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.sealing import ERASED
+from mnemic_stores.encryption import ERASED
 from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana", workspace="office"), Actor(user="ben", workspace="office")

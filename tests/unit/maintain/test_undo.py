@@ -11,7 +11,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.types import Actor, Deadline, Memory, Outcome, Status
-from mnemic.write.judge import Judgement, Verdict
+from mnemic.write.model_judge import Judgement, Verdict
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mnemic.errors import EmbedderFailed, MnemicError, ModelEmpty, ModelTimeout, ModelUnavailable
-from mnemic.providers.circuit_breakers import CROWD, FEW, TRIAL_WAIT, BreakingCompleter, BreakingEmbedder
+from mnemic.providers.model_breakers import CROWD, FEW, TRIAL_WAIT, BreakingCompleter, BreakingEmbedder
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 from mnemic_testing.clock import ManualClock
 

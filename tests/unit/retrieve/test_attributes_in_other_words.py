@@ -7,7 +7,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Actor
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 
 ANA = Actor(user="ana")
 TOLD = {

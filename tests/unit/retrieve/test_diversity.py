@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
-from mnemic.retrieve.bias import RELEVANCE
 from mnemic.retrieve.diversity import repetitions, spread, without_repetitions
+from mnemic.retrieve.policy_candidates import RELEVANCE
 from mnemic.types import Actor, Kind, Message, Signals, Source
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder

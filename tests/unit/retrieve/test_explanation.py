@@ -11,7 +11,7 @@ from mnemic.retrieve.explanation import why
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import RELATED, RelevanceModel, relevances
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Rank, Scored, Source, Trust
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -22,7 +22,7 @@ from mnemic.types import Actor, Kind, Level, Memory, Origin, Rank, Scope, Search
 from mnemic_maintenance.archive import read_line
 from mnemic_sqlite import SqliteStore
 from mnemic_sqlite.snapshot import SqliteSnapshot
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

@@ -6,7 +6,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Actor
 from mnemic_language.questions.key_questions import asked_keys
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 
 ANA = Actor(user="ana")
 

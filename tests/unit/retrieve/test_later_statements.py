@@ -10,8 +10,8 @@ import pytest
 
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.retrieve.bias import PINNED, RELEVANCE
 from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, later_relevances, latest_first, outdated
+from mnemic.retrieve.policy_candidates import PINNED, RELEVANCE
 from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
 from mnemic_testing.record_store.fixtures import START, memory
 

@@ -12,7 +12,7 @@ from mnemic.errors import StoreUnavailable
 from mnemic.retrieve.prefetch import MOST, SpeakerCache
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Deadline, Level, Message, Vector, Where
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana", session="harbour")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mnemic.retrieve.question import called, first_person, read_question, spelled_keys
 from mnemic_language.questions.named_dates import NamedDate, named_date
-from mnemic_language.text.times import READ
+from mnemic_language.text.time_expressions import READ
 
 
 def test_the_vector_is_made_of_the_question_in_the_first_person() -> None:

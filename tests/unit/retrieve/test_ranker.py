@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from mnemic.retrieve.learned_ranker import LEARNED_RANKER, NAMES, Ranker, features
 from mnemic.retrieve.question import read_question
-from mnemic.retrieve.ranker import LEARNED_RANKER, NAMES, Ranker, features
 from mnemic.types import Cues, Scored, Signals
 
 QUESTION = read_question("What did Ana repair?", speakers=("Ana", "Ben"))

@@ -30,7 +30,7 @@ from mnemic.retrieve.relevance import (
 )
 from mnemic.types import Actor, Deadline, Message, Scored, Vector, VectorSpace
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

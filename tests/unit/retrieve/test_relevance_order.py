@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE
 from mnemic.retrieve.diversity import Entry
+from mnemic.retrieve.policy_candidates import PREFERENCE_BIAS, RELEVANCE
 from mnemic.retrieve.relevance_order import POOLED, explained
 from mnemic.types import Actor, Intent, Message, RecallRequest
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 
 ANA = Actor(user="ana")
 TOLD = (

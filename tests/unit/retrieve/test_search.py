@@ -19,7 +19,7 @@ from mnemic.retrieve.relevance import DEFAULT_MODEL
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
 from mnemic.types import Actor, Level, Scored, VectorSpace, Where
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

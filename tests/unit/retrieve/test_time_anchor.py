@@ -18,7 +18,7 @@ from mnemic.retrieve.time_anchor import TimeAnchor, anchored
 from mnemic.types import Actor, Candidate, Level, Message, SearchResult, Signals, Where
 from mnemic_language.questions.time_clause import Clause, Side
 from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")

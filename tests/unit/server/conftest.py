@@ -15,13 +15,13 @@ from mnemic.graph.projection import GraphProjection
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
 from mnemic_kinds.profile import Profile
-from mnemic_maintenance.tenants import Tenants
+from mnemic_maintenance.tenant_registry import Tenants
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.request_limits import RequestLimits
 from mnemic_server.streams import Streams
 from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic_server.access import RateLimit
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.server.conftest import Running

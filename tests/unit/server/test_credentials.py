@@ -12,9 +12,9 @@ from joserfc.jwk import ECKey, OctKey, OKPKey
 
 from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound, StoreFull
 from mnemic.write.consent import subject_token
-from mnemic_maintenance.tenants import SERVICE_TENANT
+from mnemic_maintenance.tenant_registry import SERVICE_TENANT
+from mnemic_server.bearer_tokens import _PURPOSE, Provider, Tokens, _derived
 from mnemic_server.credentials import ApiKeys, Role
-from mnemic_server.tokens import _PURPOSE, Provider, Tokens, _derived
 from tests.unit.server.conftest import Running
 
 

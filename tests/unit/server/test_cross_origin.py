@@ -13,7 +13,7 @@ from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.server import ServiceSettings
 from mnemic_server.sessions import COOKIE
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 APP = "https://app.example.com"

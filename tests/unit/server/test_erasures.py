@@ -15,12 +15,12 @@ from mnemic.types import VectorSpace
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_maintenance.personal_keys import names_of_key_owners
 from mnemic_maintenance.subject_data import audit_of
-from mnemic_maintenance.tenants import SERVICE_TENANT
-from mnemic_server import erasures
+from mnemic_maintenance.tenant_registry import SERVICE_TENANT
+from mnemic_server import erasure_jobs
 from mnemic_server.credentials import Principal, Role
-from mnemic_server.erasures import Erasures
+from mnemic_server.erasure_jobs import Erasures
 from mnemic_server.problems import Refusal
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from tests.unit.server.conftest import Running
 
@@ -192,7 +192,7 @@ async def test_a_failure_that_cannot_be_kept_is_logged(
         async def refused(*_: object) -> bool:
             raise StoreFailed("gone")
 
-        monkeypatch.setattr(erasures, "apply", refused)
+        monkeypatch.setattr(erasure_jobs, "apply", refused)
         scan.go.set()
         await service.ended(job, 5)
     assert "could not be kept" in caplog.text
@@ -203,7 +203,7 @@ async def test_a_process_that_is_gone_leaves_no_job_that_runs_for_ever() -> None
     async with store_opened(store):
         service = jobs(store, clock)
         job = await service.begin(ANA, "ana", block=False, run=scan)
-        clock.advance(erasures.LOST_AFTER)
+        clock.advance(erasure_jobs.LOST_AFTER)
         lost = await jobs(store, clock).find(job.erasure_id, "acme")
         assert (lost.state, lost.reason) == ("interrupted", "interrupted")
         scan.go.set()
@@ -211,13 +211,13 @@ async def test_a_process_that_is_gone_leaves_no_job_that_runs_for_ever() -> None
 
 
 async def test_a_process_at_work_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(erasures, "RENEWED", 0.001)
-    monkeypatch.setattr(erasures, "ASKED_AGAIN", 0.001)
+    monkeypatch.setattr(erasure_jobs, "RENEWED", 0.001)
+    monkeypatch.setattr(erasure_jobs, "ASKED_AGAIN", 0.001)
     store, clock, scan = InProcessStore(), ManualClock(), Blocked()
     async with store_opened(store):
         service, other = jobs(store, clock), jobs(store, clock)
         job = await service.begin(ANA, "ana", block=False, run=scan)
-        clock.advance(erasures.LOST_AFTER)
+        clock.advance(erasure_jobs.LOST_AFTER)
         while (await other.find(job.erasure_id, "acme")).state != "running":
             await other.ended(job, 0.002)
         assert (await other.ended(job, 0.002)).state == "running"
@@ -226,8 +226,8 @@ async def test_a_process_at_work_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 async def test_that_it_is_at_work_may_be_said_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(erasures, "RENEWED", 0.001)
-    store, clock, scan, real, tried = InProcessStore(), ManualClock(), Blocked(), erasures.apply, asyncio.Event()
+    monkeypatch.setattr(erasure_jobs, "RENEWED", 0.001)
+    store, clock, scan, real, tried = InProcessStore(), ManualClock(), Blocked(), erasure_jobs.apply, asyncio.Event()
     async with store_opened(store):
         service = jobs(store, clock)
         job = await service.begin(ANA, "ana", block=False, run=scan)
@@ -238,7 +238,7 @@ async def test_that_it_is_at_work_may_be_said_later(monkeypatch: pytest.MonkeyPa
                 raise StoreFailed("busy")
             return await real(store, mutation)
 
-        monkeypatch.setattr(erasures, "apply", busy)
+        monkeypatch.setattr(erasure_jobs, "apply", busy)
         await tried.wait()
         scan.go.set()
         assert (await service.ended(job, 5)).state == "done"
@@ -250,7 +250,7 @@ async def test_after_a_day_nothing_is_kept_of_it() -> None:
         service = jobs(store, clock)
         job = await service.begin(ANA, "ana", block=False, run=done)
         assert (await service.ended(job, 5)).state == "done"
-        clock.advance(erasures.KEPT_FOR)
+        clock.advance(erasure_jobs.KEPT_FOR)
         with pytest.raises(MemoryNotFound):
             await service.find(job.erasure_id, "acme")
         later = await service.begin(ANA, "ben", block=False, run=done)
@@ -259,7 +259,7 @@ async def test_after_a_day_nothing_is_kept_of_it() -> None:
 
 
 async def test_one_credential_cannot_take_every_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(erasures, "MOST", 4)
+    monkeypatch.setattr(erasure_jobs, "MOST", 4)
     store, clock, scan = InProcessStore(), ManualClock(), Blocked()
     async with store_opened(store):
         service = jobs(store, clock)

@@ -26,7 +26,7 @@ from mnemic_server.logs import RequestLog
 from mnemic_server.observability import Observation
 from mnemic_server.prometheus_metrics import Meter
 from mnemic_server.telemetry import Telemetry
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 from tests.architecture.sources import ROOT
 from tests.loopback import Quiet, listening

@@ -20,7 +20,7 @@ from mnemic_server.credentials import ApiKeys
 from mnemic_server.problems import Refusal
 from mnemic_server.request_limits import RequestLimits
 from mnemic_server.streams import Streams, changes
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.server.conftest import Running

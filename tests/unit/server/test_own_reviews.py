@@ -12,7 +12,7 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 

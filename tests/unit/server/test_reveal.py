@@ -13,7 +13,7 @@ from mnemic.policy.redaction import RedactionRules
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 NEW = {"content": "Write to ana.silva@example.org"}

@@ -15,12 +15,21 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
-from mnemic_maintenance.tenants import SERVICE_TENANT, Tenants
+from mnemic_maintenance.tenant_registry import SERVICE_TENANT, Tenants
 from mnemic_server.app import create_app
+from mnemic_server.bearer_tokens import Provider
+from mnemic_server.oidc_sign_in import (
+    COOKIE,
+    DESCRIPTION_LASTS,
+    LASTS,
+    LONGEST_HINT,
+    PATH,
+    RESTS,
+    SECURE_COOKIE,
+    Client,
+)
 from mnemic_server.sessions import LASTS as SESSION_LASTS
-from mnemic_server.sign_on import COOKIE, DESCRIPTION_LASTS, LASTS, LONGEST_HINT, PATH, RESTS, SECURE_COOKIE, Client
-from mnemic_server.tokens import Provider
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.identity_provider import CLIENT_ID, SECRET, IdentityProvider, running

@@ -89,7 +89,7 @@ async def test_where_nothing_can_be_written_a_token_is_issued_and_told_later(
         raise StoreFull
 
     with monkeypatch.context() as patched:
-        patched.setattr("mnemic_server.issued_tokens.apply", full)
+        patched.setattr("mnemic_server.token_audit.apply", full)
         await _issue(running, application)
     assert len(await _lines(running, "token_issued")) == 1
     await _issue(running, application)

@@ -15,7 +15,7 @@ from standardwebhooks.webhooks import Webhook as Verifier
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from mnemic.errors import InvalidInput
-from mnemic_maintenance.tenancy import Tenancy
+from mnemic_maintenance.tenant_engine import Tenancy
 from mnemic_server.webhook_addresses import is_public, require_callable
 from mnemic_server.webhook_delivery import LEASE, MOST_FAILURES, Deliveries
 from mnemic_server.webhooks import Webhooks

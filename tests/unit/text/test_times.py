@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mnemic.extract.relative_times import times_in
 from mnemic.retrieve.question import read_question
-from mnemic_language.text.times import Period, period_of
+from mnemic_language.text.time_expressions import Period, period_of
 
 ASKED = date(2024, 5, 15)
 """A Wednesday."""

@@ -11,7 +11,7 @@ from mnemic.policy.rules import Policy
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Candidate, Memory, Origin, Source, Status, Vector, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -14,11 +14,11 @@ import pytest
 
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Outcome, Source, Status
-from mnemic.write.conflict import by_key, contradicted, deduplicated, opposing, pending
+from mnemic.write.contradictions import by_key, contradicted, deduplicated, opposing, pending
 from mnemic.write.draft import Draft, WriteRules
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import SimilarMemory, closing, merge, refresh, same_claim
-from mnemic_language.compare.statement import Statement
+from mnemic_language.compare.word_comparison import Statement
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)

@@ -15,9 +15,9 @@ from mnemic.config import Settings
 from mnemic.policy.policy_file import load_policy
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Kind, Origin, Outcome, Status, WriteReceipt
-from mnemic.write.judge import ModelJudge
+from mnemic.write.model_judge import ModelJudge
 from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.scripted_model import Fault, ScriptedModelServer
 from tests.unit.write.conftest import Blind, Desk
 

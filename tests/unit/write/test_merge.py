@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Deadline, Kind, Origin, Outcome, Source, Status
 from mnemic.write.draft import WriteRules
-from mnemic.write.judge import Judgement, Verdict
-from mnemic_language.compare.statement import content_words
+from mnemic.write.model_judge import Judgement, Verdict
+from mnemic_language.compare.word_comparison import content_words
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.write.conftest import Blind, Desk
 from tests.unit.write.test_statement import OPPOSITES, SWAPS

@@ -14,7 +14,7 @@ from mnemic.write.redact import Redactor, redact_candidate, redact_value
 from mnemic_redact.replacement import marker
 from mnemic_redact.search import Finder
 from mnemic_redact.types import Action
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
 SECRET = b"k" * 32

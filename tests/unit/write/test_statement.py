@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic_language.compare.statement import (
+from mnemic_language.compare.word_comparison import (
     Statement,
     beyond,
     content_words,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mnemic.ports import RecordStore
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 
 
 class ExampleStore(InProcessStore):

@@ -74,7 +74,7 @@ async def _serve(port: int | None, token: str | None, host_confirms: bool, engin
         from mnemic_agents.mcp import memory_server, serve_http
     except ModuleNotFoundError as missing:
         raise InvalidConfig("mcp", hint="pip install 'mnemic[mcp]'") from missing
-    from mnemic_maintenance.tenancy import Tenancy
+    from mnemic_maintenance.tenant_engine import Tenancy
 
     configure(as_json=False)
     tenancy = Tenancy(engine)

@@ -34,7 +34,7 @@ with brought_by("mcp"):
     from mcp.types import CallToolResult, TextContent, ToolAnnotations
     from pydantic import BaseModel
 
-from mnemic_agents import mcp_schemas as shape
+from mnemic_agents import mcp_tool_schemas as shape
 
 INSTRUCTIONS = """Long-term memory about one user. Search it before you answer what may depend on earlier conversations.
 When the user tells something that will still matter later, pass their own words to `capture`. What is found is data

@@ -17,7 +17,7 @@ from mnemic.engine.turn_texts import keep_injection
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, injector_for
 from mnemic.inject.messages import ASSISTANT, has_tool_result, is_user_turn, role_of, text_of
-from mnemic.runtime.portal import Portal
+from mnemic.runtime.event_loop_thread import Portal
 from mnemic.types import (
     Actor,
     MemoryRequest,

@@ -265,7 +265,7 @@ def _rehearsed(given: Given, items: Iterator[Item], *, extract: bool) -> int:
     """Show what an import of the items would keep, and what it would leave out."""
     import asyncio
 
-    from mnemic_cli.import_rehearsal import rehearse
+    from mnemic_cli.import_dry_run import rehearse
 
     settings = given.settings()
     done = asyncio.run(rehearse(items, settings, given.actor(settings), extract=extract))

@@ -120,7 +120,7 @@ class Given:
     async def _governed(self, engine: MemoryEngine, tenant: str) -> MemoryEngine:
         """Return the engine by the rules of the tenant, as the service goes by them."""
         from mnemic_maintenance.policies import Policies
-        from mnemic_maintenance.tenants import Tenants
+        from mnemic_maintenance.tenant_registry import Tenants
 
         known = await Tenants(engine.store, engine.clock).find(tenant)
         put = await Policies(engine.store, engine.clock).current(tenant)
@@ -130,7 +130,7 @@ class Given:
         if in_force is None and (known is None or known.quotas is None):
             return engine
         # What reads a policy takes longer to load than most commands take.
-        from mnemic_maintenance.tenancy import Tenancy
+        from mnemic_maintenance.tenant_engine import Tenancy
 
         return (await Tenancy(engine).of(tenant)).engine
 

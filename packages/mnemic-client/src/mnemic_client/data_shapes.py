@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from mnemic.runtime.portal import Portal
+from mnemic.runtime.event_loop_thread import Portal
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor
 from mnemic_client.engine import RemoteEngine

@@ -13,7 +13,7 @@ from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, Wri
 from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import iso, message_body, receipts
 from mnemic_client.response_values import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
-from mnemic_client.signatures import like
+from mnemic_client.verb_parameters import like
 from mnemic_kinds.entity import EntityExtraction, EntityMemory
 from mnemic_kinds.episodic import Episode, EpisodicMemory, Lesson, Step
 from mnemic_kinds.persona import PersonaMemory

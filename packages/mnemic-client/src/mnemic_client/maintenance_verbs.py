@@ -11,7 +11,7 @@ from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import from_json, to_json
 from mnemic_client.governance import RemoteGovernance
 from mnemic_client.remote import Remote
-from mnemic_client.signatures import like
+from mnemic_client.verb_parameters import like
 from mnemic_maintenance.consolidate import ConsolidationReport
 from mnemic_maintenance.expiry_job import ExpiryReport
 from mnemic_maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue

@@ -47,8 +47,8 @@ from mnemic_client.request_bodies import (
     ttl_text,
 )
 from mnemic_client.response_values import receipt_of, report_of
-from mnemic_client.signatures import like
 from mnemic_client.structured import RemoteData
+from mnemic_client.verb_parameters import like
 from mnemic_maintenance.undo import UndoReceipt
 
 K = TypeVar("K")

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import httpx
 
-from mnemic.runtime.portal import Portal, PortalOwner
+from mnemic.runtime.event_loop_thread import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, awaited, blocking
 from mnemic.types import Actor
 from mnemic_client.memory import MemoryClient

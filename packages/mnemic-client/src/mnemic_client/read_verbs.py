@@ -15,7 +15,7 @@ from mnemic.types import Memory
 from mnemic_client.maintenance_verbs import RemoteUpkeep
 from mnemic_client.request_bodies import Context, Found, at, body_of, found_in, iso, memories, names, narrowed, use
 from mnemic_client.response_values import hit_of, kind_hit_of
-from mnemic_client.signatures import like
+from mnemic_client.verb_parameters import like
 from mnemic_kinds.retrieval import KindRetrieval
 
 PAGE = 200

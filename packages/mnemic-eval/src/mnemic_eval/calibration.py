@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
 from mnemic.types.cosines import read
-from mnemic.write.conflict import opposing
+from mnemic.write.contradictions import opposing
 from mnemic.write.draft import WriteRules
 from mnemic.write.merge import same_claim
 from mnemic_eval.samples import half, share
-from mnemic_language.compare.statement import Statement, beyond, denies, opposition
+from mnemic_language.compare.word_comparison import Statement, beyond, denies, opposition
 
 SAME, OPPOSITE, OTHER = "same", "opposite", "other"
 LABELS = (SAME, OPPOSITE, OTHER)

@@ -1,4 +1,4 @@
-"""The weights of `mnemic_language.compare.change`, learnt from generated sentences: `python -m mnemic_eval.changes`.
+"""Training of `mnemic_language.compare.change_classifier` on generated sentences: `python -m mnemic_eval.changes`.
 
 `data/statements.json` has, by language and topic, what may be known, what changes it when said later, and what lets it
 be; and the same of other persons. Every pair that this gives is one example. Half of the topics can be held out, to see
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from mnemic.ports import Embedder
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic_language.compare.change import cosine_of
-from mnemic_language.compare.features import NAMES, features
+from mnemic_language.compare.change_classifier import cosine_of
+from mnemic_language.compare.change_features import NAMES, features
 from mnemic_language.compare.statement_frame import Frame
 
 Floats = NDArray[np.float64]
@@ -172,7 +172,9 @@ def main() -> None:
     rows = asyncio.run(measured(found, MiniLmEmbedder()))
     weights = fitted(rows, np.array([float(one.changes) for one in found]))
     named = {name: round(float(weight), 4) for name, weight in zip((*NAMES, "bias"), weights, strict=True)}
-    said: dict[str, Any] = {"about": "The weights of mnemic_language.compare.change, made by mnemic_eval.changes."} | {
+    said: dict[str, Any] = {
+        "about": "The weights of mnemic_language.compare.change_classifier, made by mnemic_eval.changes."
+    } | {
         "held_out": {name: round(figure, 4) for name, figure in held_out(found, rows).items()},
         "weights": named,
     }

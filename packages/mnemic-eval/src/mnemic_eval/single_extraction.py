@@ -9,8 +9,8 @@ from datetime import timedelta
 
 from mnemic.extract import Extraction, Extractor
 from mnemic.extract.fallback import FallbackExtractor
-from mnemic.extract.model import ModelExtractor
-from mnemic.extract.rules import RuleExtractor
+from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, Completer, Embedder

@@ -23,7 +23,7 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.extract.model import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.ports import Embedder
 from mnemic.types import REST_OF, Actor, Memory, Message
 from mnemic_eval.conditions import conditions

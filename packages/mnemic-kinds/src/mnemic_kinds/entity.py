@@ -48,7 +48,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.types.graph import MAX_NODES
-from mnemic_kinds.entity_readers.model import ModelEntityReader
+from mnemic_kinds.entity_readers.model_reader import ModelEntityReader
 from mnemic_kinds.entity_readers.rules import RuleEntityReader
 from mnemic_language.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 

@@ -268,6 +268,6 @@ class AdministrationVerbs(MaintenanceVerbs):
 
     async def verify_audit(self, *, actor: Actor) -> AuditReport:
         """Check every line of the tenant's audit."""
-        from mnemic_maintenance.signatures import verified
+        from mnemic_maintenance.audit_verification import verified
 
         return await verified(self.store, actor.tenant, None if self.vault is None else self.vault.keyring)

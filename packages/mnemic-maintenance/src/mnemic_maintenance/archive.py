@@ -40,10 +40,10 @@ from mnemic.write.derived_memories import noted, sources_of
 from mnemic.write.draft import Draft
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.limiter import consent_prefix
-from mnemic.write.lookup import peers_of
 from mnemic.write.missing_vectors import require_present
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
+from mnemic.write.write_transaction import peers_of
 from mnemic_maintenance.archive_seal import Seal, seal_of, sealed
 
 FORMAT = "mnemic-archive/1"

@@ -19,7 +19,7 @@ from typing import Protocol
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.extract import is_users_own
 from mnemic.extract.messages import is_recorded
-from mnemic.extract.model import windows
+from mnemic.extract.model_extractor import windows
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, WriteReceipt

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from mnemic.inject.injection_log import INJECTED, injected_in
 from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status, Where
-from mnemic_language.compare.statement import Statement, beyond, opposition
+from mnemic_language.compare.word_comparison import Statement, beyond, opposition
 from mnemic_maintenance.subject_data import audit_of
 
 PAGE = 500

@@ -13,9 +13,9 @@ from mnemic.write import outbox_worker
 from mnemic.write.marked_values import sweep
 from mnemic.write.missing_vectors import embed_left
 from mnemic.write.turn_log import expire_turns
+from mnemic_maintenance.audit_verification import remember_signed
 from mnemic_maintenance.background_capture import read_waiting
 from mnemic_maintenance.reports import MaintenanceReport
-from mnemic_maintenance.signatures import remember_signed
 
 if TYPE_CHECKING:
     from mnemic.dispatch import Rules

@@ -16,7 +16,7 @@ from mnemic.ports import Reads, RecordStore
 from mnemic.types import Actor
 from mnemic.unit_of_work import Mutation
 from mnemic_maintenance.cross_tenant_commit import commit_act
-from mnemic_maintenance.tenants import PAGE, SERVICE_TENANT
+from mnemic_maintenance.tenant_registry import PAGE, SERVICE_TENANT
 
 API_KEY, API_KEY_USED = "api_key:", "api_key_used:"
 """Beginnings of the marks: a key, and the time of its last use."""

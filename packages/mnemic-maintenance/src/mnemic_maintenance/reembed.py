@@ -13,7 +13,7 @@ from mnemic.errors import StoreBusy
 from mnemic.ports import Embedder, RecordStore
 from mnemic.types import VectorSpace
 from mnemic.unit_of_work import commit
-from mnemic.write.job import index_text, rounded
+from mnemic.write.write_job import index_text, rounded
 
 BATCH = 64
 _ATTEMPTS = 100

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
 from mnemic.ports import Clock, Embedder
-from mnemic.providers.circuit_breakers import BreakingEmbedder
+from mnemic.providers.model_breakers import BreakingEmbedder
 from mnemic.providers.retrying import RetryingEmbedder
 from mnemic.types import Deadline, Vector, VectorSpace
 from mnemic_models.clients import ClientPerLoop, OpenModel

@@ -15,7 +15,7 @@ from mnemic.ports import Clock, Keyring, RecordStore
 from mnemic.types import Actor, VectorSpace
 from mnemic.unit_of_work import commit
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.tenants import SERVICE_TENANT, Tenants
+from mnemic_maintenance.tenant_registry import SERVICE_TENANT, Tenants
 from mnemic_operations.backup_folder import Manifest, RestoreResult
 from mnemic_operations.erased_users import erase_again, erased_since
 from mnemic_operations.sqlite.backup import restore, take

@@ -11,14 +11,14 @@ from typing import Literal, Self, TypeVar
 from mnemic.errors import InvalidConfig
 from mnemic.types import VectorSpace
 from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.direct_connections import Server, Servers
 from mnemic_postgres.loop_thread import LoopThread
 from mnemic_postgres.owner_maintenance import OwnerConnection
 from mnemic_postgres.pool import connect, open_pool, session_settings
 from mnemic_postgres.replica import Replica
+from mnemic_postgres.router_servers import connected, prepare_all
 from mnemic_postgres.routing import Route, Router, digest_of
 from mnemic_postgres.schema import Prepared, migrations, prepare
-from mnemic_postgres.server_connections import Server, Servers
-from mnemic_postgres.servers import connected, prepare_all
 
 T = TypeVar("T")
 

@@ -19,9 +19,9 @@ from mnemic_postgres.loop_thread import Tasks
 from mnemic_postgres.rows import Bodies, HashedTerms, ScopeState, Words, decode_vector, digest, words_are_whole
 from mnemic_postgres.statements import load
 from mnemic_stores.codec import blob_check, cues_of
+from mnemic_stores.encryption import NOTHING, SearchData
 from mnemic_stores.index_cache import IndexCache
 from mnemic_stores.scope_index import IndexEntry, ScopeIndex
-from mnemic_stores.sealing import NOTHING, SearchData
 
 CATCH_UP = 256
 """Changes that a reader takes in on its way; more are loaded in the background."""

@@ -8,7 +8,7 @@ from itertools import chain, islice, zip_longest
 
 from mnemic.types import Level, OutboxEntry, Scope
 from mnemic_postgres.connections import Connections, Session
-from mnemic_postgres.server_connections import Servers
+from mnemic_postgres.direct_connections import Servers
 from mnemic_postgres.statements import load
 
 _OUTBOX = load("outbox")

@@ -13,7 +13,7 @@ from mnemic.errors import StoreBusy
 from mnemic.ports import Reseal
 from mnemic.types import Level, Scope
 from mnemic_stores.codec import body_check
-from mnemic_stores.sealing import Sealer, body_anew, whole_text
+from mnemic_stores.encryption import Sealer, body_anew, whole_text
 
 BATCH = 256
 LOOK_SECONDS = 0.02

@@ -10,13 +10,13 @@ from mnemic.types import VectorSpace
 from mnemic_postgres.audit_chain import AuditAppender
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.database_access import OpenDatabase
+from mnemic_postgres.direct_connections import Servers
 from mnemic_postgres.group_commit import GroupCommit
 from mnemic_postgres.group_state import GroupState
 from mnemic_postgres.indexes import Indexes
 from mnemic_postgres.lru_mapping import LruMapping
 from mnemic_postgres.promotion import Promotions
 from mnemic_postgres.rows import Bodies, HashedTerms
-from mnemic_postgres.server_connections import Servers
 from mnemic_postgres.transaction import PostgresTransaction
 
 T = TypeVar("T")

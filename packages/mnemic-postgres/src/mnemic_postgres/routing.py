@@ -22,7 +22,7 @@ _INSIDE = "SET pgdog."
 """Beginning of commands that are refused outside of a transaction: the router begins on a server once it knows."""
 
 _MOST = 1000
-"""Maximum number of servers with distinct row numbers (`mnemic_postgres.servers`)."""
+"""Maximum number of servers with distinct row numbers (`mnemic_postgres.router_servers`)."""
 
 _SETTLE = """
     SELECT set_config(given.name, given.value, true), pg_advisory_xact_lock_shared(given.lock)

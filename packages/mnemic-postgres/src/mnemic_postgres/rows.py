@@ -26,7 +26,7 @@ from mnemic_stores.codec import (
     words_check,
 )
 from mnemic_stores.damage import earlier, placeholder
-from mnemic_stores.sealing import Sealer
+from mnemic_stores.encryption import Sealer
 
 ANY_FACET = 0
 """Wildcard for every facet."""

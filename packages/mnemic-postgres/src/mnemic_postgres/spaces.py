@@ -12,7 +12,7 @@ from mnemic.types import Memory, Vector, VectorSpace
 from mnemic_postgres.rows import Bodies, floats
 from mnemic_postgres.schema import LONGEST_INDEXED
 from mnemic_stores.codec import DAMAGED, checked_vector, vector_check
-from mnemic_stores.sealing import ERASED
+from mnemic_stores.encryption import ERASED
 
 _NEXT = "SELECT model, dimension FROM next_space"
 _BEGIN = """

@@ -28,9 +28,9 @@ from mnemic_postgres.snapshot import PostgresSnapshot
 from mnemic_postgres.statements import load
 from mnemic_stores.async_transactions import drive
 from mnemic_stores.codec import adopted, checked_secret, text_check, with_fingerprint, with_id
+from mnemic_stores.encryption import Sealer
 from mnemic_stores.jobs import JobTables
 from mnemic_stores.relational.statements import Ask
-from mnemic_stores.sealing import Sealer
 from mnemic_stores.single_reads import Scan, SingleReads
 
 T = TypeVar("T")
@@ -58,7 +58,8 @@ class PostgresStore(JobTables, SingleReads):
     outbox. See docs/postgres-router.md for what differs.
 
     With a `keyring` sealed memories are opened; where it `seals` too, what they say is sealed with the data key of
-    their subject (`mnemic_stores.sealing`). The server searches too, so it must see vectors, hashed words and speakers.
+    their subject (`mnemic_stores.encryption`). The server searches too, so it must see vectors, hashed words and
+    speakers.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ long as the shortest token or hardware address, or a name of keys and seeds.
 class Redactor:
     """Finds and replaces the kinds of `mnemic_redact.pii_kinds` for `regions`, or those of `detectors` instead, and
     those of the `further` detectors; `actions` has the action per entity (default: `redact`). The optional kinds
-    (`mnemic_redact.pii_kinds.optional`) are detected only if `actions` names them.
+    (`mnemic_redact.pii_kinds.opt_in_kinds`) are detected only if `actions` names them.
 
     Raises InvalidRules (`redaction.entities`) for an entity that no detector finds, and (`redaction.regions`) for a
     region without a numbering plan.
@@ -53,7 +53,7 @@ class Redactor:
     @cached_property
     def _finds(self) -> Finds:
         from mnemic_redact.pii_kinds import DETECTORS, detectors
-        from mnemic_redact.pii_kinds.optional import OPTIONAL
+        from mnemic_redact.pii_kinds.opt_in_kinds import OPTIONAL
         from mnemic_redact.replacement import Finds
 
         table = self._given

@@ -15,15 +15,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
 from mnemic_kinds.profile import Profile
-from mnemic_maintenance.tenancy import Tenancy
+from mnemic_maintenance.tenant_engine import Tenancy
 from mnemic_server import problems
 from mnemic_server.access import RateLimit, ServiceContext, admit
+from mnemic_server.bearer_tokens import Provider, Tokens
 from mnemic_server.credentials import ApiKeys, Principal
-from mnemic_server.erasures import Erasures
+from mnemic_server.erasure_jobs import Erasures
 from mnemic_server.known_parameters import require_known_parameters
 from mnemic_server.login_throttle import RefusedLogins
 from mnemic_server.loop_lag import watched_loop
 from mnemic_server.observability import Observer, ObservingMiddleware
+from mnemic_server.oidc_sign_in import Client, SignOn
 from mnemic_server.openapi_descriptions import describe
 from mnemic_server.openapi_examples import exemplify
 from mnemic_server.problems import MEDIA_TYPE, Problem
@@ -55,9 +57,7 @@ from mnemic_server.routes import (
     webhooks,
 )
 from mnemic_server.sessions import Sessions
-from mnemic_server.sign_on import Client, SignOn
 from mnemic_server.streams import Streams
-from mnemic_server.tokens import Provider, Tokens
 from mnemic_server.webhook_delivery import Deliveries
 from mnemic_server.webhooks import Webhooks
 

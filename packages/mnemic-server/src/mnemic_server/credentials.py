@@ -29,7 +29,7 @@ from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.consent import subject_token
 from mnemic_maintenance.cross_tenant_commit import commit_act
 from mnemic_maintenance.personal_keys import API_KEY, API_KEY_USED
-from mnemic_maintenance.tenants import PAGE, SERVICE_TENANT, noted
+from mnemic_maintenance.tenant_registry import PAGE, SERVICE_TENANT, noted
 
 COMMAND_LINE = "command line"
 """Actor of an operation without a credential, by a person with access to the store itself."""

@@ -7,7 +7,7 @@ from functools import partial
 
 from mnemic.ports import Clock
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic_maintenance.tenants import SERVICE_TENANT, noted
+from mnemic_maintenance.tenant_registry import SERVICE_TENANT, noted
 from mnemic_server.credentials import ApiKeys, read
 
 _NOTED = "api_keys_noted"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mnemic.ports import Clock, RecordStore
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic_maintenance.tenants import (
+from mnemic_maintenance.tenant_registry import (
     MAINTAINED,
     SERVICE_TENANT,
     SLOT_MAINTAINED,

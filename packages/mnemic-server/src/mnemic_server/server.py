@@ -21,18 +21,18 @@ from mnemic.entrypoints.log_lines import configure
 from mnemic.errors import InvalidConfig
 from mnemic.runtime.clock import SystemClock
 from mnemic_server.app import create_app
+from mnemic_server.bearer_tokens import Claims, Provider
 from mnemic_server.connections import Connections, Timeouts, place_of
 from mnemic_server.credentials import ApiKeys, Principal, Role
 from mnemic_server.gc_freeze import keep_what_lasts
 from mnemic_server.http_protocol import Protocol
 from mnemic_server.logs import RequestLog
 from mnemic_server.loopback import is_loopback
+from mnemic_server.oidc_sign_in import Client
 from mnemic_server.prometheus_metrics import Meter
 from mnemic_server.request_limits import RequestLimits
 from mnemic_server.settings_in_force import settings_in_force
-from mnemic_server.sign_on import Client
 from mnemic_server.streams import Streams
-from mnemic_server.tokens import Claims, Provider
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -24,7 +24,7 @@ from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import MnemicError
 from mnemic.ports import Clock
 from mnemic.types import Actor, AuditEvent, Level
-from mnemic_maintenance.tenancy import Tenancy
+from mnemic_maintenance.tenant_engine import Tenancy
 from mnemic_server.webhook_addresses import NotCallable, require_callable, resolved
 from mnemic_server.webhooks import Webhook, Webhooks, WebhookState, due
 

@@ -18,8 +18,8 @@ from mnemic.types import Vector
 from mnemic.types.values import VECTOR_STEPS
 from mnemic_sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic_stores.codec import cues_of, fields_of, to_micros, unpacked_vector, vector_check, words_check
+from mnemic_stores.encryption import NOTHING, SearchData
 from mnemic_stores.scope_index import IndexEntry
-from mnemic_stores.sealing import NOTHING, SearchData
 
 _FIRST = to_micros(datetime(1, 1, 1, tzinfo=UTC)) or 0
 _LAST = to_micros(datetime(9999, 12, 31, tzinfo=UTC)) or 0

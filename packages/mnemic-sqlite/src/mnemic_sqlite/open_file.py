@@ -25,7 +25,7 @@ from mnemic_sqlite.rows import HashedTerms, Rows, fetch
 from mnemic_sqlite.threads import Changed, GroupCommit, GroupState, Readers, Work, reading
 from mnemic_sqlite.transaction import SqliteTransaction
 from mnemic_stores.codec import checked_secret, cosines, text_check
-from mnemic_stores.sealing import Sealer
+from mnemic_stores.encryption import Sealer
 from mnemic_stores.sync_transactions import run_through
 
 if TYPE_CHECKING:

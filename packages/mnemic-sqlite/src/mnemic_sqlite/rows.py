@@ -28,7 +28,7 @@ from mnemic_stores.codec import (
     with_id,
     words_check,
 )
-from mnemic_stores.sealing import Sealer, SearchData
+from mnemic_stores.encryption import Sealer, SearchData
 
 ANY_FACET = 0
 """Placeholder for every facet."""

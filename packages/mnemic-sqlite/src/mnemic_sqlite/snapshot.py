@@ -29,7 +29,7 @@ from mnemic_sqlite.rows import (
     wanted_memories,
 )
 from mnemic_stores.codec import checked_vector, dump, to_micros, with_id
-from mnemic_stores.sealing import SearchData
+from mnemic_stores.encryption import SearchData
 
 if TYPE_CHECKING:
     from mnemic.ports import ScopeChanges, Snapshot

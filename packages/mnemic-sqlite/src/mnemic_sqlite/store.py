@@ -27,8 +27,8 @@ from mnemic_sqlite.reserved_space import ReservedSpace
 from mnemic_sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks
 from mnemic_sqlite.threads import finished
 from mnemic_stores.codec import EXACT_UP_TO, adopted
+from mnemic_stores.encryption import Sealer
 from mnemic_stores.jobs import JobTables
-from mnemic_stores.sealing import Sealer
 from mnemic_stores.single_reads import Scan, SingleReads
 from mnemic_stores.sync_transactions import run_through
 
@@ -54,7 +54,7 @@ class SqliteStore(JobTables, SingleReads):
     erasure meets a full disk: SQLite must write in order to delete.
 
     A `keyring` decrypts sealed memories; if it `seals` too, new content is encrypted with the data key of its subject
-    (`mnemic_stores.sealing`). No search is lost by that: indexes are made from decrypted rows, and a quoted phrase
+    (`mnemic_stores.encryption`). No search is lost by that: indexes are made from decrypted rows, and a quoted phrase
     decrypts the scope's rows one by one.
     """
 

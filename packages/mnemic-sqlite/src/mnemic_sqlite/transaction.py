@@ -39,7 +39,7 @@ from mnemic_stores.codec import (
     with_id,
     with_key,
 )
-from mnemic_stores.sealing import SearchData
+from mnemic_stores.encryption import SearchData
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 

@@ -12,7 +12,7 @@ from mnemic.types.scope import scope_named
 from mnemic_stores.codec import DAMAGED, damaged, load, memory_from, moment_of
 
 if TYPE_CHECKING:
-    from mnemic_stores.sealing import Sealer
+    from mnemic_stores.encryption import Sealer
 
 UNREADABLE = (TypeError, ValueError, AttributeError, OverflowError, MnemicError)
 """Exceptions raised by reading damaged bytes."""

@@ -13,7 +13,7 @@ from mnemic.kinds.view import KindView
 from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Origin, Source, WriteReceipt
 from mnemic_structured.documents import DocumentReader, installed_readers, no_reader, package_missing
-from mnemic_structured.model import fields_by_model
+from mnemic_structured.model_extractor import fields_by_model
 from mnemic_structured.schema import Schema
 from mnemic_structured.shape import Shape
 

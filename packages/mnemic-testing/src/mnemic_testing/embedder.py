@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from mnemic.errors import EmbedderFailed
 from mnemic.types import Deadline, Vector, VectorSpace
-from mnemic.write.job import rounded
+from mnemic.write.write_job import rounded
 from mnemic_language.text.analyse import terms
 
 _PLACES_PER_WORD = 4

@@ -17,7 +17,7 @@ from mnemic.ports.graph import GraphStore
 from mnemic.types import Fragment, Level, Node, Relation, Scope
 from mnemic.types.graph import episode_node
 from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.record_store.family_graph import CANTEEN, CITY, FRIDAYS, ask, contents, family, tell
 from mnemic_testing.record_store.fixtures import EMBEDDER, everything, memory
 

@@ -18,7 +18,7 @@ from mnemic.errors import MnemicError
 from mnemic.ports import RecordStore, Transaction
 from mnemic.types import AuditEvent, Kind, Level, Memory, OutboxEntry, Scored, Status, Where
 from mnemic_stores.audit_chain import first_broken
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.record_store import EMBEDDER, memory, scope
 from mnemic_testing.record_store.fixtures import START
 

@@ -22,7 +22,7 @@ from mnemic.ports.projections import Projection
 from mnemic.types import Change, Kind, Level, Memory, OutboxEntry, Scope, Status
 from mnemic.write.outbox_compaction import compact
 from mnemic.write.outbox_consumer import LONGEST_REST, OutboxConsumer, current_memories
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store import EMBEDDER, memory, scope
 from mnemic_testing.record_store.fixtures import START

@@ -50,7 +50,7 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         return self[request]
 
     def _corrections(self) -> None:
-        from mnemic.dispatch.handlers.table import table
+        from mnemic.dispatch.handlers.handler_table import table
 
         self.update(table(*self._parts))
 

@@ -67,7 +67,7 @@ async def _as_consented(one: CheckedProposal, call: Call, decided: Consents) -> 
 
 async def _key_without_consent(text: str, call: Call, decided: Consents) -> str | None:
     """Return the first key without consent for which `text` states a value, or seems to."""
-    from mnemic.extract.rules import RuleExtractor
+    from mnemic.extract.rule_extractor import RuleExtractor
 
     rules = call.rules
     deadline = rules.budget.deadline(call.engine.clock.monotonic)

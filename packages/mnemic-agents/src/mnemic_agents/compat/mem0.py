@@ -19,7 +19,7 @@ from mnemic.bootstrap import build_engine
 from mnemic.engine import MemoryEngine
 from mnemic.engine.message_forms import remember
 from mnemic.errors import MemoryNotFound, MnemicError, ModelFailed
-from mnemic.runtime.portal import Portal, PortalOwner
+from mnemic.runtime.event_loop_thread import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, DualModeApi, M, awaited, blocking, verb
 from mnemic.types import Actor, Hit, Message, Outcome, Status
 from mnemic.types import Memory as Kept

@@ -14,7 +14,7 @@ from typing import Any
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
 from mnemic.extract.messages import is_recorded
-from mnemic.extract.rules import RuleExtractor
+from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.inject.render import render

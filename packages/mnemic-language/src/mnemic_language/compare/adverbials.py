@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic_language.compare.expressions import TOKEN
+from mnemic_language.compare.frame_expressions import TOKEN
 from mnemic_language.compare.vocabulary import SLOTS, plain, word_classes
 
 FREQUENCIES = frozenset(

@@ -6,8 +6,8 @@ same attribute, thing or person, or give one thing two values. In a long chat so
 
 from __future__ import annotations
 
+from mnemic_language.compare.change_features import denied, takes_back
 from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort
-from mnemic_language.compare.features import denied, takes_back
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import SLOTS
 

@@ -13,11 +13,15 @@ from mnemic_language.compare.denials import denies, denies_of_another, puts_righ
 from mnemic_language.compare.disagreements import in_another_state, tells_state
 from mnemic_language.compare.ended_by_others import ended_by_another, of_another_end, tells_such_end
 from mnemic_language.compare.ended_courses import drops_course, ends_course
-from mnemic_language.compare.expressions import AMENDS, IS, TO_ORDINAL
+from mnemic_language.compare.ends_of_other_things import (
+    at_another_time_of_day,
+    of_another_of_its_kind,
+    of_the_past_alone,
+)
+from mnemic_language.compare.frame_expressions import AMENDS, IS, TO_ORDINAL
 from mnemic_language.compare.implicit_endings import ends_in_other_words, recounts_by_order, tells_change
-from mnemic_language.compare.left_work import leaves_work, left
+from mnemic_language.compare.left_jobs import leaves_work, left
 from mnemic_language.compare.medicines import another_dose, may_be_medicine
-from mnemic_language.compare.other_things import at_another_time_of_day, of_another_of_its_kind, of_the_past_alone
 from mnemic_language.compare.products import (
     another_product,
     ends_product,

@@ -2,7 +2,8 @@
 
 A write is compared with some thirty neighbours and changes hardly any of them. The verdict depends mostly on the later
 statement: its cues, its values and the number of neighbours. `ChangeBounds` computes these once. For a pair outside the
-bounds, `mnemic_language.compare.change.judge` certainly finds no change; for a pair inside, it has to be asked.
+bounds, `mnemic_language.compare.change_classifier.judge` certainly finds no change; for a pair inside, it has to be
+asked.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 from math import inf, log
 
 from mnemic_language.compare.certain_changes import rules_for
-from mnemic_language.compare.change import CERTAIN, named_weights, required
+from mnemic_language.compare.change_classifier import CERTAIN, named_weights, required
+from mnemic_language.compare.change_features import NAMES, OUTGROWN_COSINE, of_cues, outgrown
 from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, compounds
-from mnemic_language.compare.features import NAMES, OUTGROWN_COSINE, of_cues, outgrown
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import SLOTS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic_language.compare.expressions import SHOWN
+from mnemic_language.compare.frame_expressions import SHOWN
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.text.pattern import Pattern
 

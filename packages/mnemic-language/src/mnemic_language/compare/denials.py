@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mnemic_language.compare.expressions import CLAUSE, NOT
+from mnemic_language.compare.frame_expressions import CLAUSE, NOT
 from mnemic_language.compare.implicit_endings import akin
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import MEMBERS, person_words, plain

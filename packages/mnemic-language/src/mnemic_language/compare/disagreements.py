@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from mnemic_language.compare.expressions import NOT, TOKEN
+from mnemic_language.compare.frame_expressions import NOT, TOKEN
 from mnemic_language.compare.relatives import SEVERAL, of_another_relative
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import MEMBERS, person_words, plain, states, word_classes

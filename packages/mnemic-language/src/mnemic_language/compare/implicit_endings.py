@@ -7,7 +7,7 @@ Each rule asks for the kind of thing that the earlier statement is about, as the
 from __future__ import annotations
 
 from mnemic_language.compare.animals import kind_of, may_be_called
-from mnemic_language.compare.expressions import AMENDS
+from mnemic_language.compare.frame_expressions import AMENDS
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import MEMBERS, word_classes
 from mnemic_language.text.pattern import Pattern

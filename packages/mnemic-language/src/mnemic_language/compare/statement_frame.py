@@ -1,7 +1,7 @@
 """Frame of a statement: its subject, its attributes and values, and its reference to earlier statements.
 
 Built from lists of expressions (`data/*.json`) in seven languages, without detecting the language. Expressions that the
-lists lack are left to the vectors: a frame is one input of `mnemic_language.compare.change`, never the only one.
+lists lack are left to the vectors: a frame is one input of `change_classifier`, never the only one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from mnemic_language.compare.expressions import (
+from mnemic_language.compare.frame_expressions import (
     ALLOWED,
     AMENDS,
     ASIDE,
@@ -47,7 +47,7 @@ from mnemic_language.compare.expressions import (
     YOU,
     is_negated,
 )
-from mnemic_language.compare.stated import said_in
+from mnemic_language.compare.stated_part import said_in
 from mnemic_language.compare.vocabulary import (
     MEMBERS,
     attribute_words,

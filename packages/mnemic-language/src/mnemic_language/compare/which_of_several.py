@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from mnemic_language.compare.animals import kind_of, sorts_named
-from mnemic_language.compare.change import framed
+from mnemic_language.compare.change_classifier import framed
 from mnemic_language.compare.products import HAS, KIND, named_products
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import person_words, plain, product_kinds, word_classes

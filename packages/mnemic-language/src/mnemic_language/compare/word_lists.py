@@ -1,4 +1,4 @@
-"""The word lists behind `mnemic_language.compare.statement`. Nouns, verbs and adjectives are kept as stems,
+"""The word lists behind `mnemic_language.compare.word_comparison`. Nouns, verbs and adjectives are kept as stems,
 since stems are compared.
 """
 

@@ -17,7 +17,7 @@ from mnemic_language.questions.named_dates import named_date
 from mnemic_language.questions.question_words import content_words
 from mnemic_language.text.english import COUNTS, WEEKDAYS
 from mnemic_language.text.pattern import Pattern
-from mnemic_language.text.times import READ, period_of
+from mnemic_language.text.time_expressions import READ, period_of
 
 LONGEST = 200
 """Maximum length of a clause in characters."""

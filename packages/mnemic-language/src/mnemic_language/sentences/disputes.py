@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic_language.compare.expressions import DISPUTES
+from mnemic_language.compare.frame_expressions import DISPUTES
 from mnemic_language.compare.vocabulary import plain
 from mnemic_language.text.pattern import Pattern
 

@@ -5,16 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mnemic_language.reason_codes import (
-    HYPOTHETICAL,
-    JOKE,
-    NOT_DURABLE,
-    NOT_UNDERSTOOD,
-    QUOTED,
-    SARCASM,
-    THIRD_PARTY,
-    TRANSIENT,
-)
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.clauses import Clause, clauses
 from mnemic_language.sentences.judgements import is_gossip
@@ -26,6 +16,16 @@ from mnemic_language.sentences.tables import other_languages, pattern
 from mnemic_language.sentences.tables.english import AIM
 from mnemic_language.sentences.temporary_states import is_in_jest, is_passing_state
 from mnemic_language.sentences.world_talk import speaks_of_self
+from mnemic_language.skip_reason_codes import (
+    HYPOTHETICAL,
+    JOKE,
+    NOT_DURABLE,
+    NOT_UNDERSTOOD,
+    QUOTED,
+    SARCASM,
+    THIRD_PARTY,
+    TRANSIENT,
+)
 
 MAX_SENTENCE_CHARS = 400
 

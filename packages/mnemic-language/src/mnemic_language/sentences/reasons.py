@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from mnemic_language.reason_codes import (
+from mnemic_language.sentences.classify.classifier import LABELS, Opinion
+from mnemic_language.skip_reason_codes import (
     HYPOTHETICAL,
     JOKE,
     NOT_DURABLE,
@@ -15,7 +16,6 @@ from mnemic_language.reason_codes import (
     THIRD_PARTY,
     TRANSIENT,
 )
-from mnemic_language.sentences.classify.classifier import LABELS, Opinion
 
 UNSURE_FROM = 0.35
 """Probability of being worth keeping below which a statement is left out by the classifier's label alone."""

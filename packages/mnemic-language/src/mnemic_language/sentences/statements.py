@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mnemic_language.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, THIRD_PARTY, TRANSIENT
 from mnemic_language.sentences.arrangements import is_arrangement
 from mnemic_language.sentences.categories import category_of, is_order
 from mnemic_language.sentences.classify.classifier import Opinion
@@ -33,6 +32,7 @@ from mnemic_language.sentences.social_remarks import NAMED, OWN, PROVERB, is_com
 from mnemic_language.sentences.standing_orders import is_standing_order
 from mnemic_language.sentences.unresolved_references import LEANING, hangs, is_of_a_person, leans
 from mnemic_language.sentences.world_talk import is_about_the_world, is_singled_out, speaks_of_self
+from mnemic_language.skip_reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, THIRD_PARTY, TRANSIENT
 from mnemic_language.text.pattern import Pattern
 
 KEEP_FROM = 0.7

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from mnemic_language.text.english import MONTHS, WEEKDAYS
 from mnemic_language.text.pattern import Pattern
-from mnemic_language.text.times import periods_in
+from mnemic_language.text.time_expressions import periods_in
 
 _WEEKDAY, _MONTH = "|".join(WEEKDAYS), "|".join(MONTHS[1:])
 

@@ -1,7 +1,7 @@
 """Words for times in German, French, Spanish, Italian, Portuguese and Dutch, put into the English that is read.
 
-There is one reader (`mnemic_language.text.times`), and its grammar is English: "vor zwei Wochen" is read as "two weeks
-ago". What is not a time stays as it is; only the reader ever sees the result.
+There is one reader (`mnemic_language.text.time_expressions`), and its grammar is English: "vor zwei Wochen" is read as
+"two weeks ago". What is not a time stays as it is; only the reader ever sees the result.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mnemic import requests
-from mnemic.dispatch.handlers.table import Table
+from mnemic.dispatch.handlers.handler_table import Table
 from mnemic.policy.redaction import RedactionRules
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline

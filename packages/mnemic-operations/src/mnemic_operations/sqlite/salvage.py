@@ -28,7 +28,7 @@ from mnemic_sqlite.rows import HashedTerms, Rows, columns_of, mark_facets, token
 from mnemic_stores.atomic_files import part_of, put
 from mnemic_stores.codec import blob_check, body_check, load, text_check, vector_check, words_check
 from mnemic_stores.damage import in_columns
-from mnemic_stores.sealing import NOTHING, Sealer
+from mnemic_stores.encryption import NOTHING, Sealer
 
 _LEVELS = frozenset(level.value for level in Level)
 _SALT = b"term_salt"

@@ -16,7 +16,7 @@ from mnemic_redact.pii_kinds.credentials import secrets
 from mnemic_redact.pii_kinds.emails import emails, hidden_emails, spelled_emails
 from mnemic_redact.pii_kinds.iban import ibans
 from mnemic_redact.pii_kinds.network import imeis, ips, macs
-from mnemic_redact.pii_kinds.optional import OPTIONAL
+from mnemic_redact.pii_kinds.opt_in_kinds import OPTIONAL
 from mnemic_redact.pii_kinds.payment_cards import cards
 from mnemic_redact.pii_kinds.phones import Phones
 from mnemic_redact.pii_kinds.ssn import ssns

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from mnemic.engine import MemoryEngine
     from mnemic.policy.limits import Quota
-    from mnemic_maintenance.tenants import Tenant
+    from mnemic_maintenance.tenant_registry import Tenant
 
 _LIMITS = ("rows", "bytes", "writes_a_minute")
 _EACH = tuple(f"user_{name}" for name in _LIMITS)
@@ -76,7 +76,7 @@ def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
     from mnemic_cli.failures import complain
     from mnemic_cli.terminal import confirmed, pairs, require_new_file, write_json
     from mnemic_server.credentials import COMMAND_LINE
-    from mnemic_server.tenant_end import end
+    from mnemic_server.tenant_removal import end
 
     if receipts is not None:
         require_new_file(receipts)
@@ -116,7 +116,7 @@ def _changed(
 ) -> list[Quota]:
     """Return `quotas` with the values of the command line. Raises InvalidInput (`kind`)."""
     from mnemic.types.catalog import kind_of
-    from mnemic_maintenance.tenants import with_limits
+    from mnemic_maintenance.tenant_registry import with_limits
 
     chosen = None if kind is None else kind_of(kind)
     for_all = {name: limits[name] for name in _LIMITS if name in limits}
@@ -130,7 +130,7 @@ def _changed(
 async def _managed(
     engine: MemoryEngine, action: str, name: str, options: dict[str, Any], limits: dict[str, int | None]
 ) -> list[Tenant]:
-    from mnemic_maintenance.tenants import Tenants
+    from mnemic_maintenance.tenant_registry import Tenants
     from mnemic_server.credentials import COMMAND_LINE
 
     def changed(quotas: Sequence[Quota]) -> list[Quota]:
@@ -149,7 +149,7 @@ async def _managed(
 
 
 def _shown(tenant: Tenant) -> dict[str, Any]:
-    from mnemic_maintenance.tenants import tenant_data
+    from mnemic_maintenance.tenant_registry import tenant_data
 
     return tenant_data(tenant)
 

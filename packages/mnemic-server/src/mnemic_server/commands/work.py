@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mnemic.engine import MemoryEngine
     from mnemic.types import Actor
-    from mnemic_maintenance.tenancy import Tenancy
+    from mnemic_maintenance.tenant_engine import Tenancy
 
 _LOOK_SECONDS = 60
 """Longest time between two looks at what is due. A look reads one list, whatever the number of tenants."""
@@ -52,7 +52,7 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, p
         import asyncio
         import signal
 
-        from mnemic_maintenance.tenancy import Tenancy
+        from mnemic_maintenance.tenant_engine import Tenancy
 
         stop = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
@@ -75,7 +75,7 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, p
 
 def _share(part: str | None) -> tuple[int, int]:
     """Return the number of a part, from 0, and how many there are."""
-    from mnemic_maintenance.tenants import SLOTS
+    from mnemic_maintenance.tenant_registry import SLOTS
 
     if part is None:
         return 0, 1

@@ -12,7 +12,7 @@ from mnemic.types import Actor
 from mnemic_kinds.entity import EntityMemory
 from mnemic_server import access
 from mnemic_server.access import TheService, Writing
-from mnemic_server.graph_on_view import MOST_READ, ViewedGraph, readable, relations_of
+from mnemic_server.graph_view import MOST_READ, ViewedGraph, readable, relations_of
 from mnemic_server.kind_request_bodies import (
     EndedRelation,
     NewEntity,

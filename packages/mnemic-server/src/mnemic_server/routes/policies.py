@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from mnemic.errors import MemoryNotFound, VersionConflict
 from mnemic.policy.policy_file import guard_data, read_guard, with_earlier_names
 from mnemic_maintenance.policies import PolicyVersion
-from mnemic_maintenance.tenancy import guard_of
+from mnemic_maintenance.tenant_engine import guard_of
 from mnemic_server.access import Operating, TheService
 from mnemic_server.operations_response_bodies import (
     PolicyResponse,

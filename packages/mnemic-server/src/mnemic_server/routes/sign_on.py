@@ -10,10 +10,10 @@ from fastapi.responses import RedirectResponse
 
 from mnemic.errors import MnemicError
 from mnemic_server.access import AnyService, ServiceContext, require_open, require_rate
+from mnemic_server.oidc_sign_in import COOKIE, LASTS, PATH, SECURE_COOKIE, SignOnFailed
 from mnemic_server.problems import Refusal
 from mnemic_server.routes.console import address_of, set_session
 from mnemic_server.service_reason_codes import NOT_FOUND
-from mnemic_server.sign_on import COOKIE, LASTS, PATH, SECURE_COOKIE, SignOnFailed
 
 router = APIRouter(include_in_schema=False)
 

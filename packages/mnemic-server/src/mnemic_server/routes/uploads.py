@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints
 from mnemic.errors import InvalidInput
 from mnemic.types import Actor, Message
 from mnemic_cli.file_import import Intake, Summary
-from mnemic_cli.import_rehearsal import rehearse_beside
+from mnemic_cli.import_dry_run import rehearse_beside
 from mnemic_importers.conversations import AUTO, Item, formats, read_bytes
 from mnemic_importers.conversations.speakers import speakers_in, with_user
 from mnemic_server.access import Reading, ServiceContext, TheService, Writing

@@ -12,6 +12,7 @@ from mnemic.types import Kind, Memory, Scope, Status, Vector
 from mnemic.types.scope import scope_named
 from mnemic_stores.codec import DAMAGED, LoggedDamage, blob_check, body_check, damaged, to_micros, vector_check
 from mnemic_stores.damage import earlier
+from mnemic_stores.encryption import Sealer
 from mnemic_stores.in_memory_reads import StoredMemories, TermCounts
 from mnemic_stores.layered.tables import (
     EARLIER,
@@ -23,7 +24,6 @@ from mnemic_stores.layered.tables import (
     MemoryRow,
     PlaceRow,
 )
-from mnemic_stores.sealing import Sealer
 
 MOST_KEPT = 100_000
 """Memories of scopes that are kept in this process; the scopes used least recently go first."""

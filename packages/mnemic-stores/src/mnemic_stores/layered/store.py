@@ -26,12 +26,12 @@ from mnemic.types import (
     Where,
 )
 from mnemic_stores.codec import adopted
+from mnemic_stores.encryption import Sealer
 from mnemic_stores.in_memory_reads import InMemorySnapshot, StoredMemories
-from mnemic_stores.layered import audit_and_outbox, auxiliary_records, resealing, spaces, tenant_scans
+from mnemic_stores.layered import audit_and_outbox, auxiliary_records, reencryption, spaces, tenant_scans
 from mnemic_stores.layered.memories import RowCodec, ScopeCache
 from mnemic_stores.layered.tables import TENANT
 from mnemic_stores.layered.transaction import LayeredTransaction, present, usage
-from mnemic_stores.sealing import Sealer
 from mnemic_stores.single_reads import Scan, SingleReads
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class LayeredSnapshot(InMemorySnapshot):
 
 class LayeredStore(SingleReads):
     """A `RecordStore` on `rows`. With a `keyring` sealed memories are decrypted; if it `seals` too, new content is
-    encrypted with the data key of its subject (`mnemic_stores.sealing`).
+    encrypted with the data key of its subject (`mnemic_stores.encryption`).
 
     A search reads the memories of its scopes, which are cached in this process until they change: suitable for scopes
     of some thousand memories. A database with its own search implements `RecordStore`.
@@ -183,14 +183,14 @@ class LayeredStore(SingleReads):
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
-        sealed = await self._ready.transact(lambda rows: resealing.seal(rows, self._sealer, tenant))
+        sealed = await self._ready.transact(lambda rows: reencryption.seal(rows, self._sealer, tenant))
         if sealed:
             # The plain text of what was sealed must not stay readable in free pages.
             await self.tidy(whole=True)
         return sealed
 
     async def reseal(self, tenant: str, anew: Reseal) -> int:
-        return await self._ready.transact(lambda rows: resealing.reseal(rows, tenant, anew))
+        return await self._ready.transact(lambda rows: reencryption.reseal(rows, tenant, anew))
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         asked = partial(tenant_scans.traces, tenant=tenant, memory_ids=memory_ids, fingerprints=fingerprints)

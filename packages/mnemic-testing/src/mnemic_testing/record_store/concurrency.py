@@ -18,7 +18,7 @@ from mnemic.errors import MnemicError, SpaceMismatch, StoreUnavailable, VersionC
 from mnemic.ports import RecordStore, Transaction
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Status, VectorSpace
 from mnemic_stores.audit_chain import first_broken
-from mnemic_stores.in_process import InProcessStore
+from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.record_store.fixtures import (
     EMBEDDER,
     START,

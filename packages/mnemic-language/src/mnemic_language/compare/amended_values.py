@@ -6,8 +6,8 @@ import re
 
 from mnemic_language.compare.certain_changes import PREPOSITIONS, amending
 from mnemic_language.compare.denials import denied_item, denies_item, puts_right, value_put_right
-from mnemic_language.compare.parts import rest
 from mnemic_language.compare.statement_frame import Frame, stem
+from mnemic_language.compare.statement_parts import rest
 from mnemic_language.compare.vocabulary import SLOTS, plain, word_classes
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’-][^\W\d_]+)*")

@@ -164,7 +164,7 @@ async def rehearse_beside(engine: MemoryEngine, items: Iterable[Item], actor: Ac
     written, and no language model is asked.
     """
     from mnemic.engine import MemoryEngine
-    from mnemic_stores.in_process import InProcessStore
+    from mnemic_stores.in_memory_store import InProcessStore
 
     rules = engine.rules
     beside = MemoryEngine(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mnemic.engine import MemoryEngine
 from mnemic.types import Actor
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.tenants import Tenants
+from mnemic_maintenance.tenant_registry import Tenants
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.tenant_erasure import erase_tenant
 from mnemic_server.webhooks import Webhooks

@@ -10,7 +10,6 @@ from types import MappingProxyType
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Snapshot
-from mnemic.retrieve.bias import PINNED, find_biased, in_order
 from mnemic.retrieve.candidate_lists import PINNED_LISTS
 from mnemic.retrieve.diversity import Entry, repetitions, spread, without_repetitions
 from mnemic.retrieve.effective_query import plan_of
@@ -27,6 +26,7 @@ from mnemic.retrieve.later_statements import (
 )
 from mnemic.retrieve.named_memories import NameLookup
 from mnemic.retrieve.past_questions import asks_past, restore_superseded, value_at
+from mnemic.retrieve.policy_candidates import PINNED, find_biased, in_order
 from mnemic.retrieve.relevance_order import POOLED, explained
 from mnemic.retrieve.search_state import Lists, ParsedSearch
 from mnemic.retrieve.signals import UNMOVED, MessageBoosts, ScoreShift, sign_ranks

@@ -73,7 +73,7 @@ async def _decided(tx: Reads, draft: Draft, memory_ids: tuple[str, str], timer: 
         timer.note("conflict", "none")
         timer.note("merge", "none")
         return Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_ids[0]))
-    from mnemic.write.conflict import deduplicated
+    from mnemic.write.contradictions import deduplicated
     from mnemic.write.decision import decide
 
     return await deduplicated(tx, draft, await decide(tx, draft, found, memory_ids, timer))
@@ -110,7 +110,7 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
 
 def is_bare_correction(text: str) -> bool:
     """Return True for a short statement that does nothing but correct the one before it: "Sorry, I meant Zeiss"."""
-    from mnemic_language.compare.expressions import AMENDS
+    from mnemic_language.compare.frame_expressions import AMENDS
     from mnemic_language.text.normalise import bare
 
     return AMENDS.match(bare(text)) is not None

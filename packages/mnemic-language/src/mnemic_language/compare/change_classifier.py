@@ -1,8 +1,9 @@
 """Classifier: does a later statement supersede an earlier one?
 
-A logistic model over features of the two frames and the cosine of their texts (`mnemic_language.compare.features`),
-with its weights in `data/weights.json`; `mnemic_eval.changes` trains them on generated sentences. Rules run first where
-they are certain: questions, quotations and hypothetical statements change nothing, and neither does a repetition.
+A logistic model over features of the two frames and the cosine of their texts
+(`mnemic_language.compare.change_features`), with its weights in `data/weights.json`; `mnemic_eval.changes` trains them
+on generated sentences. Rules run first where they are certain: questions, quotations and hypothetical statements change
+nothing, and neither does a repetition.
 """
 
 from __future__ import annotations
@@ -25,11 +26,7 @@ from mnemic_language.compare.certain_changes import (
     may_change_certainly,
     rules_for,
 )
-from mnemic_language.compare.conditional import depends
-from mnemic_language.compare.ended_by_others import tells_such_end
-from mnemic_language.compare.ended_objects import ends_something_else
-from mnemic_language.compare.expressions import DISPUTES, FROM_NOW_ON
-from mnemic_language.compare.features import (
+from mnemic_language.compare.change_features import (
     NAMES,
     alike,
     apart,
@@ -45,7 +42,11 @@ from mnemic_language.compare.features import (
     revalues,
     takes_back,
 )
-from mnemic_language.compare.left_work import leaves_work
+from mnemic_language.compare.conditional import depends
+from mnemic_language.compare.ended_by_others import tells_such_end
+from mnemic_language.compare.ended_objects import ends_something_else
+from mnemic_language.compare.frame_expressions import DISPUTES, FROM_NOW_ON
+from mnemic_language.compare.left_jobs import leaves_work
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import plain
 

@@ -21,10 +21,10 @@ from urllib.parse import urlencode, urlsplit
 
 from mnemic.errors import InvalidConfig
 from mnemic.ports import Clock, RecordStore
-from mnemic_maintenance.tenants import SERVICE_TENANT
+from mnemic_maintenance.tenant_registry import SERVICE_TENANT
+from mnemic_server.bearer_tokens import Tokens
 from mnemic_server.credentials import Principal
 from mnemic_server.provider_fetch import FetchFailed, fetched, require_fetchable
-from mnemic_server.tokens import Tokens
 
 COOKIE, SECURE_COOKIE = "mnemic_sign_on", "__Host-mnemic_sign_on"
 """The name of the cookie of a sign-in under way, and its name over TLS, which no other host of the domain can set."""

@@ -18,7 +18,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from mnemic_language.compare.content_words import Word, glance, parts_of, starts_sentence, value_class, words_of
-from mnemic_language.compare.expressions import without_in_the
+from mnemic_language.compare.frame_expressions import without_in_the
 from mnemic_language.compare.word_lists import (
     ANTONYMS,
     NEGATIONS,

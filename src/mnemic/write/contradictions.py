@@ -14,7 +14,7 @@ from mnemic.reason_codes import ALREADY_SUPERSEDED, ALREADY_WAITING, KEY_NEEDS_R
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.merge import SimilarMemory, closed, stated
-from mnemic_language.compare.statement import Statement, denies, negates, opposition
+from mnemic_language.compare.word_comparison import Statement, denies, negates, opposition
 
 
 def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | None:

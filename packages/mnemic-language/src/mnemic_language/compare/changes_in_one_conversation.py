@@ -11,9 +11,9 @@ from functools import lru_cache
 
 from mnemic_language.compare import KEPT
 from mnemic_language.compare.agreement import PLAIN, TWO, agree, is_faint
+from mnemic_language.compare.change_features import denied, new_value, takes_back
 from mnemic_language.compare.ended_objects import SAYS_LITTLE
-from mnemic_language.compare.expressions import FROM_NOW_ON
-from mnemic_language.compare.features import denied, new_value, takes_back
+from mnemic_language.compare.frame_expressions import FROM_NOW_ON
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import SLOTS
 

@@ -9,7 +9,7 @@ from typing import Any
 from mnemic_language.compare.certain_changes import changes_place_in_row, of_another_object, on_other_days
 from mnemic_language.compare.correction_topics import on_another_topic
 from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, one_more_child, rambles
-from mnemic_language.compare.expressions import AMENDS
+from mnemic_language.compare.frame_expressions import AMENDS
 from mnemic_language.compare.relatives import acts_of_another, leaves_name, of_another_relative
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import MEMBERS, SLOTS

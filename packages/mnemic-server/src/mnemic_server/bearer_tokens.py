@@ -27,9 +27,9 @@ from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound
 from mnemic.ports import Clock
 from mnemic_server.claimed_identities import ClaimedUsers, identifier_of
 from mnemic_server.credentials import ApiKeys, Principal, Role, TokenKey, shown_key
-from mnemic_server.issued_tokens import Issued
 from mnemic_server.provider_fetch import require_fetchable
 from mnemic_server.provider_keys import FetchedKeys, FixedKeys
+from mnemic_server.token_audit import Issued
 
 ISSUER = "mnemic"
 MAX_TTL = timedelta(hours=24)

@@ -18,7 +18,7 @@ from mnemic.errors import InvalidConfig, StoreFailed
 from mnemic.policy.policy_bundle import PolicyBundle
 from mnemic.policy.policy_file import guard_data, read_guard, with_earlier_names
 from mnemic_maintenance.policies import Policies, PolicyVersion
-from mnemic_maintenance.tenants import Tenant, Tenants, quota_of
+from mnemic_maintenance.tenant_registry import Tenant, Tenants, quota_of
 
 LASTS = timedelta(seconds=2)
 """Time for which a process uses the settings that it has read."""

@@ -32,7 +32,7 @@ from mnemic.ports import Embedder
 from mnemic.reason_codes import JOKE, MAX_CAPTURE_ITEMS, NOT_UNDERSTOOD, ORIGIN, QUOTED, TRANSIENT
 from mnemic.types import Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
-from mnemic_language.compare.expressions import FROM_NOW_ON
+from mnemic_language.compare.frame_expressions import FROM_NOW_ON
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic_language.sentences.classify.world import world

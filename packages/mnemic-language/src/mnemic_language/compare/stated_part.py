@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mnemic_language.compare.expressions import (
+from mnemic_language.compare.frame_expressions import (
     ASKS,
     CLAUSE,
     GERMAN_PAST,

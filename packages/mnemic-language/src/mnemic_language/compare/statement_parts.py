@@ -13,9 +13,9 @@ from functools import cached_property, lru_cache
 
 from mnemic_language.compare import KEPT
 from mnemic_language.compare.adverbials import FREQUENCIES, begins_timed, says_only_when, time_first
+from mnemic_language.compare.change_features import denied
 from mnemic_language.compare.exclusive_values import another_of_a_sort
-from mnemic_language.compare.expressions import DUTCH, PRESENT
-from mnemic_language.compare.features import denied
+from mnemic_language.compare.frame_expressions import DUTCH, PRESENT
 from mnemic_language.compare.predicates import PREPOSITION, predicate_of
 from mnemic_language.compare.same_sort import may_be_about, touched_by_sort
 from mnemic_language.compare.statement_frame import Frame, about_a_name, relation_stems, stem

@@ -17,8 +17,13 @@ from operator import mul
 from pkgutil import get_data
 
 from mnemic_language.compare.agreement import PLAIN, agree, is_faint
-from mnemic_language.compare.features import denied, new_value, takes_back
-from mnemic_language.compare.one_talk import announces, changes_earlier, names_matter, takes_back_slip
+from mnemic_language.compare.change_features import denied, new_value, takes_back
+from mnemic_language.compare.changes_in_one_conversation import (
+    announces,
+    changes_earlier,
+    names_matter,
+    takes_back_slip,
+)
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import SLOTS
 

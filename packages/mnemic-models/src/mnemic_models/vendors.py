@@ -1,8 +1,8 @@
 """The clients of the vendors, each made for one address and one key.
 
 A key is sent only to the server that it was set for: a key in the environment for a vendor's client goes to that
-vendor's address, or to the address in that client's variables. No client follows a redirection: most would take the key
-along, and all of them the user's words.
+vendor's address, or to the address in that client's variables. No client follows a redirection, which would
+take the user's words along, and perhaps the key.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,5 +40,11 @@ def test_the_halves_share_no_subject(written: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ranking", "relevance"])
-def test_the_scripts_that_fit_weights_can_be_loaded(name: str) -> None:
-    assert runpy.run_path(str(GENERATE.parents[1] / name / "train.py"))["main"]
+def test_the_scripts_that_fit_weights_can_be_loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = GENERATE.parents[1] / name
+    monkeypatch.syspath_prepend(str(folder))  # as for a script that is run: it may import its neighbours
+    monkeypatch.delitem(sys.modules, "generate", raising=False)
+
+    assert runpy.run_path(str(folder / "train.py"))["main"]
+
+    sys.modules.pop("generate", None)

@@ -101,7 +101,7 @@ PLANTS = (
     Plant(
         row="S29",
         defect="a token outlives the secret that signed it",
-        file=f"{FRONT}/tokens.py",
+        file=f"{FRONT}/bearer_tokens.py",
         was="for shown in key.live(now) if shown in key.signing]",
         now="for shown in key.signing]",
         tests=(f"{REST}/test_credentials.py",),

@@ -46,7 +46,7 @@ POLICY = {
     "keyless": True,
     "limits": {
         "quotas": [
-            {"per": "user", "rows": 60},
+            {"per": "user", "rows": 400},
             {"per": "user", "kind": "episodic", "rows": 500},
             {"per": "user", "writes_a_minute": 120},
             {"per": "tenant", "rows": 20_000},

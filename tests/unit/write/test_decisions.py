@@ -17,7 +17,7 @@ from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Outcome, Source
 from mnemic.write.contradictions import by_key, contradicted, deduplicated, opposing, pending
 from mnemic.write.draft import Draft, WriteRules
 from mnemic.write.fingerprint import fingerprint_of
-from mnemic.write.merge import SimilarMemory, closing, merge, refresh, same_claim
+from mnemic.write.merge import SimilarMemory, merge, refresh, same_claim, superseded_fields
 from mnemic_language.compare.word_comparison import Statement
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -265,9 +265,9 @@ def test_an_end_is_the_latest_of_all_unless_it_is_fixed() -> None:
 
 
 def test_what_ended_by_itself_does_not_end_later() -> None:
-    assert closing(known(), NOW) == {"status": Status.SUPERSEDED, "valid_to": NOW}
-    assert closing(known(valid_to=NOW - HOUR), NOW)["valid_to"] == NOW - HOUR
-    assert closing(known(valid_to=NOW + HOUR), NOW)["valid_to"] == NOW
+    assert superseded_fields(known(), NOW) == {"status": Status.SUPERSEDED, "valid_to": NOW}
+    assert superseded_fields(known(valid_to=NOW - HOUR), NOW)["valid_to"] == NOW - HOUR
+    assert superseded_fields(known(valid_to=NOW + HOUR), NOW)["valid_to"] == NOW
 
 
 @pytest.mark.parametrize(

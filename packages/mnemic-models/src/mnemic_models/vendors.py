@@ -183,6 +183,7 @@ def voyage(server: Server, timeout: float) -> Client:
     async def here_only(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
         answer = await handler(request)
         if 300 <= answer.status < 400:
+            answer.close()
             raise ServerDisconnectedError("a redirection is not followed")
         return answer
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from mnemic.requests import Request, _Holding
+from mnemic.requests import Request, T_co, _Holding
 from mnemic.types import ContextBlock, ForgetResult, Kind, Memory, SearchResult
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
@@ -75,27 +75,9 @@ class History(Request[Sequence[Memory]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class List(_Holding[Sequence[Memory]]):
-    """Return active memories, newest first; `before` is the memory_id that ended the previous page."""
+class _Filtered(_Holding[T_co]):
+    """A request about the active memories that meet a filter."""
 
-    verb: ClassVar[str | None] = "list"
-    kinds: Sequence[Kind | str] | None = None
-    categories: Sequence[str] | None = None
-    keys: Sequence[str] | None = None
-    where: Mapping[str, Any] | None = field(default=None, repr=False)
-    happened_from: datetime | None = None
-    happened_to: datetime | None = None
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    limit: int = 50
-    before: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Count(_Holding[int]):
-    """Return how many active memories meet a filter."""
-
-    verb: ClassVar[str | None] = "count"
     kinds: Sequence[Kind | str] | None = None
     categories: Sequence[str] | None = None
     keys: Sequence[str] | None = field(default=None, repr=False)
@@ -104,6 +86,22 @@ class Count(_Holding[int]):
     happened_to: datetime | None = None
     as_of: datetime | None = None
     known_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class List(_Filtered[Sequence[Memory]]):
+    """Return active memories, newest first; `before` is the memory_id that ended the previous page."""
+
+    verb: ClassVar[str | None] = "list"
+    limit: int = 50
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count(_Filtered[int]):
+    """Return how many active memories meet a filter."""
+
+    verb: ClassVar[str | None] = "count"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

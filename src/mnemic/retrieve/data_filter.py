@@ -55,10 +55,9 @@ async def first_meeting(
     """Return the first `limit` of `meeting`. Raises InvalidInput (`where`, `operator`) for an invalid filter."""
     found: list[Memory] = []
     data = checked_filter(data) or {}
-    narrowed = None if index is None or limit <= 0 else await index.narrowed(moment, where, data)
-    if narrowed is not None:
-        within = narrowed if where.memory_ids is None else narrowed & where.memory_ids
-        return await moment.newest(replace(where, memory_ids=within), limit=limit, before=before)
+    within = None if limit <= 0 else await _within(moment, where, data, index)
+    if within is not None:
+        return await moment.newest(within, limit=limit, before=before)
     if limit > 0:
         async for memory in meeting(moment, where, data, before=before):
             found.append(memory)
@@ -72,8 +71,15 @@ async def count_meeting(
 ) -> int:
     """Return how many `meeting` would yield. Raises InvalidInput (`where`, `operator`) for an invalid filter."""
     data = checked_filter(data) or {}
-    narrowed = None if index is None else await index.narrowed(moment, where, data)
-    if narrowed is not None:
-        within = narrowed if where.memory_ids is None else narrowed & where.memory_ids
-        return await moment.count(replace(where, memory_ids=within))
+    within = await _within(moment, where, data, index)
+    if within is not None:
+        return await moment.count(within)
     return len([True async for _ in meeting(moment, where, data)])
+
+
+async def _within(moment: Snapshot, where: Where, data: Mapping[str, Any], index: DataIndex | None) -> Where | None:
+    """Return the filter for the memories among `where` whose data meets `data`, by the index; None if it cannot say."""
+    narrowed = None if index is None else await index.narrowed(moment, where, data)
+    if narrowed is None:
+        return None
+    return replace(where, memory_ids=narrowed if where.memory_ids is None else narrowed & where.memory_ids)

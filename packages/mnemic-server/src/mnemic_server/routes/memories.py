@@ -56,6 +56,10 @@ router = APIRouter(prefix="/v1", tags=["memories"], route_class=ParsedBodyRoute)
 
 IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=40)]
 At = Annotated[Moment | None, Query(description="A time; without a zone it is UTC.")]
+OnlyKinds = Annotated[list[Kinds] | None, Query(description="Only these kinds.")]
+OnlyCategories = Annotated[list[Name] | None, Query(max_length=50, description="Only these categories.")]
+OnlyKeys = Annotated[list[Name] | None, Query(max_length=50, description="Only these keys.")]
+DataFilter = Annotated[str | None, Query(max_length=8192, description="A filter on `data`, as JSON.")]
 
 
 @router.post("/memories", status_code=HTTPStatus.CREATED, **answering(ReceiptResponse, 200, 201))
@@ -147,10 +151,10 @@ async def context(wanted: ContextRequest, actor: Reading, service: TheService) -
 async def page(
     actor: Reading,
     service: TheService,
-    kinds: Annotated[list[Kinds] | None, Query(description="Only these kinds.")] = None,
-    categories: Annotated[list[Name] | None, Query(max_length=50, description="Only these categories.")] = None,
-    keys: Annotated[list[Name] | None, Query(max_length=50, description="Only these keys.")] = None,
-    where: Annotated[str | None, Query(max_length=8192, description="A filter on `data`, as JSON.")] = None,
+    kinds: OnlyKinds = None,
+    categories: OnlyCategories = None,
+    keys: OnlyKeys = None,
+    where: DataFilter = None,
     happened_from: At = None,
     happened_to: At = None,
     as_of: At = None,
@@ -185,10 +189,10 @@ async def page(
 async def count(
     actor: Reading,
     service: TheService,
-    kinds: Annotated[list[Kinds] | None, Query(description="Only these kinds.")] = None,
-    categories: Annotated[list[Name] | None, Query(max_length=50, description="Only these categories.")] = None,
-    keys: Annotated[list[Name] | None, Query(max_length=50, description="Only these keys.")] = None,
-    where: Annotated[str | None, Query(max_length=8192, description="A filter on `data`, as JSON.")] = None,
+    kinds: OnlyKinds = None,
+    categories: OnlyCategories = None,
+    keys: OnlyKeys = None,
+    where: DataFilter = None,
     happened_from: At = None,
     happened_to: At = None,
     as_of: At = None,

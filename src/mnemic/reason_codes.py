@@ -5,6 +5,8 @@ A detail may follow a code after a colon. The service's further codes are in `mn
 
 from __future__ import annotations
 
+from mnemic_language import skip_reason_codes
+
 # Errors (`mnemic.errors`)
 MNEMIC_ERROR = "mnemic_error"
 INVALID_INPUT = "invalid_input"
@@ -72,15 +74,15 @@ ALREADY_WAITING = "already_waiting"
 UNCHANGED = "unchanged"
 
 # A statement of a message is not proposed
-TRANSIENT = "transient"
-HYPOTHETICAL = "hypothetical"
-QUOTED = "quoted"
-SARCASM = "sarcasm"
-JOKE = "joke"
-OPINION = "opinion"
-THIRD_PARTY = "third_party"
-NOT_DURABLE = "not_durable"
-NOT_UNDERSTOOD = "not_understood"
+TRANSIENT = skip_reason_codes.TRANSIENT
+HYPOTHETICAL = skip_reason_codes.HYPOTHETICAL
+QUOTED = skip_reason_codes.QUOTED
+SARCASM = skip_reason_codes.SARCASM
+JOKE = skip_reason_codes.JOKE
+OPINION = skip_reason_codes.OPINION
+THIRD_PARTY = skip_reason_codes.THIRD_PARTY
+NOT_DURABLE = skip_reason_codes.NOT_DURABLE
+NOT_UNDERSTOOD = skip_reason_codes.NOT_UNDERSTOOD
 UNSUPPORTED = "unsupported"
 NEGATED = "negated"
 PAST = "past"

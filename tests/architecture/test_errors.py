@@ -65,6 +65,8 @@ def test_the_library_of_language_says_the_same_codes() -> None:
     named = {name: code for name, code in vars(sentence_reason_codes).items() if name.isupper()}
     assert named
     assert named.items() <= CODES.items()
+    written = (ROOT / "src" / "mnemic" / "reason_codes.py").read_text(encoding="utf-8")
+    assert [code for code in named.values() if f'"{code}"' in written] == []
 
 
 def test_every_reason_is_explained() -> None:

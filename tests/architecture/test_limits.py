@@ -9,7 +9,7 @@ import pytest
 
 from tests.architecture.sources import Function, Module, length, modules, read
 
-FILE_LINES, STORE_LINES = 400, 600
+FILE_LINES = 400
 FUNCTION_LINES, CLASS_LINES = 40, 300
 
 # Rooms whose drivers or models cost start-up time, or may be absent: they import where they use.
@@ -49,8 +49,7 @@ each_module = pytest.mark.parametrize("module", modules(), ids=lambda module: mo
 
 @each_module
 def test_file_length(module: Module) -> None:
-    limit = STORE_LINES if module.room in ("mnemic_sqlite", "mnemic_stores") else FILE_LINES
-    assert module.lines <= limit
+    assert module.lines <= FILE_LINES
 
 
 @each_module

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.types.identity import new_id
-from mnemic_stores import scope_index as module
-from mnemic_stores.scope_index import Identifiers
+from mnemic_stores import identifiers as module
+from mnemic_stores.identifiers import Identifiers
 
 _NAMES = st.one_of(
     st.uuids(version=4).map(str),

@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from mnemic_stores import columns as module
-from mnemic_stores.columns import Postings
+from mnemic_stores import postings as module
+from mnemic_stores.postings import Postings
 
 
 @pytest.mark.parametrize("span", [1 << 16, 1000, 701])

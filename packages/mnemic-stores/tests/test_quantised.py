@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnemic_stores.columns import QuantisedVectors
+from mnemic_stores.vectors import QuantisedVectors
 
 
 def crowd(count: int, dimension: int, seed: int) -> NDArray[np.float32]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.types import Scored, Vector, Where
-from mnemic_stores import columns, scope_index
+from mnemic_stores import batched_similarity, scope_index, vectors
 from mnemic_stores.codec import CUES
 from mnemic_stores.scope_index import IndexEntry, ScopeIndex
 from mnemic_testing.record_store import EMBEDDER, scope
@@ -87,7 +87,7 @@ def test_memory_in_use_grows_with_what_is_held() -> None:
 
 def test_a_large_index_answers_as_an_exact_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_index, "EXACT_UP_TO", 300)
-    monkeypatch.setattr(columns, "_LEAST", 200)
+    monkeypatch.setattr(vectors, "_LEAST", 200)
     index = ScopeIndex(64)
     index.put([entry(number) for number in range(1, 401)])
     small = index.nbytes
@@ -127,7 +127,7 @@ def test_what_is_near_is_the_same_whether_it_was_expected_or_not() -> None:
 
 
 def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scope_index, "MOST", 2)
+    monkeypatch.setattr(batched_similarity, "MOST", 2)
     index = ScopeIndex(64)
     index.put([entry(number) for number in range(1, 101)])
     vectors = [EMBEDDER.vector(f"number {number}") for number in range(1, 5)]
@@ -140,8 +140,8 @@ def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyP
 def test_of_many_that_are_near_the_nearest_are_kept_and_the_answers_stay(
     monkeypatch: pytest.MonkeyPatch, rows_at_a_time: int
 ) -> None:
-    monkeypatch.setattr(scope_index, "_MOST_NEAR", 20)
-    monkeypatch.setattr(scope_index, "_ROWS", rows_at_a_time)
+    monkeypatch.setattr(batched_similarity, "_MOST_NEAR", 20)
+    monkeypatch.setattr(batched_similarity, "_ROWS", rows_at_a_time)
     index, plain = ScopeIndex(64), ScopeIndex(64)
     asked = [EMBEDDER.vector(f"number {number}") for number in (3, 17, 999)]
     for one in (index, plain):
@@ -240,9 +240,9 @@ def test_a_lean_index_says_what_a_whole_one_says_of_what_it_looks_at(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scope_index, "EXACT_UP_TO", sized)
-        patch.setattr(columns, "_LEAST", 6)
-        patch.setattr(columns, "_FEWEST", 3)
-        patch.setattr(columns, "_TIMES", 2)
+        patch.setattr(vectors, "_LEAST", 6)
+        patch.setattr(vectors, "_FEWEST", 3)
+        patch.setattr(vectors, "_TIMES", 2)
         whole, lean, rows = ScopeIndex(64), ScopeIndex(64, rereads=True), Rows()
         stored: dict[int, IndexEntry] = {}
         for turn, (step, numbers) in enumerate(steps):

@@ -15,8 +15,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic_stores.columns import AppendOnlyColumn, Postings, PostingsSegment, QuantisedVectors, SparseColumn, Vectors
-from mnemic_stores.scope_index import Identifiers, NameLookup, ScopeIndex
+from mnemic_stores.columns import AppendOnlyColumn, SparseColumn
+from mnemic_stores.identifiers import Identifiers, NameLookup
+from mnemic_stores.postings import Postings, PostingsSegment
+from mnemic_stores.scope_index import ScopeIndex
+from mnemic_stores.vectors import QuantisedVectors, Vectors
 
 FORMAT = 1
 """To be raised with every change of what a column means: an image of another format is not read."""

@@ -7,8 +7,7 @@ quantised vectors preselect candidates, and if the store can read vectors again,
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import compress
@@ -19,9 +18,13 @@ from numpy.typing import NDArray
 
 from mnemic.types import Cues, Memory, Scored, Signals, Status, Vector, Where
 from mnemic_language.text.bm25 import BM25
+from mnemic_stores.batched_similarity import BatchedSimilarity
 from mnemic_stores.codec import EPOCH, EXACT_UP_TO, to_micros
-from mnemic_stores.columns import AppendOnlyColumn, NarrowColumn, Postings, Read, SparseColumn, Vectors
+from mnemic_stores.columns import AppendOnlyColumn, NarrowColumn, SparseColumn
+from mnemic_stores.identifiers import Identifiers
 from mnemic_stores.neighbour_cache import NeighbourCache
+from mnemic_stores.postings import Postings
+from mnemic_stores.vectors import Read, Vectors
 
 _GONE = -1
 _CUES = np.dtype([("words", "<u4"), ("asking", "<f4"), ("oneself", "?"), ("timed", "?")])
@@ -370,213 +373,3 @@ class ScopeIndex:
         self._recalled.forget(self._identifiers.named(places))
         self._named["status"].all[places] = _GONE
         self._vectors.forget(places)
-
-
-_FIRST = 1 << 16
-"""Number of places that a dict alone maps: older ones are sorted, and the dict has the latest."""
-
-_LATE, _PART = 4096, 64
-"""Places that wait in the dict then, and one in so many of those that are sorted."""
-
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_UUIDS = re.compile(rf"{_UUID.pattern}(?: {_UUID.pattern})*+")
-_NO_KEY = bytes(16)
-
-
-class NameLookup:
-    """The last place of a name in a column that only grows and contains `key` of the name: four bytes a place, and a
-    dict of the latest.
-    """
-
-    def __init__(self, column: AppendOnlyColumn, key: Callable[[Any], Hashable]) -> None:
-        self._column = column
-        self._key = key
-        self._order = np.zeros(0, np.uint32)
-        self._late: dict[Hashable, int] = {}
-
-    @property
-    def nbytes(self) -> int:
-        """Memory in use, the dict by estimate."""
-        return self._order.nbytes + 150 * len(self._late)
-
-    def noted(self, names: Sequence[Hashable]) -> None:
-        """Record that the keys of these names were appended to the column."""
-        end = len(self._column.all)
-        self._late |= zip(names, range(end - len(names), end), strict=True)
-        if len(self._late) > (_LATE + len(self._order) // _PART if len(self._order) else _FIRST):
-            self.settle()
-
-    def find(self, names: Sequence[Hashable]) -> NDArray[np.int64]:
-        """Return the last place of each name, -1 if there is none."""
-        found = np.array([self._late.get(name, -1) for name in names], np.int64)
-        if len(self._order):
-            missing = np.flatnonzero(found < 0)
-            found[missing] = self._sorted([self._key(names[number]) for number in missing.tolist()])
-        return found
-
-    def _sorted(self, keys: Sequence[Hashable]) -> NDArray[np.int64]:
-        keyed = self._column.all[: len(self._order)]
-        wanted = np.array(keys, keyed.dtype)
-        places = self._order[np.searchsorted(keyed, wanted, "right", sorter=self._order) - 1].astype(np.int64)
-        return np.where(keyed[places] == wanted, places, -1)
-
-    def settle(self) -> None:
-        """Sort the latest names in among the others."""
-        keys = self._column.all
-        places = np.concatenate([self._order, np.arange(len(self._order), len(keys), dtype=np.uint32)])
-        # Stable, so that of equal keys the last place comes last; two sorted runs, mostly, which it merges.
-        self._order = places[np.argsort(keys[places], kind="stable")]
-        self._late = {}
-
-
-class Identifiers:
-    """`row_id` and `memory_id` of each place. An identifier that is no UUID in its usual spelling is kept as text."""
-
-    def __init__(self) -> None:
-        self._rows = AppendOnlyColumn(np.int64)
-        self._keys = AppendOnlyColumn("S16")
-        self._by_row, self._by_name = NameLookup(self._rows, int), NameLookup(self._keys, _key)
-        self._odd: dict[int, str] = {}
-        self._odd_places: dict[str, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._rows.all)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory in use, dicts by estimate."""
-        sorted_ones = self._by_row.nbytes + self._by_name.nbytes
-        return self._rows.nbytes + self._keys.nbytes + sorted_ones + 300 * len(self._odd)
-
-    @property
-    def rows(self) -> NDArray[np.int64]:
-        """The row of each place: a view, valid until the next `extend`."""
-        return self._rows.all
-
-    def extend(self, row_ids: Sequence[int], memory_ids: Sequence[str]) -> None:
-        """Append further places."""
-        first = len(self)
-        self._rows.extend(row_ids)
-        self._by_row.noted(row_ids)
-        keys = _keys(memory_ids)
-        self._keys.extend(keys)
-        self._by_name.noted(memory_ids)
-        for offset in np.flatnonzero(keys == b"").tolist():
-            self._odd[first + offset] = memory_ids[offset]
-            self._odd_places[memory_ids[offset]] = first + offset
-
-    def settle(self) -> None:
-        """Sort the latest names in among the others."""
-        self._by_row.settle()
-        self._by_name.settle()
-
-    def of_rows(self, row_ids: Sequence[int]) -> NDArray[np.int64]:
-        """Return the last place of each row, -1 if there is none."""
-        return self._by_row.find(row_ids)
-
-    def of_ids(self, memory_ids: Sequence[str]) -> NDArray[np.int64]:
-        """Return the last place of each memory, -1 if there is none."""
-        places = self._by_name.find(memory_ids)
-        for number, memory_id in enumerate(memory_ids if self._odd else ()):
-            if _key(memory_id) is _NO_KEY:
-                places[number] = self._odd_places.get(memory_id, -1)
-        return places
-
-    def named(self, places: NDArray[Any]) -> list[str]:
-        """Return the identifiers of these places."""
-        digits = self._keys.all[places].tobytes().hex()
-        texts = [_text(digits[at : at + 32]) for at in range(0, len(digits), 32)]
-        if not self._odd:
-            return texts
-        return [self._odd.get(place, text) for place, text in zip(places.tolist(), texts, strict=True)]
-
-    def newest(self, places: NDArray[Any], count: int) -> list[str]:
-        """Return the `count` greatest identifiers of these places, greatest first."""
-        if self._odd or len(places) <= count:
-            return sorted(self.named(places), reverse=True)[:count]
-        return self.named(places[np.argsort(self._keys.all[places])[: -count - 1 : -1]])
-
-
-def _key(memory_id: str) -> bytes:
-    key = bytes.fromhex(memory_id.replace("-", "")) if _UUID.fullmatch(memory_id) else _NO_KEY
-    return key if any(key) else _NO_KEY
-
-
-def _keys(memory_ids: Sequence[str]) -> NDArray[np.bytes_]:
-    together = " ".join(memory_ids)  # many are read in one piece where all are UUIDs
-    if len(together) == 37 * len(memory_ids) - 1 and _UUIDS.fullmatch(together):
-        return np.frombuffer(bytes.fromhex(together.replace("-", "")), "S16")
-    return np.frombuffer(b"".join(map(_key, memory_ids)), "S16")
-
-
-def _text(digits: str) -> str:
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-
-
-MOST = 256
-"""Vectors kept in mind, the latest."""
-
-_ROWS = 4096
-"""Number of vectors multiplied at a time, so that the products stay in the processor's cache."""
-
-_SLACK = 1e-4
-"""Bound of the difference between two ways of adding up the same products: a hundred times the largest seen."""
-
-_MOST_NEAR = 256
-"""Number of nearest places kept for one vector: a multiple of the neighbours that a write compares."""
-
-
-class NearCandidates(NamedTuple):
-    """Candidates among the first `until` places for being near a vector: all whose cosine is above `least`."""
-
-    places: NDArray[np.int32]
-    until: int
-    least: float
-
-
-class BatchedSimilarity:
-    """Batched similarity: the nearest places of vectors that will be compared soon. A place never changes its vector,
-    so the result stays valid while places are added.
-    """
-
-    def __init__(self) -> None:
-        self._near: dict[Vector, NearCandidates] = {}
-        self.nbytes = 0
-        """Memory in use, about."""
-
-    def look(self, matrix: NDArray[np.float32], vectors: Sequence[Vector], at_least: float) -> None:
-        """Record for each of `vectors` the rows of `matrix` that may have a cosine of at least `at_least` with it."""
-        wanted = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
-        least = at_least - _SLACK
-        found = [NearCandidates(np.zeros(0, np.int32), len(matrix), at_least) for _ in vectors]
-        scores = [np.zeros(0, np.float32) for _ in vectors]
-        for first in range(0, len(matrix), _ROWS):
-            for number, row in enumerate(wanted @ matrix[first : first + _ROWS].T):
-                close = np.flatnonzero(row >= least)
-                both = np.concatenate([found[number].places, (close + first).astype(np.int32)])
-                similar = np.concatenate([scores[number], row[close]])
-                found[number], scores[number] = _cut(found[number], both, similar)
-        self._near |= zip(vectors, found, strict=True)
-        for vector in list(self._near)[:-MOST]:
-            del self._near[vector]
-        self.nbytes = sum(near.places.nbytes + len(vector) for vector, near in self._near.items())
-
-    def near(self, vector: Vector, at_least: float, size: int) -> tuple[NDArray[np.int64], float] | None:
-        """Return those of `size` places whose cosine to `vector` may be `at_least`, and all that were added since, with
-        the cosine from which on none is missing; None if the vector was not prefetched.
-        """
-        near = self._near.get(vector)
-        if near is None:
-            return None
-        return np.concatenate([near.places.astype(np.int64), np.arange(near.until, size)]), near.least
-
-
-def _cut(
-    near: NearCandidates, places: NDArray[np.int32], scores: NDArray[np.float32]
-) -> tuple[NearCandidates, NDArray[np.float32]]:
-    """Return the nearest of these places, with the cosine from which on none is missing, and their scores."""
-    if len(places) <= _MOST_NEAR:
-        return near._replace(places=places), scores
-    kept = np.argpartition(scores, -_MOST_NEAR)[-_MOST_NEAR:]
-    least = max(near.least, float(scores[kept].min()) + 2 * _SLACK)
-    return NearCandidates(places[kept], near.until, least), scores[kept]

@@ -71,3 +71,8 @@ def test_a_command_makes_the_index_and_fills_it(tmp_path: Path) -> None:
         assert [document["content"] for document in service.documents.values()] == ["I like tea"]
         refused = runner.invoke(cli, ["maintain", "--store", copied, "--rebuild", "nothing"])
         assert refused.exit_code == 3
+        still_fed = runner.invoke(cli, ["maintain", "--store", copied, "--unregister", "search_index"])
+        assert still_fed.exit_code == 3
+    assert runner.invoke(cli, ["add", "--store", file, "--user", "ana", "I like coffee"]).exit_code == 0
+    gone = runner.invoke(cli, ["maintain", "--store", file, "--unregister", "search_index", "--json"])
+    assert json.loads(gone.stdout)["entries"] >= 1

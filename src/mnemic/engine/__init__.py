@@ -53,7 +53,7 @@ else:  # an add needs none of them
         CorrectionVerbs,
         "mnemic_maintenance.maintenance_verbs",
         "MaintenanceVerbs",
-        "expire consolidate _derive restore doctor reembed rebuild",
+        "expire consolidate _derive restore doctor reembed rebuild unregister",
     )
     AdministrationVerbs = late(
         MaintenanceVerbs,

@@ -269,6 +269,17 @@ async def test_a_copy_is_built_anew_on_request(engine: MemoryEngine, copy: Copy)
         await engine.rebuild("cold", actor=ANA)
 
 
+async def test_a_copy_that_will_not_return_is_unregistered(engine: MemoryEngine, copy: Copy) -> None:
+    await engine.store.register("gone")
+    await engine.add("Likes tea.", actor=ANA)
+    assert (await engine.store.projections())["gone"] == 1
+    assert await engine.unregister("gone", actor=ANA) == 1
+    assert await engine.store.projections() == {"hot": 0}
+    for name in ("gone", "hot"):  # not registered any more, and one that this engine feeds
+        with pytest.raises(InvalidInput):
+            await engine.unregister(name, actor=ANA)
+
+
 async def test_what_is_not_fetched_becomes_one_entry_for_each_tenant(
     store: RecordStore, feed: OutboxConsumer, copy: Copy
 ) -> None:

@@ -295,17 +295,19 @@ def _signed(report: AuditReport) -> str:
 @click.option("--grace-days", type=click.FloatRange(min=0), default=30, show_default=True, help="From expiry to purge.")
 @click.option("--vacuum", is_flag=True, help="Rewrite the file; needs as much free disk space again.")
 @click.option("--rebuild", metavar="COPY", help="Only rebuild this copy: graph, search_index, episode_log, hot_set.")
+@click.option("--unregister", metavar="COPY", help="Only drop this copy's entries in the outbox: it will not return.")
 @click.option(
     "--consolidate", type=click.Choice(["rules", "model"]), help="Consolidate memories; model: by a language model."
 )
 @click.option("--most", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Texts of --consolidate.")
 @click.option("--reembed", is_flag=True, help="First re-embed all tenants' memories with the configured embedder.")
 @click.pass_obj
-def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: Any) -> None:
+def maintain_(given: Given, /, rebuild: str | None, unregister: str | None, reembed: bool, **options: Any) -> None:
     r"""Expire, purge, update copies, compact the file. Run it once a day.
 
     The first run only records the time: a memory expires once two runs have seen its expiry in the past. --rebuild
-    fills a copy of the tenant's memories from the store, and creates a missing index.
+    fills a copy of the tenant's memories from the store, and creates a missing index. --unregister forgets a copy that
+    is no longer in the settings, for all tenants; until then entries for it wait and no erasure is complete.
 
     --consolidate also writes a summary of each finished conversation, a profile of each entity that users mention, and
     a reflection for each recurring theme. It writes at most --most texts; the next run continues. Each text names its
@@ -322,6 +324,10 @@ def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: An
     if rebuild is not None:
         built = given.with_engine(lambda engine, actor: engine.rebuild(rebuild, actor=actor))
         given.show({"rebuilt": rebuild, "memories": built}, lambda: f"{rebuild}: {counted(built)}")
+        return
+    if unregister is not None:
+        waited = given.with_engine(lambda engine, actor: engine.unregister(unregister, actor=actor))
+        given.show({"unregistered": unregister, "entries": waited}, lambda: f"{unregister}: {waited} entries dropped")
         return
     if reembed and options["dry_run"]:
         raise click.UsageError("--reembed has no --dry-run", ctx=click.get_current_context())

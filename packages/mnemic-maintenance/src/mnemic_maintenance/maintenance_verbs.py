@@ -114,3 +114,15 @@ class MaintenanceVerbs(CorrectionVerbs):
                 "projection", hint=f"one of {', '.join(sorted(feeds))}" if feeds else "this store feeds no copy"
             )
         return await feeds[projection].rebuild(actor.tenant)
+
+    async def unregister(self, projection: str, *, actor: Actor) -> int:
+        """Unregister a projection of the whole store that will not return; return how many entries waited for it.
+        Raises InvalidInput if it is not registered, or fed by this engine, which would register it again; StoreFailed.
+        """
+        waiting = await self.store.projections()
+        if projection not in waiting:
+            raise InvalidInput("projection", hint=f"registered are: {', '.join(sorted(waiting)) or 'none'}")
+        if any(feed.name == projection for feed in self.feeds):
+            raise InvalidInput("projection", hint=f"{projection} is still set up; take it out of the settings first")
+        await self.store.unregister(projection)
+        return waiting[projection]

@@ -23,6 +23,18 @@ WRITES = frozenset(
     {"insert", "replace", "remove", "append_audit", "enqueue", "remember_request", "remove_requests", "put_mark"}
 )
 """The methods of a transaction that write (`mnemic.ports.Transaction`)."""
+OWN_TRANSACTIONS = {
+    # The port `RecordStore` over a `RowStore`: its transaction, and the methods of its parts that change rows.
+    "mnemic_stores/layered/store.py": {
+        "open", "transact", "begin_space", "fill", "switch_space", "secret", "adopt", "seal", "reseal",
+        "acknowledge", "register", "unregister",
+    },
+    # Journals into the chain of the tenant; rows into buckets; totals of tenants (decisions 0085, 0119, 0150).
+    "mnemic_cassandra/journal.py": {"collect"},
+    "mnemic_cassandra/upkeep.py": {"remove_dropped", "move_some"},
+    "mnemic_cassandra/totals.py": {"begin"},
+}  # fmt: skip
+"""Functions of stores that begin a transaction (decision 0172)."""
 
 
 def calls(module: Module) -> Iterator[ast.Attribute]:
@@ -51,6 +63,16 @@ def test_no_other_module_calls_a_method_of_a_transaction_that_writes() -> None:
         if call.attr in WRITES and isinstance(call.value, ast.Name) and call.value.id in ("tx", "transaction")
     ]
     assert found == []
+
+
+def test_stores_begin_no_other_transactions() -> None:
+    begun: dict[str, set[str]] = {}
+    for module in modules():
+        for function in module.functions() if module.room in STORES - {"mnemic_testing"} else ():
+            called = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
+            if any(isinstance(call, ast.Attribute) and call.attr == "transact" for call in called):
+                begun.setdefault(module.name, set()).add(function.name)
+    assert begun == OWN_TRANSACTIONS
 
 
 def test_the_unit_of_work_calls_each_of_them() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.engine.summary_prompts import SHOWN_CHARS, evenly_cut, profile_prompt, reflection_prompt, summary_prompt
+from mnemic_maintenance.summary_prompts import SHOWN_CHARS, evenly_cut, profile_prompt, reflection_prompt, summary_prompt
 from mnemic.policy.budget import Budget
 from mnemic.policy.intent_check import check_intent
 from mnemic.policy.proposal_check import check_answer, check_candidates

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.engine.summarise import SUMMARY
+from mnemic_maintenance.summarise import SUMMARY
 from mnemic.errors import InvalidInput
 from mnemic.extract.messages import message_candidates
 from mnemic.types import Message, Origin

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.engine.summary_prompts import reflection_prompt
+from mnemic_maintenance.summary_prompts import reflection_prompt
 from mnemic.errors import InvalidConfig, MnemicError, ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.ports import Completer
 from mnemic.providers import openai_client

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from mnemic.engine.summarise import SUMMARY, shortened
+from mnemic_maintenance.summarise import SUMMARY, shortened
 from mnemic.errors import InvalidInput, NotSupported
 from mnemic.kinds.view import KindView
 from mnemic.ports import SessionStore
@@ -64,7 +64,7 @@ class ShortTermMemory(KindView[M]):
         """Fold the oldest messages into one summary if all of them exceed `max_tokens` (estimated) in a prompt; the
         summary gets a quarter of that. The newest `keep` messages are never folded, whatever their length.
 
-        A model writes the summary if there is one, else sentences are selected; see `mnemic.engine.summarise`.
+        A model writes the summary if there is one, else sentences are selected; see `mnemic_maintenance.summarise`.
         Messages that arrive meanwhile are untouched. Raises InvalidInput (`invalid_input:max_tokens`, `:keep`).
         """
         for name, number, least in (("max_tokens", max_tokens, 100), ("keep", keep, 1)):

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from mnemic.engine.summarise import SUMMARY as SUMMARY_ROLE
-from mnemic.engine.summarise import shortened
+from mnemic_maintenance.summarise import SUMMARY as SUMMARY_ROLE
+from mnemic_maintenance.summarise import shortened
 from mnemic.errors import InvalidInput, ModelFailed
 from mnemic.policy.expiry_rule import FOREVER
 from mnemic.ports import Clock, Completer, RecordStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mnemic.engine.summary_prompts import LONGEST_LINE, reflection_prompt
+from mnemic_maintenance.summary_prompts import LONGEST_LINE, reflection_prompt
 from mnemic.errors import ModelInvalidSchema
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer

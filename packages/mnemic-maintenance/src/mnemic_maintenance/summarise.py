@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from mnemic.engine.summary_prompts import LONGEST_LINE, MOST_POINTS, profile_prompt, summary_prompt
+from mnemic_maintenance.summary_prompts import LONGEST_LINE, MOST_POINTS, profile_prompt, summary_prompt
 from mnemic.errors import ModelFailed, ModelInvalidSchema
 from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, NormalisedText
 from mnemic.inject.compact import estimated_tokens

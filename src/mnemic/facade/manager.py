@@ -26,7 +26,47 @@ if TYPE_CHECKING:
 SERVICES = ("http://", "https://")
 
 
-class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
+class UserMemory(MemoryVerbs[M]):
+    """One user's memory, opened from the arguments that both managers take."""
+
+    def __init__(
+        self,
+        user_id: str | None = None,
+        agent_id: str = "default",
+        *,
+        store: str | Path | None = None,
+        api_key: str | None = None,
+        tenant: str | None = None,
+        workspace: str | None = None,
+        session: str | None = None,
+        policy: Policy | str | Path | None = None,
+        settings: Settings | None = None,
+        engine: MemoryEngine | None = None,
+        profile: Profile | None = None,
+    ) -> None:
+        ground = self._mode()
+        try:
+            settings = _settings(settings, store)
+            actor = _actor(settings, user_id, agent_id, tenant=tenant, workspace=workspace, session=session)
+            given = _Parts(settings, actor, policy=policy, engine=engine, profile=profile, api_key=api_key)
+            super().__init__(ground, given.engine, actor, given.kinds(ground))
+            self._started()
+        except BaseException:
+            self._abandon()
+            raise
+
+    def _mode(self) -> CallMode[M]:
+        """Return how the verbs are called."""
+        raise NotImplementedError
+
+    def _started(self) -> None:
+        """Do what must be done before the first call."""
+
+    def _abandon(self) -> None:
+        """Release what `_mode` has started, for a memory that could not be opened."""
+
+
+class MemoryManager(UserMemory[Blocking], PortalOwner):
     """One user's memory with one agent.
 
             with MemoryManager("ana") as memory:
@@ -44,33 +84,16 @@ class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
     and `retrieve` work across them. The default user is that of the command line: `MNEMIC_USER`, else the login name.
     """
 
-    def __init__(
-        self,
-        user_id: str | None = None,
-        agent_id: str = "default",
-        *,
-        store: str | Path | None = None,
-        api_key: str | None = None,
-        tenant: str | None = None,
-        workspace: str | None = None,
-        session: str | None = None,
-        policy: Policy | str | Path | None = None,
-        settings: Settings | None = None,
-        engine: MemoryEngine | None = None,
-        profile: Profile | None = None,
-    ) -> None:
+    def _mode(self) -> CallMode[Blocking]:
         self._portal = Portal()
-        try:
-            settings = _settings(settings, store)
-            actor = _actor(settings, user_id, agent_id, tenant=tenant, workspace=workspace, session=session)
-            ground = blocking(self._portal.call)
-            given = _Parts(settings, actor, policy=policy, engine=engine, profile=profile, api_key=api_key)
-            super().__init__(ground, given.engine, actor, given.kinds(ground))
-            self._portal.call(self.engine.open)
+        return blocking(self._portal.call)
+
+    def _started(self) -> None:
+        self._portal.call(self.engine.open)
+
+    def _abandon(self) -> None:
         # The portal is a thread, which must not outlive a manager that could not open.
-        except BaseException:
-            self._portal.close()
-            raise
+        self._portal.close()
 
     async def _release(self) -> None:
         await self.engine.close()
@@ -91,32 +114,15 @@ class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
         return self._portal.iterate(self._changes(after))
 
 
-class AsyncMemoryManager(MemoryVerbs[Awaited]):
+class AsyncMemoryManager(UserMemory[Awaited]):
     """The same, for callers with an event loop: every verb is awaited.
 
     async with AsyncMemoryManager("ana") as memory:
         await memory.capture("I am vegetarian and I prefer aisle seats.")
     """
 
-    def __init__(
-        self,
-        user_id: str | None = None,
-        agent_id: str = "default",
-        *,
-        store: str | Path | None = None,
-        api_key: str | None = None,
-        tenant: str | None = None,
-        workspace: str | None = None,
-        session: str | None = None,
-        policy: Policy | str | Path | None = None,
-        settings: Settings | None = None,
-        engine: MemoryEngine | None = None,
-        profile: Profile | None = None,
-    ) -> None:
-        settings = _settings(settings, store)
-        actor = _actor(settings, user_id, agent_id, tenant=tenant, workspace=workspace, session=session)
-        given = _Parts(settings, actor, policy=policy, engine=engine, profile=profile, api_key=api_key)
-        super().__init__(awaited(), given.engine, actor, given.kinds(awaited()))
+    def _mode(self) -> CallMode[Awaited]:
+        return awaited()
 
     async def open(self) -> Self:
         """Open the store. `async with` does so, too."""

@@ -81,7 +81,7 @@ class Mutation:
     ) -> Mutation:
         """Return the mutation that writes `memory`: inserted in its first version, else replacing the one before.
 
-        `silent`: projections need not hear of it.
+        `silent`: projections are not notified.
         """
         first = memory.version == 1
         return cls(

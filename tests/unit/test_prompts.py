@@ -8,13 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic_maintenance.summary_prompts import SHOWN_CHARS, evenly_cut, profile_prompt, reflection_prompt, summary_prompt
 from mnemic.policy.budget import Budget
 from mnemic.policy.intent_check import check_intent
 from mnemic.policy.proposal_check import check_answer, check_candidates
 from mnemic.policy.rules import Policy
 from mnemic.prompts import answer_prompt, capture_prompt, intent_prompt, window_prompt
 from mnemic.types import Message, Prompt
+from mnemic_maintenance.summary_prompts import (
+    SHOWN_CHARS,
+    evenly_cut,
+    profile_prompt,
+    reflection_prompt,
+    summary_prompt,
+)
 
 
 def test_an_answer_is_asked_for_with_references() -> None:

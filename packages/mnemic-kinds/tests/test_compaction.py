@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic_maintenance.summarise import SUMMARY
 from mnemic.errors import InvalidInput
 from mnemic.extract.messages import message_candidates
 from mnemic.types import Message, Origin
 from mnemic_kinds.compaction import lineage, split, tokens_of
+from mnemic_maintenance.summarise import SUMMARY
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.scripted_model import Fault, ScriptedModelServer
 from tests.unit.kinds.conftest import ANA, House

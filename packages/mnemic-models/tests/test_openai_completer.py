@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from mnemic_maintenance.summary_prompts import reflection_prompt
 from mnemic.errors import InvalidConfig, MnemicError, ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.ports import Completer
 from mnemic.providers import openai_client
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Prompt
+from mnemic_maintenance.summary_prompts import reflection_prompt
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 

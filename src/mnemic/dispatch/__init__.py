@@ -129,8 +129,8 @@ class Middleware(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Watchers:
-    """Callbacks after each write and each search, for counting. They neither wait nor raise. As a middleware they hear
-    of every receipt; a search, which is not dispatched, is reported separately.
+    """Callbacks after each write and each search, for counting. They neither wait nor raise. As a middleware they
+    receive every receipt; a search, which is not dispatched, is reported separately.
     """
 
     on_write: Callable[[WriteReceipt], None] | None = None

@@ -88,7 +88,7 @@ async def _concerned(
 async def _no_longer_in_force(
     gateway: MemoryGateway, actor: Actor, active: Sequence[Memory], wanted: frozenset[str]
 ) -> list[Memory]:
-    """Return what was once known about a subject and no search finds: it has the subject's words, or one of the
+    """Return the memories about a subject that no search finds any more: it has the subject's words, or one of the
     `active` memories took its place and says the same of a later time.
     """
     past = await _newest(gateway, actor, MOST, statuses=_NO_LONGER_IN_FORCE)

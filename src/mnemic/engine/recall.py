@@ -141,7 +141,7 @@ def _reaching(result: SearchResult, least: float, policy: Policy) -> SearchResul
 
 
 def _only_asks(hit: Hit) -> bool:
-    """Return True if it is a recorded question, which a search has put behind what may answer."""
+    """Return True if it is a recorded question, which a search ranks after possible answers."""
     return QUESTION in hit.ranks
 
 

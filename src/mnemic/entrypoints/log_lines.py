@@ -29,7 +29,7 @@ _FLUSH_SECONDS = 1.0
 
 class LineFormatter(logging.Formatter):
     """Formats a record as one line: `time LEVEL logger message field=value ...`, or as one JSON object. Without
-    `messages` the message is `module:line` of whoever logged it.
+    `messages` the message is `module:line` of the caller.
     """
 
     def __init__(self, *, as_json: bool, messages: bool = True) -> None:
@@ -60,7 +60,7 @@ class LineFormatter(logging.Formatter):
 
 
 class BackgroundWriter:
-    """Writes lines to a stream in a thread, so that nobody waits for it."""
+    """Writes lines to a stream in a thread, so that no caller waits for it."""
 
     def __init__(self, stream: TextIO, unwritten: int = _UNWRITTEN) -> None:
         self._stream = stream
@@ -119,7 +119,7 @@ class BackgroundHandler(logging.Handler):
 
 def configure(*, as_json: bool, stream: TextIO | None = None) -> BackgroundWriter:
     """Log to `stream` (standard error) in this form, for this process and for good. The root logger is taken, too: a
-    library that finds it without a handler would bring its own. Returns what writes, to be flushed.
+    library that finds it without a handler would add one. Returns what writes, to be flushed.
     """
     writer = BackgroundWriter(stream or sys.stderr)
     root = logging.getLogger()

@@ -115,7 +115,7 @@ class MemoryManager(UserMemory[Blocking], PortalOwner):
 
 
 class AsyncMemoryManager(UserMemory[Awaited]):
-    """The same, for callers with an event loop: every verb is awaited.
+    """Asynchronous `MemoryManager`: every verb is awaited.
 
     async with AsyncMemoryManager("ana") as memory:
         await memory.capture("I am vegetarian and I prefer aisle seats.")

@@ -94,7 +94,7 @@ class Limits:
 
     `consent` applies to keys on which a user has not decided: `implied` allows them, `required` does not;
     `consent_keys` need consent in any case. Memories that have awaited review for `review_longest` are rejected by the
-    next maintenance; None: they wait until somebody decides.
+    next maintenance; None: they wait for a person's decision.
     """
 
     consent: Literal["implied", "required"] = "implied"

@@ -1,1 +1,3 @@
-"""Language models and embedders behind the ports `Completer` and `Embedder`. Libraries are imported at first use."""
+"""Language models and embedders that implement the ports `Completer` and `Embedder`. Libraries are imported at first
+use.
+"""

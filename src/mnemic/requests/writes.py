@@ -103,8 +103,8 @@ class Undo(Request[Any]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restore(Request[WriteReceipt]):
-    """Bring back a memory of an archive in all its versions, oldest first. `own`: its origin, trust and author are to
-    be believed.
+    """Restore a memory from an archive in all its versions, oldest first. `own`: its origin, trust and author are to be
+    believed.
     """
 
     versions: tuple[Memory, ...]

@@ -19,8 +19,8 @@ class MemoryRequest(Serialisable):
 
     `forget`: delete what is known about `subject`, what was superseded and recorded messages included; `forget_all`;
     `wrong`: the last statement, or the one about `subject`, is not true; `show`: list what is known. `memory_ids` are
-    the memories concerned, most relevant or newest first, superseded ones and messages last. `things`: the names of
-    the things that they are about, where those are several (two cars); whoever confirms decides which is meant.
+    the memories concerned, most relevant or newest first, superseded ones and messages last. `things`: the names of the
+    things that they are about, where those are several (two cars); the person who confirms decides which is meant.
     """
 
     kind: MemoryRequestKind

@@ -42,7 +42,7 @@ class MnemicMemoryService(BaseMemoryService):
         runner = Runner(app=app, memory_service=service, session_service=...)
 
     Whose memories they are, the runner says: `user_id` is the user, `app_name` the agent. Raises MnemicError where the
-    engine does; ADK's tools and the plugin go on without.
+    engine does; ADK's tools and the plugin continue without it.
     """
 
     def __init__(self, engine: MemoryEngine, config: InjectionConfig | None = None, *, tenant: str = "default") -> None:

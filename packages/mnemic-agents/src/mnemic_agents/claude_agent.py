@@ -81,9 +81,9 @@ class MnemicMemory:
 
     @asynccontextmanager
     async def options(self, options: ClaudeAgentOptions | None = None) -> AsyncIterator[ClaudeAgentOptions]:
-        """Yield `options` with the hooks, the address of the server, and the tools where they are offered, beside what
-        they have. The server runs until the block ends. Raises NotSupported (`claude_agent:provider`) where the
-        command line asks another provider than Anthropic.
+        """Yield `options` with the hooks, the address of the server, and the tools where they are offered, in addition
+        to what `options` contain. The server runs until the block ends. Raises NotSupported (`claude_agent:provider`)
+        where the command line asks another provider than Anthropic.
         """
         options = options or ClaudeAgentOptions()
         environment = {**os.environ, **options.env}
@@ -134,8 +134,8 @@ class MnemicMemory:
         return {}
 
     async def _changed(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a call's body with the block in the user's message. What the command line asks for itself, such as a
-        title, is no prompt of the user's and passes unchanged.
+        """Return a call's body with the block in the user's message. Requests of the command line itself, such as for a
+        title, are not prompts of the user and pass unchanged.
         """
         messages = body.get("messages")
         if not isinstance(messages, list):

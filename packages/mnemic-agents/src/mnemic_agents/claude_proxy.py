@@ -74,7 +74,7 @@ async def serving(upstream: str, changed: Changed) -> AsyncIterator[str]:
 
 
 class _Server(uvicorn.Server):
-    """A server inside somebody else's program, whose signals are that program's."""
+    """A server inside another program, which handles the signals."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -83,7 +83,7 @@ class _Server(uvicorn.Server):
 
 
 async def _changed(body: bytes, changed: Changed) -> bytes:
-    """Return the body of a call with what is added to it; one that cannot be read passes as it is."""
+    """Return the body of a call with the block added; one that cannot be read passes as it is."""
     try:
         given = json.loads(body)
     except ValueError:

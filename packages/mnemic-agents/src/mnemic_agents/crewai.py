@@ -118,8 +118,8 @@ class MnemicMemory:
 
 
 def _plain(messages: list[Any], task: Any) -> list[dict[str, Any]] | None:
-    """Return the messages as the injection reads them, with what is asked of the agent out of its template. None where
-    nothing is asked of an agent.
+    """Return the messages as the injection reads them, with the request to the agent taken out of its template. None
+    where nothing is asked of an agent.
     """
     plain = [dict(message) for message in messages]
     for message in reversed(plain):

@@ -180,7 +180,7 @@ class _Desk:
         data: shape.Data = None,
         dry_run: shape.DryRun = True,
     ) -> shape.Stored:
-        """Correct what a memory says, or the data beside it. Its old version stays in the history."""
+        """Correct the content of a memory, or its data. Its old version stays in the history."""
         return cast("shape.Stored", await _answer(self._updated(memory_id, content, data, dry_run)))
 
     async def forget_memory(

@@ -114,6 +114,6 @@ class MnemicSession:
         return await self._session.pop_item()
 
     async def clear_session(self) -> None:
-        """Empty the session. What was captured stays."""
+        """Empty the session. Captured memories are kept."""
         self._said.clear()
         await self._session.clear_session()

@@ -122,7 +122,7 @@ class MnemicMemoryStore:
 
     async def add_messages(self, messages: list[Any], context: AddMessagesContext | None = None) -> None:
         """Remember the durable facts in the user's own messages. Raises MnemicError where that failed, so that Strands
-        delivers the batch again; what was captured of it already is passed over then.
+        delivers the batch again; statements that were already captured are skipped.
         """
         self._check_writable()
         await self.initialize()

@@ -107,9 +107,9 @@ class TurnMemory:
     # -- injection and capture ----------------------------------------------------------------------------------------
 
     async def inject(self, messages: Sequence[Any], *, state: Any = None, thread: Hashable = None) -> Injection:
-        """`messages` with a block of memories in them, or as they are, and why. The user's ask begins a run; the calls
-        of its tool loop, in the same `thread`, carry the same block in the same message, whatever was cut away before
-        it. Raises InjectionFailed only if the configuration is fail-closed.
+        """Return `messages` with a block of memories in them, or unchanged, and the reason. The user's ask begins a
+        run; the calls of its tool loop, in the same `thread`, carry the same block in the same message, whatever was
+        cut away before it. Raises InjectionFailed only if the configuration is fail-closed.
         """
         with suppress(MnemicError):  # the search that follows tells what is the matter
             await self.open()
@@ -172,8 +172,8 @@ class TurnMemory:
 
     async def _may_wait(self, message: Message) -> bool:
         """Return True if the message may be recorded now and read later. What waits, waits as a recorded message: a
-        policy that keeps none has nothing to wait in, what asks something of memory is answered in its turn, and where
-        a key needs a consent that is not given, nothing is kept that nobody has read.
+        policy that records no messages leaves nothing to wait in, a request about memory is answered in its turn, and
+        while a key lacks a required consent no unread message is recorded.
         """
         engine = self._engine
         if not (engine.background and engine.policy.keep_messages) or any(asked_of_memory(message.content)):
@@ -298,8 +298,8 @@ def said_by_user(actor: Actor, said: str, at: datetime) -> Message:
 
 
 async def captured(engine: MemoryEngine, actor: Actor, message: Message) -> tuple[MemoryRequest, ...]:
-    """Capture one message, and record it beside that (`Policy.keep_messages`). Return what it asks of memory. Greetings
-    cost no call of a model. Raises MnemicError for what may succeed another time, not for what the policy refuses.
+    """Capture one message, and also record it (`Policy.keep_messages`). Return what it asks of memory. Greetings cost
+    no call of a model. Raises MnemicError for what may succeed another time, not for what the policy refuses.
     """
     if is_small_talk(message.content):
         return ()

@@ -203,7 +203,7 @@ def _nearest(vector: Vector, limit: int) -> VectorizedQuery:
 
 
 def _plain(query: str) -> str | None:
-    """Return the words of the query: what the service would read as an operator becomes a space."""
+    """Return the words of the query: characters that the service would read as operators become spaces."""
     words = "".join(letter if letter.isalnum() or letter.isspace() else " " for letter in query).split()
     return " ".join(words) or None
 

@@ -1,4 +1,4 @@
-"""Filters in OData, built from a `Where`: names come from this file, values only ever stand inside literals."""
+"""Filters in OData, built from a `Where`: names come from this file, and values occur only inside literals."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ def kept_at(remote: Remote) -> StructuredMemory[Awaited]:
 
 
 def known_at(remote: Remote, call: Callable[..., Any] | None) -> Mapping[str, Shape]:
-    """Return the shapes of the service, by name. A caller with an event loop cannot await a property: another loop
-    asks, beside theirs.
+    """Return the shapes of the service, by name. A caller with an event loop cannot await a property: another loop asks
+    in parallel.
     """
     if call is not None:
         known: Mapping[str, Shape] = call(_defined_shapes, remote)

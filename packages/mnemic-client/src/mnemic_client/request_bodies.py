@@ -21,8 +21,8 @@ from mnemic_client.response_values import hit_of, receipt_of
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found(Serialisable):
     """Results of a search, best first, and the lists that failed (`name: reason`). `abstains` is True if probably
-    nothing about the query is known, by its `relevance` (0 to 1; None if it cannot be estimated). `plan` is what was
-    searched for.
+    nothing about the query is known, by its `relevance` (0 to 1; None if it cannot be estimated). `plan` is the search
+    that was made.
     """
 
     hits: tuple[Hit, ...]
@@ -148,6 +148,6 @@ def names(kinds: Sequence[Kind | str] | None) -> list[str] | None:
 
 
 def found_in(said: Mapping[str, Any]) -> Found:
-    """Return what a search found."""
+    """Return the result of a search."""
     fields = {name: said[name] for name in ("errors", "query", "plan", "relevance", "abstains")}
     return Found(hits=tuple(hit_of(hit) for hit in said["hits"]), **fields)

@@ -61,7 +61,7 @@ def kind_hit_of(said: Json) -> KindHit:
 
 
 def report_of(said: Json) -> RunReport:
-    """Return what a run did."""
+    """Return the report of a run."""
     lists = ("used_memory_keys", "applied_memory", "memory_state", "errors", "trace", "history")
     return RunReport(
         run_id=said["run_id"],

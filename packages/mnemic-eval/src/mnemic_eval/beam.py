@@ -1,8 +1,8 @@
 """BEAM ("Beyond a Million Tokens: Benchmarking and Enhancing Long-Term Memory in LLMs", 2025), as
 `mnemic_eval.chats` measures it.
 
-One chat a line. The evidence of a question is every message that its `source_chat_ids` name, in whatever shape they
-stand; `all@10` of `contradiction_resolution` is whether both sides are among the first ten. Questions without sources
+One chat a line. The evidence of a question is every message that its `source_chat_ids` name, in whatever shape they are
+given; `all@10` of `contradiction_resolution` is whether both sides are among the first ten. Questions without sources
 (`abstention`, and a few others) are left out. `standing`: see `mnemic_eval.pinned`, for the instructions and
 preferences that questions test. Split: the first half of the chats in the file's order is `dev`.
 """

@@ -1,8 +1,8 @@
 """Training of `mnemic_language.compare.change_classifier` on generated sentences: `python -m mnemic_eval.changes`.
 
 `data/statements.json` has, by language and topic, what may be known, what changes it when said later, and what lets it
-be; and the same of other persons. Every pair that this gives is one example. Half of the topics can be held out, to see
-what the weights are worth on topics they have never seen.
+be; and the same of other persons. Every pair that this gives is one example. Half of the topics can be held out, to
+measure the weights on topics they were not fitted to.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 PATH is the file or folder of LoCoMo, of REALTALK, or of talk in plain text (`mnemic_eval.talk`). Each speaker of a chat
 is a user, and each of their messages is captured at its time, as an agent that listens to them would. No label says
 what is worth keeping of such a chat, so the figures count, and a sample drawn by the seed is written for a person to
-judge: of what was stored, and all that was superseded or flagged, with what took its place.
+judge: of the stored memories, and all superseded or flagged ones with their replacements.
 """
 
 from __future__ import annotations

@@ -228,7 +228,7 @@ def calibrate_(given: Given, /, data: Path | None, error: float, flagged: float,
       {"first": "I eat meat", "second": "I never eat meat", "label": "opposite"}
       {"first": "I eat meat", "second": "I eat fish", "label": "other"}
 
-    Half of the pairs choose, the other half shows what the choice does. What the settings name themselves wins.
+    Half of the pairs choose the threshold, the other half measures it. Values in the settings take precedence.
     """
     from mnemic_eval.tables import calibration_table
 

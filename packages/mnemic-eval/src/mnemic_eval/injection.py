@@ -2,9 +2,9 @@
 
 PATH is LoCoMo's file or folder: its messages fill a user's scope, as an imported chat does. Beside them the user has
 twelve facts that this module makes up (`FACTS`), each with a request that needs it; preferences and the like are
-captured as such (`CATEGORIES`). The other requests need nothing:
-coding, small talk, knowledge of the world, a tool's result to go on with. Scopes have 5 to 5,000 memories; those of
-one half that need more messages than its chats have are filled up with the other half's.
+captured as such (`CATEGORIES`). The other requests need nothing: coding, small talk, world knowledge, a tool's result
+to continue with. Scopes have 5 to 5,000 memories; those of one half that need more messages than its chats have are
+filled up with the other half's.
 
 `precision`: of all entries injected, the share that the request needs. `recall`: the share of requests that need a fact
 and have it. `needless`: entries on a request that needs none, on average; `within_three`: the share of these requests

@@ -43,8 +43,8 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """The store under test, where conversations are, a folder for files beside them, the timed embedder, and the
-    endless texts to feed them.
+    """The store under test, the session store, a folder for further files, the timed embedder, and an endless supply of
+    texts.
     """
 
     location: str

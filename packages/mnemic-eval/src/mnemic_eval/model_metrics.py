@@ -1,4 +1,4 @@
-"""Figures of a language model on a set of texts: how often it failed, what it made up, what it took.
+"""Figures of a language model on a set of texts: its failures, unsupported answers, and time.
 
 A text whose call fails is read by rules (`degraded`); one whose answer breaks the contract gives nothing (`stopped`).
 `recall_model` and `precision_model` count the model's own candidates alone, so that the rules do not flatter it.
@@ -56,7 +56,7 @@ class Modelled:
     _own: bool = False
 
     async def read(self, reader: Reader, text: str) -> Extraction:
-        """Return what the reader makes of the text; nothing where the model's answer breaks the contract."""
+        """Return the reader's result for the text; nothing where the model's answer breaks the contract."""
         began = time.perf_counter()
         try:
             read = await reader.read(text)

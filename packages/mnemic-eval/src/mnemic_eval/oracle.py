@@ -1,4 +1,5 @@
-"""A language model's part, played from the labels: `right` answers what they say, `wrong` what must not count.
+"""A language model's part, played from the labels: `right` answers with the labels, `wrong` with answers that must not
+count.
 
 What a right model gives shows what the engine makes of good answers; what a wrong one gets stored, what it lets pass.
 """
@@ -47,7 +48,7 @@ class Oracle:
 
 
 def right_items(line: Line, text: str, known: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what the labels say of the message `text`: what it tells, what that replaces, and what it ends."""
+    """Return the labels of the message `text`: what it tells, what that replaces, and what it ends."""
     result = _answered(line, text)
     ended = [one["statement"] for one in line["no_longer"] if _ending(line, one) == text]
     items = [_item(quote, None, "add") for quote in result]
@@ -163,7 +164,7 @@ def _says(entry: Mapping[str, Any], statement: str) -> bool:
 
 
 def _is_over(line: Line, entry: Mapping[str, Any]) -> bool:
-    """Return True if a memory says what the line's asks must not find."""
+    """Return True if a memory says something that the questions of the line must not find."""
     return any(is_stale(entry["text"], ask) for ask in line["asks"] if ask["must_not"])
 
 

@@ -1,7 +1,7 @@
 """Talk between two people in plain text, one file a chat.
 
 A line `# 2026-03-02 18:40` opens a session at that time, in UTC; every other line is a message, `NAME: what was said`.
-A line without a name goes on with the message before it. Empty lines are skipped.
+A line without a name continues the message before it. Empty lines are skipped.
 """
 
 from __future__ import annotations

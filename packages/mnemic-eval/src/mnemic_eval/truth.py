@@ -66,7 +66,7 @@ class _Played:
     active: list[Memory] = field(default_factory=list)
 
     def support(self, memory: Memory, message: Message) -> str:
-        """Return the text that a memory made while `message` was captured has to stand in: what goes on of an earlier
+        """Return the text in which a memory made while `message` was captured must occur: what goes on of an earlier
         statement was said where that was.
         """
         earlier = memory.data.get(REST_OF)

@@ -81,7 +81,7 @@ def _branch(nodes: Mapping[str, Any], last: Any) -> list[str] | None:
 
 
 def _left_out(message: Any) -> str | None:
-    """Return the reason for which a message is no part of what was said; None where it is."""
+    """Return the reason why a message is not part of the conversation; None where it is."""
     if not isinstance(message, Mapping):
         return None
     author, content, about = (message.get(name) for name in ("author", "content", "metadata"))

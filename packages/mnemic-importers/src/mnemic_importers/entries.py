@@ -41,8 +41,8 @@ def in_order(
     found: Iterator[Record | Item], began: Callable[[Mapping[str, Any]], datetime | None]
 ) -> Iterator[Record | Item]:
     """Yield conversations in the order in which they began: products export the newest first, and what was said first
-    has to be taken in first. Those whose beginning is unknown come last, in the order of the file, and then what is no
-    conversation.
+    has to be taken in first. Conversations without a start time come last, in the order of the file, followed by other
+    entries.
     """
     timed: list[tuple[datetime, int, Record]] = []
     untimed: list[Record] = []

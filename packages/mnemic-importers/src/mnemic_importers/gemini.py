@@ -99,7 +99,7 @@ class _Text(HTMLParser):
             self.words.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        """Go on after what no reader sees."""
+        """Continue after elements that are not displayed."""
         self._unseen -= tag in _UNSEEN and self._unseen > 0
 
 

@@ -49,7 +49,7 @@ def items(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
 
 
 def _body(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the lines after the front matter: what is between a first line of `---` and the next."""
+    """Return the lines after the front matter: the lines between a first line of `---` and the next."""
     if lines and lines[0][1].strip() == "---":
         end = next((at for at, (_, line) in enumerate(lines[1:], start=1) if line.strip() in _FRONT_MATTER_ENDS), 0)
         return lines[end + 1 :]

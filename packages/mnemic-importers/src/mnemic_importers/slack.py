@@ -1,6 +1,6 @@
 """Slack's export: a folder for each channel with a file for each day, and `users.json`; or one such file.
 
-Nobody is known to be the user: all are participants. Mentions are written as names.
+The export does not say who the user is: all are participants. Mentions are written as names.
 """
 
 from __future__ import annotations

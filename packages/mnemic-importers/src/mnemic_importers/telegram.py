@@ -1,7 +1,7 @@
 """Telegram Desktop's `result.json`: one chat, or all of an account (`chats`).
 
-Only the export of an account says who its owner is, the user; in the export of one private chat it is whoever is not
-the one that the chat is named after, if that is one person. Of a group alone nobody is known to be the user: all are
+Only the export of an account says who its owner is, the user; in the export of one private chat it is the only other
+person than the one the chat is named after. The export of a single group does not say who the user is: all are
 participants.
 """
 
@@ -88,7 +88,7 @@ def _own_ids(chat: Mapping[str, Any], owner: Any) -> frozenset[Any]:
 
 
 def _message(value: Any, role: str, conversation: str) -> Message:
-    """Return a message. One that was passed on is by whoever wrote it, never by the user."""
+    """Return a message. A forwarded message is attributed to its author, never to the user."""
     said = mapping(value, "message")
     forwarded = "forwarded_from" in said
     sent = first(said, "date_unixtime", "date")

@@ -97,7 +97,7 @@ def items(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
 
 
 def _messages(lines: Iterator[tuple[int, str]]) -> Iterator[_Said]:
-    """Yield each message with the lines that go on with it."""
+    """Yield each message with its continuation lines."""
     last: _Said | None = None
     for number, raw in lines:
         line = raw.translate(_MARKS).rstrip("\r\n")
@@ -118,7 +118,7 @@ def _messages(lines: Iterator[tuple[int, str]]) -> Iterator[_Said]:
 
 
 def _head(line: str) -> re.Match[str] | None:
-    """Return the time before a message; None for a line that goes on with the one before."""
+    """Return the time before a message; None for a continuation line."""
     head = _HEAD.match(line.translate(_SPACES))
     return None if head is None or (head[5] and not {head[5]} & (_BEFORE_NOON | _AFTER_NOON)) else head
 
@@ -148,7 +148,7 @@ def _is_day_first(said: Sequence[_Said]) -> bool:
 
 
 def _steps_back(said: Sequence[_Said], day_first: bool) -> int:
-    """Return how many messages are dated before the one that stands above them."""
+    """Return how many messages are dated before the message above them."""
     days = [_date(one.figures, day_first) for one in said]
     return sum(later < earlier for earlier, later in pairwise(days))
 
@@ -162,8 +162,8 @@ def _user(said: Sequence[_Said], name: str) -> str | None:
 
 
 def _message(said: _Said, words: str, day_first: bool, user: str | None, name: str, times: Counter[str]) -> Message:
-    """Return the message. Its identifier is made of what was said, by whom and when, and of how often that was so
-    before: a later export of the chat has other lines, after a long message was deleted.
+    """Return the message. Its identifier is derived from text, author, time, and the number of earlier messages with
+    the same three: a later export of the chat has other lines, after a long message was deleted.
     """
     sent_at = _moment(said.figures, day_first)
     own = hashlib.sha256(f"{sent_at:%Y%m%d%H%M%S}\0{said.speaker}\0{words}".encode()).hexdigest()[:16]

@@ -1,10 +1,10 @@
 """Data keys in a folder, one small file for each subject.
 
-The folder is kept and backed up apart from the store: what was sealed for a subject can be read only as
-long as their file is there, in the store as in every copy of it. A file contains the data key wrapped by the master
-key; its name is a salted hash of the subject. A destroyed key leaves its generation, so that "destroyed" and "the wrong
-folder" are two answers. During a re-encryption the file contains the key and its successor; afterwards only the
-generation of the old one, so that an older copy says "rotated".
+The folder is kept and backed up apart from the store: data encrypted for a subject can be decrypted only while their
+file exists, in the store as in every copy of it. A file contains the data key wrapped by the master key; its name is a
+salted hash of the subject. A destroyed key leaves its generation, so that "destroyed" and "the wrong folder" are two
+answers. During a re-encryption the file contains the key and its successor; afterwards only the generation of the old
+one, so that an older copy says "rotated".
 """
 
 from __future__ import annotations
@@ -227,8 +227,8 @@ class KeyFolder:
     def rotate(self) -> int:
         """Return a new master key in the key file, and every data key wrapped by it; how many there are.
 
-        Cut off half way it leaves both keys in the file, and the next call goes on. Afterwards the old master key opens
-        nothing that is in the folder. Raises KeyFailed, InvalidConfig.
+        If interrupted, it leaves both keys in the file, and the next call continues. Afterwards the old master key
+        opens nothing that is in the folder. Raises KeyFailed, InvalidConfig.
         """
         with self._locked():
             self._replace_master(self._master.followed())

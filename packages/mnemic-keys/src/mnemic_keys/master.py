@@ -100,7 +100,7 @@ class MasterKeys:
         raise KeyFailed("wrong_key", hint="the data keys were wrapped by another master key")
 
     def followed(self) -> MasterKeys:
-        """Return a new key in front; where a change was begun before and not ended, that one goes on."""
+        """Return a new key in front; an earlier unfinished change is continued."""
         return self if len(self.keys) > 1 else MasterKeys((MasterKey(secrets.token_bytes(KEY_BYTES)), *self.keys))
 
     def settled(self) -> MasterKeys:

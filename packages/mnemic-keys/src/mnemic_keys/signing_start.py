@@ -1,5 +1,5 @@
-"""The line of each tenant's audit since which lines are signed, kept beside the keys: whoever strips signatures in the
-store cannot take that away.
+"""First signed line of each tenant's audit log, stored with the keys: an attacker who strips signatures in the store
+cannot remove it.
 """
 
 from __future__ import annotations

@@ -88,8 +88,8 @@ class MemoryHomes:
         return KindRetrieval(_joined(lists)[:top_k], errors | {home: why.reason for home, why in failed.items()})
 
     async def _matching_values(self, query: str) -> list[KindHit]:
-        """Return the matching working values, redacted: values that were set as they are stay visible to the program
-        alone.
+        """Return the matching working values, redacted: values that were set without wrapping stay visible to the
+        program alone.
         """
         values = {key: value for key, value in self.working.snapshot().items() if isinstance(value, str)}
         order = _by_words({key: f"{key} {value}" for key, value in values.items()}, query)

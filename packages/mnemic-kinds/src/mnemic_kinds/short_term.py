@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from mnemic_maintenance.summarise import SUMMARY, shortened
 from mnemic.errors import InvalidInput, NotSupported
 from mnemic.kinds.view import KindView
 from mnemic.ports import SessionStore
@@ -14,6 +13,7 @@ from mnemic.types import ROLES, Deadline, Kind, Level, Message, Origin, Scope
 from mnemic.types.catalog import CATALOG
 from mnemic.types.identity import new_id
 from mnemic_kinds.compaction import Compaction, lineage, split, tokens_of
+from mnemic_maintenance.summarise import SUMMARY, shortened
 
 _CHANNELS = {"user": Origin.USER_STATED, "assistant": Origin.AGENT_INFERRED, "tool": Origin.TOOL_OUTPUT}
 KEEP = 200

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from mnemic_maintenance.summarise import SUMMARY as SUMMARY_ROLE
-from mnemic_maintenance.summarise import shortened
 from mnemic.errors import InvalidInput, ModelFailed
 from mnemic.policy.expiry_rule import FOREVER
 from mnemic.ports import Clock, Completer, RecordStore
@@ -47,6 +45,8 @@ from mnemic.write.derived_memories import (
     sources_of,
 )
 from mnemic_maintenance.reflect import reflections
+from mnemic_maintenance.summarise import SUMMARY as SUMMARY_ROLE
+from mnemic_maintenance.summarise import shortened
 from mnemic_maintenance.topics import Topic, topics_of
 
 PAGE = 500

@@ -16,8 +16,8 @@ async def commit_act(store: RecordStore, decide: Callable[[Reads], Awaitable[tup
     """Commit an act whose lines belong to one tenant and whose marks to another (`Mutation.marks_of`).
 
     One transaction, where the store's may concern two tenants. Elsewhere the lines are committed first and then the
-    marks, after `decide` was asked once more: what is in force has its line. Cut short in between, the act is not in
-    force; whoever does it again leaves a second line.
+    marks, after `decide` was asked once more: every act in force has its line. Cut short in between, the act is not in
+    force; repeating it adds a second line.
     """
     whole = store.capabilities.spans_tenants
 

@@ -234,8 +234,8 @@ async def erase_key(
 async def erase_left(
     store: RecordStore, clock: Clock, *, actor: Actor, feeds: Sequence[OutboxConsumer] = ()
 ) -> tuple[ErasureReceipt, set[Scope]]:
-    """Erase every memory of the actor's tenant, in any scope: what the erasures of its users have left in shared ones.
-    Returns the receipt, and the scopes that contained something.
+    """Erase every memory of the actor's tenant, in any scope: data of erased users left in shared ones. Returns the
+    receipt, and the scopes that contained something.
     """
     now = clock.now()
     token = await subject_token(store, actor.tenant, f"tenant:{actor.tenant}")

@@ -2,7 +2,7 @@
 
 A clock can be wrong for a while. So a memory counts as expired only once two runs of the job, some time apart, have
 both seen a clock past its expiry; only memories that were marked for the whole grace period are purged; and if a clock
-was ahead and has been corrected, what was marked under it is restored.
+was ahead and has been corrected, memories marked under it are restored.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mnemic_maintenance.summary_prompts import LONGEST_LINE, reflection_prompt
 from mnemic.errors import ModelInvalidSchema
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.types import Deadline, Memory
+from mnemic_maintenance.summary_prompts import LONGEST_LINE, reflection_prompt
 from mnemic_maintenance.topics import Topic
 
 MOST_REFLECTIONS = 3

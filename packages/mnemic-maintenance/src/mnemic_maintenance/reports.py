@@ -42,12 +42,12 @@ class MaintenanceReport:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
     """Number of lines of a tenant's audit, the hash of the last one, and the first that does not follow from the line
-    before; None: the whole chain is intact. Whoever keeps `last_hash` elsewhere can also tell that the end was cut off.
+    before; None: the whole chain is intact. With a copy of `last_hash` kept elsewhere, a truncated log is detected too.
 
-    So many lines are `signed`, the last of them `signed_to` (0: none): nobody without the key could have changed what
-    comes before it. `signatures_checked`: the key is at hand here; else the hashes alone were compared. `unsigned_at`:
-    the first line without a signature after lines were signed, as the key folder remembers: a process without the key
-    has written it, or somebody has taken its signature away.
+    So many lines are `signed`, the last of them `signed_to` (0: none): the lines before it cannot have been changed
+    without the key. `signatures_checked`: the key is at hand here; else the hashes alone were compared. `unsigned_at`:
+    the first line without a signature after lines were signed, as the key folder remembers: it was written by a process
+    without the key, or its signature was removed.
     """
 
     lines: int

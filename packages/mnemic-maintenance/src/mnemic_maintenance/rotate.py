@@ -88,7 +88,7 @@ async def _sealed_for(store: RecordStore, vault: TokenVault, tenant: str) -> set
 
 
 async def _values_anew(store: RecordStore, vault: TokenVault, tenant: str) -> int:
-    """Re-encrypt the values behind markers; return their number."""
+    """Re-encrypt the tokenised values; return their number."""
     kept = list((await store.marks(tenant, _VAULT)).items())
     done = 0
     for start in range(0, len(kept), BATCH):

@@ -20,8 +20,8 @@ _WRITES = frozenset({"created", "kept", "pending_review", "revised"})
 async def written_elsewhere(
     store: RecordStore, own: Scope, touched: Mapping[str, Scope] | None = None
 ) -> AsyncIterator[Memory]:
-    """Yield what the owner of the scope `own` wrote in any version outside it: by the author of the memories, or by the
-    audit for memories without an author; `touched` are the results of `touched_elsewhere`.
+    """Yield the memories outside the scope `own` of which its owner wrote a version: by the author of the memories, or
+    by the audit for memories without an author; `touched` are the results of `touched_elsewhere`.
     """
     after = None
     while page := await store.scan(own.tenant, statuses=list(Status), author=own.owner, after=after, limit=PAGE):
@@ -81,8 +81,8 @@ def conversation(tenant: str, session: str) -> Scope | None:
 
 
 async def leave(sessions: SessionStore, place: Scope, subject: str) -> None:
-    """Remove the subject from an open conversation. It ends, unless somebody else speaks in it as well: the words of
-    others stay. Text by several people, such as a summary, is removed.
+    """Remove the subject from an open conversation. It is ended unless another person speaks in it: the words of others
+    stay. Text by several people, such as a summary, is removed.
     """
     messages = await sessions.tail(place, limit=CONVERSATION)
     others = [one for one in messages if one.author not in (None, subject)]

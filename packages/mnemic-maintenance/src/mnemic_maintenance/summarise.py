@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from mnemic_maintenance.summary_prompts import LONGEST_LINE, MOST_POINTS, profile_prompt, summary_prompt
 from mnemic.errors import ModelFailed, ModelInvalidSchema
 from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, NormalisedText
 from mnemic.inject.compact import estimated_tokens
@@ -20,6 +19,7 @@ from mnemic.ports import Completer
 from mnemic.types import Deadline, Message, Prompt
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.text.analyse import terms
+from mnemic_maintenance.summary_prompts import LONGEST_LINE, MOST_POINTS, profile_prompt, summary_prompt
 
 SUMMARY = "summary"
 """Role of a message that summarises older ones."""

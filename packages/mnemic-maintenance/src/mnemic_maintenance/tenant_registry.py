@@ -1,7 +1,7 @@
 """The tenants of an installation: known by name, limited by quotas, suspended and resumed; each act is in its audit.
 
-The settings of a tenant are a mark of the service's own tenant, which no credential can name: nobody who acts inside a
-tenant reaches what limits it.
+The settings of a tenant are a mark of the service's own tenant, which no credential can name: no actor inside a tenant
+can reach the tenant's limits.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _PREFIX = "tenant:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tenant:
-    """Settings of a tenant. `quotas` take the place of those of the settings; None: those of the settings apply.
-    Nobody's credential opens anything in a tenant with a `suspended_at`.
+    """Settings of a tenant. `quotas` take the place of those of the settings; None: those of the settings apply. No
+    credential grants access to a tenant with a `suspended_at`.
     """
 
     tenant: str
@@ -99,7 +99,7 @@ class Tenants:
         return await commit_act(self._store, decide)
 
     async def note(self, tenant: str) -> None:
-        """Record a tenant that a credential has named; a known one stays as it is."""
+        """Record a tenant that a credential has named; an existing one is not changed."""
         now = self._clock.now()
 
         async def work(unit: Unit) -> None:

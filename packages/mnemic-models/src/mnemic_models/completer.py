@@ -1,4 +1,4 @@
-"""A language model behind the client of its vendor, asked through Pydantic AI."""
+"""A language model called with its vendor's client by way of Pydantic AI."""
 
 from __future__ import annotations
 

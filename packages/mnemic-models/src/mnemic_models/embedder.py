@@ -1,4 +1,4 @@
-"""An embedder behind the client of its vendor, asked through Pydantic AI."""
+"""An embedder called with its vendor's client by way of Pydantic AI."""
 
 from __future__ import annotations
 

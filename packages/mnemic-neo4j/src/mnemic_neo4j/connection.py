@@ -183,9 +183,7 @@ class Connection:
 
 
 def _typed(error: BaseException) -> MnemicError:
-    """Return the error of mnemic's tree that says what `error` says; its message stays behind, for it may quote
-    values.
-    """
+    """Return the error of mnemic's tree that says what `error` says; its message is dropped: it may quote values."""
     if isinstance(error, AuthError):
         return StoreUnavailable(hint="the graph server refused the name or the password")
     if isinstance(error, TransientError):

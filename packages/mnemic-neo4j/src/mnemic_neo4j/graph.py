@@ -157,8 +157,8 @@ class Neo4jGraph:
         return bool(rows and rows[0]["linked"])
 
     def _plan(self, scope: Scope) -> None:
-        """Have the server plan the statements of `_linked`, beside the calls: after its start that may take seconds,
-        which no write has.
+        """Have the server plan the statements of `_linked`, in parallel to the calls: after its start that may take
+        seconds, which no write has.
         """
         if not self._planned and (self._planning is None or self._planning.done()):
             self._planning = asyncio.create_task(self._plans(scope), name="mnemic-graph-plans")
@@ -204,7 +204,7 @@ def _uids(place: str, names: Iterable[str]) -> list[str]:
 
 
 async def _forget(transaction: Transaction, scope: Scope, memory_ids: Collection[str]) -> list[str]:
-    """Take away what these memories hold, under the scope's lock; the nodes they named, which may stand alone now."""
+    """Take away what these memories hold, under the scope's lock; the nodes they named, which may be orphaned now."""
     place = _place(scope)
     memories = _uids(place, memory_ids)
     (found,) = await transaction.run(cypher.LOCK, place=place, tenant=scope.tenant, memories=memories)

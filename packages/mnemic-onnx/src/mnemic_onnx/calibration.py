@@ -1,8 +1,8 @@
 """The scale of a model's cosines, by the default model.
 
 Both models embed the same questions and statements (`data/pairs.tsv`, a question and its answer in each line, or a file
-of the user's in that form). Where the cosines of both lie for what does not belong together and for what does gives two
-points, identity a third. Texts in the language of the memories make the better scale: the default model is English.
+of the user's in that form). The cosines of both models for unrelated and for related pairs give two points, identity
+the third. Texts in the language of the memories make the better scale: the default model is English.
 """
 
 from __future__ import annotations

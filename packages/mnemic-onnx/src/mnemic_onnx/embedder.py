@@ -86,7 +86,7 @@ class Model:
         return states
 
     def _pooled(self, states: Floats, mask: NDArray[np.int64]) -> Floats:
-        """Return one vector per text of the states (texts, tokens, dimension); some models pool by themselves."""
+        """Return one vector per text of the states (texts, tokens, dimension); some models include the pooling."""
         if states.ndim == 2:
             return states
         if self._pooling == "cls":

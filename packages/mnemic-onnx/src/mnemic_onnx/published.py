@@ -1,4 +1,4 @@
-"""Settings of a model that sentence-transformers publishes in files beside it."""
+"""Settings of a model, from the files that sentence-transformers publishes with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users erased since a backup was made: found in a later store, and erased from what was restored."""
+"""Users erased since a backup was made: found in a later store, and erased from the restored one."""
 
 from __future__ import annotations
 

@@ -183,8 +183,8 @@ async def _chains(connection: Any, *, checked: bool = False, lanes: bool = True)
 
 
 async def restore(dsn: str, folder: Path, prepare: Callable[[str, Manifest], Awaitable[None]]) -> Manifest:
-    """Put the checked copy into the database, where no schema `mnemic` may be yet; `prepare` is given an address
-    by which it alone can open that before the end. A backup of an older schema is brought up to date by that.
+    """Put the checked copy into the database, where no schema `mnemic` may be yet; `prepare` is given an address by
+    which it alone can open that before the end. A backup of an older schema is migrated on the way.
 
     Raises InvalidInput (`restore:exists`), StoreCorrupt, StoreNewer, StoreFailed, and what `prepare` raises; then
     nothing is there.
@@ -250,7 +250,7 @@ def _sections(manifest: Manifest) -> list[_Section]:
 
 
 async def _tables(connection: Any) -> list[str]:
-    """List the tables to copy of the schema as it is now: an older one has fewer tables."""
+    """List the tables of the present schema to copy: an older one has fewer tables."""
     there = {name for (name,) in await connection.fetch(_THERE)}
     return [table for table in TABLES if table in there]
 

@@ -116,7 +116,7 @@ class Session:
         return status
 
     async def enter(self, tenant: str, lock: int | None = None) -> None:
-        """Restrict row-level security to the rows of `tenant` from now on; with `lock`, once nobody else has it."""
+        """Restrict row-level security to the rows of `tenant` from now on; with `lock`, after waiting for it."""
         await self.route(tenant)
         if lock is not None:
             await self.fetch(_SESSION["lock"], tenant, self._limit(), lock)
@@ -134,7 +134,7 @@ class Session:
         return rows
 
     async def enter_writing(self, tenant: str, level: str, owner: str, fingerprint: str, *, lock: int) -> Any:
-        """Return the same for one scope, once nobody else has `lock`, with the active memory of `fingerprint`."""
+        """Return the same for one scope, after waiting for `lock`, with the active memory of `fingerprint`."""
         await self.route(tenant)
         rows = await self.fetch(_SESSION["enter_writing"], tenant, self._limit(), lock, level, owner, fingerprint)
         self._tenant = tenant

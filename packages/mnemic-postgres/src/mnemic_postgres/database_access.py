@@ -142,8 +142,8 @@ class DatabaseAccess:
 
 @dataclass(frozen=True, slots=True)
 class OpenDatabase:
-    """Open database: the thread with its loop, the connections that belong to it, facts found at opening, and the
-    server, or those behind the router.
+    """Open database: the thread with its loop, its connections, facts determined at opening, and the server or the
+    servers of the router.
     """
 
     thread: LoopThread

@@ -85,7 +85,7 @@ class Servers:
             member.owner.close()
 
     async def close(self, but: Connections) -> None:
-        """Let go of the connections, `but` for those that somebody else closes."""
+        """Release the connections, `but` for those that are closed elsewhere."""
         self.close_owners()
         for member in self._members:
             if member.connections is not but:

@@ -51,7 +51,7 @@ class _Job:
 class GroupCommit:
     """Queues of writes by scope, first in, first out, on the loop of `thread`.
 
-    A write that finds nobody in its scope runs in a separate transaction. Those that come meanwhile would wait for its
+    A write that is alone in its scope runs in a separate transaction. Those that come meanwhile would wait for its
     lock; they run together, one after the other in one transaction. No savepoint separates them, because a router
     allows none: where one fails after it has changed something, all are undone and each runs in a separate one.
     """
@@ -153,7 +153,7 @@ class GroupCommit:
             job.answer()
 
     async def _member(self, job: _Job, session: Session, common: GroupState) -> None:
-        """Run one member. Raises its error where the others cannot go on without it."""
+        """Run one member. Raises its error where the others cannot continue without it."""
         job.result = job.error = None
         transaction = self._transaction(session, common)
         try:

@@ -15,8 +15,8 @@ class GroupState:
     """Knowledge that the members of a group share, who run one after the other inside one BEGIN and COMMIT.
 
     `changed` maps tenant and memory_id of each memory that earlier members wrote to its new state, None if it was
-    removed; `known` are neighbours that were read, which nobody else can change while the scope is locked; `indexes`
-    are those at hand when the group began. Lines, entries and counters wait for `finish`.
+    removed; `known` are neighbours that were read; no other transaction can change them while the scope is locked;
+    `indexes` are those at hand when the group began. Lines, entries and counters wait for `finish`.
     """
 
     space: VectorSpace | None = None

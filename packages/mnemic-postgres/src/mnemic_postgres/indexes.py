@@ -46,8 +46,8 @@ class Indexes:
     index at once.
 
     Before each use an index is brought up to date in the user's own transaction, by the scope's count of changes. One
-    that is missing or far behind is loaded in the background; until then, and for scopes that do not fit into half of
-    `budget` bytes, the database searches.
+    that is missing or far out of date is loaded in the background; until then, and for scopes that do not fit into half
+    of `budget` bytes, the database searches.
     """
 
     def __init__(

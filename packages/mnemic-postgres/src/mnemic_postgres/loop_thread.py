@@ -1,7 +1,7 @@
 """Event loop of the connections, in a separate thread, which any loop and any thread may hand work to.
 
 The driver's connections belong to the loop that made them, but frameworks call a store from many: a new one for each
-synchronous call, or one a thread. So a store brings its own loop. To hand it a call costs about a tenth of a
+synchronous call, or one a thread. So each store starts a loop in a thread. To hand it a call costs about a tenth of a
 millisecond.
 """
 

@@ -60,8 +60,8 @@ async def connected(dsns: Sequence[str], seconds: float) -> AsyncIterator[list[A
 
 
 async def prepare_all(connections: Sequence[Any], space: VectorSpace | None) -> list[Prepared]:
-    """Bring every server up to date, set up new ones like the others, and check that all are alike. Raises what
-    `prepare` raises, and InvalidConfig (`invalid_config:postgres_servers`, `invalid_config:postgres_role`).
+    """Migrate every server, set up new ones like the others, and check that all have the same configuration. Raises
+    what `prepare` raises, and InvalidConfig (`invalid_config:postgres_servers`, `invalid_config:postgres_role`).
     """
     try:
         # One process at a time sets servers up. The first server's lock stands for all, and ends with its connection.

@@ -76,7 +76,7 @@ class Prepared:
 
 
 async def prepare(connection: Any, space: VectorSpace | None, *, salt: bytes | None = None) -> Prepared:
-    """Bring the database up to date, claim it for `space` if one is given, and check that row-level security binds the
+    """Migrate the database, claim it for `space` if one is given, and check that row-level security binds the
     application. A new one takes the `salt`. Needs the owner's rights only if something is to be changed. Raises
     StoreNewer, StoreCorrupt, SpaceMismatch, InvalidConfig (`invalid_config:postgres_<what>`), StoreUnavailable.
     """

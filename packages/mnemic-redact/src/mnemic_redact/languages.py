@@ -2,7 +2,8 @@
 
 Spanish, Portuguese, French, German, Italian, Dutch, Polish, Russian, Turkish, Arabic, Hindi, Chinese, Japanese, Korean
 and Thai. People leave accents out, so that both spellings are here. Each word is an expression in lower case that
-begins with a letter or a class of letters; `~` is a blank. Those of scripts that join words (`joined`) stand anywhere.
+begins with a letter or a class of letters; `~` is a blank. Those of scripts without spaces (`joined`) may occur
+anywhere.
 """
 
 from __future__ import annotations

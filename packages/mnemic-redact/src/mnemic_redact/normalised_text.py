@@ -21,9 +21,9 @@ def fold(text: str) -> tuple[str, list[int] | None]:
     """`text` as detectors read it, and for each character (and the end) its offset in `text`; None where they are
     equal.
 
-    NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space. What is
-    not seen (zero-width characters, soft hyphens, variation selectors, fillers) is not there. Where a script that
-    joins words meets letters and digits of ASCII there is a blank, as other scripts would write it.
+    NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space. Invisible
+    characters (zero-width, soft hyphens, variation selectors, fillers) are removed. Where a script that joins words
+    meets letters and digits of ASCII there is a blank, as other scripts would write it.
     """
     if text.isascii() or text.replace(PLACEHOLDER, "").isascii():
         return text, None

@@ -3,8 +3,8 @@
 **Markers.** What is found becomes `[EMAIL#3fa9c1d27b08]`: the entity, a pseudonym of 8 hex digits, and a check of 4.
 Both are HMAC-SHA-256 under the tenant's secret, the pseudonym of the thing itself (so that two people stay two people,
 and one person stays one), the check of entity and pseudonym. So a marker proves itself: a genuine one is left alone,
-which makes redaction idempotent; a look-alike that somebody typed has no valid check and loses its brackets,
-`(EMAIL#...)`, so that nobody can pass off a text as redacted. A bare `[EMAIL]` is not a marker and stays.
+which makes redaction idempotent; a typed look-alike has no valid check and loses its brackets, `(EMAIL#...)`, so that
+no text can be passed off as redacted. A bare `[EMAIL]` is not a marker and stays.
 
 **Overlaps.** All detectors see the same text. Matches that overlap are replaced together, under the name of the
 longest, so that no part of a number or address is left.

@@ -88,7 +88,7 @@ return added
 
 
 class RedisHotSet:
-    """A `HotSet` behind `link`: a sorted set for each scope that somebody has asked for, ranked by `happened_at`."""
+    """A `HotSet` behind `link`: a sorted set for each requested scope, ranked by `happened_at`."""
 
     name = "hot_set"
 

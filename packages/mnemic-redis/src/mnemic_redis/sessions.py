@@ -44,7 +44,7 @@ _log = logging.getLogger("mnemic.stores.redis")
 
 
 class RedisSessions:
-    """A `SessionStore` on the server of `link`. What the server loses is lost: sessions are not memories.
+    """A `SessionStore` on the server of `link`. Data lost by the server is not restored: sessions are not memories.
 
     A key is a digest of the scope, and its hash tag: a cluster spreads sessions over its servers, and no name that
     people chose is part of a key. An entry of a list that is no message, or has a role that no conversation has, is

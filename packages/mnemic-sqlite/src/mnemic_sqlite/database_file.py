@@ -1,4 +1,4 @@
-"""The file: how it is opened, recognised, created and brought up to the present schema."""
+"""The file: opening, recognition, creation and migration to the present schema."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _prepare(path: Path, durability: str, busy: BusyHandler, vfs: str | None) ->
 
 
 def _read_only(path: Path, durability: str, vfs: str | None) -> apsw.Connection:
-    """Raise StoreUnavailable (`read_only_schema`) for a file that would have to be brought up to date first."""
+    """Raise StoreUnavailable (`read_only_schema`) for a file that would have to be migrated first."""
     connection = connect(path, durability=durability, vfs=vfs)
     if connection.pragma("user_version") < newest_schema():
         connection.close()

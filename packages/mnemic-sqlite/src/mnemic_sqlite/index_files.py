@@ -34,8 +34,8 @@ _ROOM = 64 << 20
 
 
 def file_of(path: str, scope_id: int) -> Path:
-    """Return the path of a scope's image. `path` is the memory file as SQLite names it, links followed, so that whoever
-    removes a memory finds the image that another process has written.
+    """Return the path of a scope's image. `path` is the memory file as SQLite names it, links followed, so that a
+    process that removes a memory finds the images of other processes.
     """
     return Path(f"{path}-index-{scope_id}")
 
@@ -103,7 +103,7 @@ def save(connection: apsw.Connection, scope_id: int, index: ScopeIndex, unchange
 
 def drop(connection: apsw.Connection, scope_id: int) -> None:
     """Remove the scope's image and its mark, in the transaction that `connection` has open. Raises OSError where the
-    file cannot be removed: what it says of a removed memory must not stay.
+    file cannot be removed: its entries of removed memories must not persist.
     """
     fetch(connection, "DELETE FROM meta WHERE name = ?", (_name(scope_id),))
     file_of(connection.filename, scope_id).unlink(missing_ok=True)

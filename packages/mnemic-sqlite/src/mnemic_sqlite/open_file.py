@@ -199,7 +199,7 @@ class OpenFile:
             return self._indexes
 
     def _save_index(self, scope_id: int, slot: Slot, unchanged_since: int) -> None:
-        """Let the writer store the image of an index that was just read; nobody waits for it."""
+        """Let the writer store the image of an index that was just read; no caller waits for it."""
 
         def save(index: ScopeIndex) -> None:
             from mnemic_sqlite.index_files import save as saved

@@ -213,7 +213,7 @@ def _line_places(text: bytes) -> Iterator[tuple[_Place, int]]:
 
 
 def _settle(folder: Path) -> None:
-    """Bring the names of the folder's files onto the disk."""
+    """Sync the folder, so that the names of its files are durable."""
     opened = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(opened)

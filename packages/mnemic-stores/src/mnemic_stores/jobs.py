@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class JobTables(ABC):
-    """The part of the port's `RecordStore` that only jobs use. The code behind it is loaded with the first of these
+    """The part of the port's `RecordStore` that only jobs use. The implementation is loaded with the first of these
     verbs.
     """
 

@@ -1,4 +1,4 @@
-"""Requests that bring a statement: add, and many at once."""
+"""Requests that contain a statement: add, and many at once."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
     from mnemic.compat.mem0 import Memory
 
-A program that uses mem0 changes this import and goes on: filters, results and errors have the shapes it knows. What
-differs is in the page "Moving from another product".
+A program that uses mem0 changes this import and nothing else: filters, results and errors have the shapes it knows.
+What differs is in the page "Moving from another product".
 """
 
 from __future__ import annotations

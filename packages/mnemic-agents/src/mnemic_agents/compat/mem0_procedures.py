@@ -8,10 +8,10 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.engine.extraction import NO_MODEL
-from mnemic_maintenance.summarise import shortened
 from mnemic.errors import NotSupported
 from mnemic.types import Deadline, Message
 from mnemic_agents.compat.mem0_values import refused
+from mnemic_maintenance.summarise import shortened
 
 PROCEDURAL = "procedural_memory"
 _MAX_TOKENS = 1_000

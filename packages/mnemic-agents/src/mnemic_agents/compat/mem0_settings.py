@@ -112,7 +112,7 @@ def settings_of(config: Any) -> Settings:
 
 
 def _as_mapping(config: Any) -> Mapping[str, Any]:
-    """Return the configuration as a mapping; of mem0's `MemoryConfig` only what was set, not its defaults."""
+    """Return the configuration as a mapping; of mem0's `MemoryConfig` only the fields that were set, no defaults."""
     if hasattr(config, "model_dump"):
         found: Mapping[str, Any] = config.model_dump(exclude_unset=True)
         return found

@@ -20,7 +20,7 @@ class RedactedOperations:
     """Operations without personal data in stored values, queries and filters. Namespaces and keys are unchanged: the
     application finds its documents by them.
 
-    The secret behind the markers is a document of the tenant `<tenant>.redaction`, created at first use.
+    The secret that the markers are derived from is a document of the tenant `<tenant>.redaction`, created at first use.
     """
 
     def __init__(self, documents: DocumentStore, tenant: str) -> None:
@@ -30,7 +30,7 @@ class RedactedOperations:
         self._secret: bytes | None = None
 
     def of(self, ops: list[Op]) -> list[Op]:
-        """Return the operations as they are carried out."""
+        """Return the operations, redacted, in the form in which they are executed."""
         secret = self._kept_secret()
         return [_redacted(op, lambda value: redact_value(value, self._redactor, secret)) for op in ops]
 

@@ -151,5 +151,5 @@ def _as_quoted(candidate: Candidate, said: str) -> Candidate | None:
 
 
 def _conflict(known: Sequence[KnownMemory]) -> dict[str, Any]:
-    """Describe what a new value takes the place of."""
+    """Describe the values that a new value replaces."""
     return {"replaces": [{"value": one.content, "memory_id": one.memory_id, "version": one.version} for one in known]}

@@ -1,4 +1,6 @@
-"""Home of a turn's lasting memories: the engine, behind the gateway, or whatever else keeps this promise."""
+"""Backend for the long-term memory of a turn: the engine by way of its gateway, or any other implementation of this
+protocol.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The eleven steps of a turn with memory: plain functions from a state to what changes in it.
 
-Each catches what it meets, puts it in `errors` under its own name, and leaves a state that the next step can go on
-from. A turn that has failed passes through the rest without effect.
+Each catches its exceptions, records them in `errors` under its name, and leaves a state from which the next step can
+continue. A turn that has failed passes through the rest without effect.
 """
 
 from __future__ import annotations
@@ -266,7 +266,9 @@ class MemorySteps:
         return change | MemoryState(final_output=output_of(state | change))
 
     async def _record(self, state: MemoryState, results: Sequence[Mapping[str, Any]], errors: list[str]) -> None:
-        """Keep the user's message beside what was captured of it, unless something of it was left out or waits."""
+        """Record the user's message in addition to what was captured of it, unless a part of it was left out or awaits
+        review.
+        """
         skipped = [one["reason"] for one in state["skipped_memory_updates"]]
         stored = all(one["success"] for one in results)
         if not (self._long_term.policy.keep_messages and stored and is_recorded(skipped, stored=bool(results))):

@@ -48,11 +48,11 @@ class MemoryState(TypedDict, total=False):
 class TurnRules:
     """Rules of a turn where the pattern leaves a choice, and its limits (tokens are estimated).
 
-    `on_retrieval_failure`: go on without personalisation, with the error recorded, or stop for review. `on_conflict`: a
-    changed value replaces the old one and says which, or waits for review. `on_sensitive`: personal data and secrets
-    are left out, or wait for review; so is what `sensitive_topics` names (`health`, `papers`: numbers of identity
-    papers). `on_write_failure`: the answer is kept and the failure reported, or it also asks
-    for review. Instructions always wait for review. Raises InvalidConfig.
+    `on_retrieval_failure`: continue without personalisation, with the error recorded, or stop for review.
+    `on_conflict`: a changed value replaces the old one and says which, or waits for review. `on_sensitive`: personal
+    data and secrets are left out, or wait for review; so is what `sensitive_topics` names (`health`, `papers`: numbers
+    of identity papers). `on_write_failure`: the answer is kept and the failure reported, or it also asks for review.
+    Instructions always wait for review. Raises InvalidConfig.
     """
 
     on_retrieval_failure: Literal["continue", "review"] = "continue"

@@ -12,7 +12,7 @@ from mnemic_maintenance.archive import ArchivedConsent, ArchivedMemory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A message to record, a memory to store or to bring back, a consent, or why there is neither.
+    """A message to record, a memory to store or to restore, a consent, or the reason why there is none.
 
     Exactly one of `content`, `skipped` (left out on purpose: the reason) and `problem` (cannot be used) is set. `place`
     says where it is in the file: `line 12`, or `message 3 of session_2`.

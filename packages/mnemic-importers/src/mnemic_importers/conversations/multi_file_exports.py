@@ -73,7 +73,7 @@ def _bounded(names: Iterator[str]) -> tuple[str, ...]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Return True for folders of a zip, and for what programs keep beside a user's files: macOS in a zip, the settings
+    """Return True for folders of a zip, and for files that programs keep next to a user's: macOS in a zip, the settings
     and the bin of a note-taking program, version control.
     """
     return name.endswith("/") or any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))

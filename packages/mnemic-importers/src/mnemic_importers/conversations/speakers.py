@@ -1,7 +1,7 @@
 """Speakers of a conversation, and the one of them who is the user.
 
-A chat between people does not always say whose export it is. Only what the user says becomes facts, so somebody has to
-name the user.
+A chat between people does not always say whose export it is. Only the user's statements become facts, so the user must
+be named.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Speakers:
             yield item
 
     def has(self, name: str) -> bool:
-        """Return True if somebody of this name speaks."""
+        """Return True if a speaker has this name."""
         return any(_same(name, one) for one in self.people)
 
     def names(self) -> list[str]:

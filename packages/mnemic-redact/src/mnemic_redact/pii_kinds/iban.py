@@ -25,7 +25,7 @@ _SEPARATORS = str.maketrans("", "", " -")
 
 @lru_cache(maxsize=64)
 def _account(characters: int) -> re.Pattern[str]:
-    """So many letters and digits; a word may stand behind the last digit."""
+    """So many letters and digits; a word may follow the last digit."""
     return re.compile(
         rf"(?:[ \-]?+[A-Za-z0-9]){{{characters}}}+(?:(?![^\W_])|(?<=\d)(?=[A-Za-z]{{1,12}}(?![^\W_])))", re.ASCII
     )

@@ -1,7 +1,7 @@
 """Numbers that a state gives a person, known by their form and proved by their check digits.
 
 What has no check digit is taken where its form is like nothing else (the United Kingdom, Korea); digits in one piece
-where the number's name stands before them.
+preceded by the number's name.
 """
 
 from __future__ import annotations

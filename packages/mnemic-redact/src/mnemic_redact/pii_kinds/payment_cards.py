@@ -55,8 +55,8 @@ _GLUED = Folded(r"[^\W_]{1,16}")
 
 
 def _alone(match: re.Match[str]) -> bool:
-    """Letters at both ends, digits behind those at one, or a letter or two in front (a licence, "U629...") make a
-    number part of a longer name. A word at one end does not: "visa4111...", "4111...exp".
+    """Letters at both ends, further digits after those at one, or one or two leading letters (a licence, "U629...")
+    make a number part of a longer identifier. A word at one end does not: "visa4111...", "4111...exp".
     """
     text, (start, end) = match.string, match.span()
     before = _GLUED.compiled.match(text[max(0, start - 16) : start][::-1])

@@ -158,7 +158,7 @@ def _trail_halves(connection: apsw.Connection) -> Iterator[str]:
 
 
 def _is_sent(version: int, status: str) -> bool:
-    """Projections hear of active memories and of the end of those they know."""
+    """Projections are notified of active memories and of the end of those they contain."""
     return status == Status.ACTIVE or (version > 1 and status != Status.PENDING_REVIEW)
 
 

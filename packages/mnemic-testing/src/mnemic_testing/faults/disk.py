@@ -151,7 +151,7 @@ def _is_watched(file: int | bytes, folder: str) -> bool:
 class FailingSyncs(apsw.VFS):
     """Register by making one; open stores with `vfs=name`. After `fail`, the `nth` sync fails, `sticky`: all from then.
 
-    A failure here reaches whoever called SQLite, also where SQLite itself would pass over it: while a checkpoint or a
+    A failure here reaches the caller of SQLite, even where SQLite itself would ignore it: while a checkpoint or a
     connection's end is under way. Heal it before those.
     """
 

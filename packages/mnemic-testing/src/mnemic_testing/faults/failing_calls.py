@@ -51,7 +51,7 @@ class NthCall:
 class FailingStore:
     """A `RecordStore` in front of another. Every call of the port counts, also inside a transaction or a snapshot.
 
-    `deaf`: the commit of this number from here on (from 1) is made, and fails all the same: nobody hears of it.
+    `deaf`: the commit of this number from here on (from 1) is made, and fails all the same: it is not reported.
     """
 
     def __init__(self, inner: RecordStore, error: Callable[[], MnemicError] = StoreUnavailable) -> None:

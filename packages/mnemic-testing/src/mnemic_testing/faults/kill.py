@@ -120,7 +120,7 @@ class _Run:
         return [json.loads(line) for line in heard.split(b"\n")[:-1]]
 
     def _account(self, said: list[dict[str, Any]]) -> None:
-        """Record what the writer acknowledged; what it only began is unknown."""
+        """Record what the writer acknowledged; calls without an answer are unknown."""
         repeated = self._unknown
         for line in said:
             if "found" in line:
@@ -154,7 +154,7 @@ class _Run:
 
 
 def _live(path: Path, oracle: Oracle, unknown: Call | None, writing: int, seed: int) -> None:
-    """Write until killed, saying what it begins and what was answered."""
+    """Write until killed, reporting each call and its answer."""
     try:
         asyncio.run(_write(path, oracle, unknown, writing, random.Random(seed)))  # noqa: S311
     except BaseException as error:  # noqa: BLE001

@@ -167,7 +167,7 @@ class Oracle:
 
 
 def word(choice: random.Random) -> str:
-    """Return a word that nobody has said before, most likely."""
+    """Return a word that has most likely not been used before."""
     return "".join(choice.choices(_SYLLABLES, k=4))
 
 

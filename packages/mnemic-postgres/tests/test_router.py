@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from mnemic.bootstrap import build_store
-from mnemic.bootstrap.document_stores import build_documents
+from mnemic.bootstrap.stores import build_documents
 from mnemic.errors import InvalidConfig, MnemicError, NotSupported, StoreNewer, StoreUnavailable
 from mnemic.ports import Snapshot, Transaction
 from mnemic.runtime.clock import SystemClock

@@ -11,9 +11,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mnemic.bootstrap.embedders import build_embedder
-from mnemic.bootstrap.graph_stores import build_graph, keeps_graph
-from mnemic.bootstrap.record_stores import build_store, sqlite_path, store_file
-from mnemic.bootstrap.session_stores import build_sessions
+from mnemic.bootstrap.stores import (
+    build_documents,
+    build_graph,
+    build_sessions,
+    build_store,
+    keeps_graph,
+    sqlite_path,
+    store_file,
+)
 from mnemic.config import Settings
 from mnemic.dispatch import Middleware
 from mnemic.engine import MemoryEngine
@@ -25,7 +31,6 @@ from mnemic.runtime.clock import SystemClock
 from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
-    from mnemic.bootstrap.document_stores import build_documents
     from mnemic.bootstrap.keyrings import build_keyring, key_folder
     from mnemic.bootstrap.models import (
         DEFAULT_MODEL,
@@ -45,7 +50,6 @@ if TYPE_CHECKING:
 _LATE = {
     "DEFAULT_MODEL": "models",
     "build_completer": "models",
-    "build_documents": "document_stores",
     "build_entity_reader": "models",
     "build_extractor": "models",
     "build_keyring": "keyrings",

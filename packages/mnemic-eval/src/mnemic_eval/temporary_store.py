@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from mnemic.bootstrap.record_stores import postgres_dsn
+from mnemic.bootstrap.stores import postgres_dsn
 from mnemic.errors import InvalidConfig
 from mnemic.plugins.extras import brought_by
 from mnemic_eval.commit_floor import bare_commits

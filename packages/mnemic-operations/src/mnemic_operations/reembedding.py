@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mnemic.bootstrap.embedders import build_embedder
 from mnemic.bootstrap.keyrings import build_keyring
-from mnemic.bootstrap.record_stores import build_store
+from mnemic.bootstrap.stores import build_store
 from mnemic.config import Settings
 from mnemic.ports import Clock
 from mnemic_maintenance.reembed import ReembedResult, reembed

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mnemic.bootstrap.copies_and_replicas import plain, routed
 from mnemic.bootstrap.plugin_backends import backend
-from mnemic.bootstrap.record_stores import build_store, store_file
+from mnemic.bootstrap.stores import build_store, store_file
 from mnemic.errors import NotSupported
 from mnemic.ports import Clock, Keyring, RecordStore
 from mnemic.types import Actor, VectorSpace

@@ -1,15 +1,19 @@
-"""Addresses to record stores."""
+"""Stores by their addresses: memories, the graph of entities, conversations in progress, documents."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 from urllib.parse import unquote, urlsplit
 
-from mnemic.errors import InvalidConfig
+from mnemic.bootstrap.first_use import AtFirstUse
+from mnemic.errors import InvalidConfig, NotSupported
 
 if TYPE_CHECKING:
-    from mnemic.ports import Keyring, RecordStore
+    from mnemic.config import Settings
+    from mnemic.ports import Clock, DocumentStore, Keyring, RecordStore, SessionStore
+    from mnemic.ports.graph import GraphStore
+    from mnemic.ports.projections import Projection
 
 RESERVED_BYTES = 4 * 1024 * 1024
 """Disk space reserved next to the file, so that an erasure works on a full disk too: its batches need less."""
@@ -97,3 +101,78 @@ def _replica_dsn(location: str) -> str | None:
     if found is None and named is not None:
         raise InvalidConfig("replica", hint="a replica is a PostgreSQL server: use postgresql://...")
     return found
+
+
+def build_graph(settings: Settings) -> GraphStore:
+    """Return the graph of entities: in the store, unless `settings.graph` names a server. Raises InvalidConfig."""
+    if settings.graph is not None:
+        return _served_graph(settings.graph)
+    if settings.store == "memory:" or is_offered_store(settings.store):
+        from mnemic_stores.graph import InProcessGraph
+
+        return InProcessGraph()
+    return cast("GraphStore", AtFirstUse(lambda: _graph_of(settings.store)))
+
+
+def _served_graph(address: str) -> GraphStore:
+    from mnemic.bootstrap.plugin_backends import backend
+
+    build = None if postgres_dsn(address) is not None else backend("graphs", address)
+    if build is None:
+        raise InvalidConfig("graph", hint="use neo4j://user:password@host:port/database, bolt:// or a plug-in's")
+    graph: GraphStore = build(address)
+    return graph
+
+
+def _graph_of(location: str) -> GraphStore:
+    """Return the graph in the record store at `location`."""
+    from mnemic.bootstrap.copies_and_replicas import plain, routed
+    from mnemic.bootstrap.plugin_backends import backend
+
+    if (build := backend("graphs", location)) is not None:
+        graph: GraphStore = build(plain(location), **routed(location))
+        return graph
+    from mnemic_sqlite.graph import SqliteGraph
+
+    return SqliteGraph(sqlite_path(location))
+
+
+def keeps_graph(settings: Settings) -> bool:
+    """Tell whether the store writes the graph together with the memories; else the outbox feeds it."""
+    return settings.graph is None and settings.store != "memory:" and not is_offered_store(settings.store)
+
+
+def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Projection, ...]]:
+    """Return the session store: in this process (`memory:`), on Redis, or a plug-in's. Raises InvalidConfig."""
+    if location == "memory:":
+        return cast("SessionStore", AtFirstUse(lambda: _in_process(clock))), ()
+    from mnemic.bootstrap.plugin_backends import backend
+
+    build = backend("sessions", location)
+    if build is None:
+        raise InvalidConfig("redis", hint="an address begins with redis://, rediss://, or a plug-in's scheme")
+    sessions, copies = build(location)
+    return sessions, tuple(copies)
+
+
+def _in_process(clock: Clock) -> SessionStore:
+    from mnemic_stores.in_process_sessions import InProcessSessions
+
+    return InProcessSessions(clock)
+
+
+def build_documents(location: str) -> DocumentStore:
+    """Return the documents in the store at `location`: a path, `sqlite:///path`, `postgresql://...` or a URL whose
+    scheme a plug-in offers. Raises NotSupported for `memory:`.
+    """
+    if location == "memory:":
+        raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
+    from mnemic.bootstrap.copies_and_replicas import plain, routed
+    from mnemic.bootstrap.plugin_backends import backend
+
+    if (build := backend("document_stores", location)) is not None:
+        documents: DocumentStore = build(plain(location), **routed(location))
+        return documents
+    from mnemic_sqlite.documents import SqliteDocuments
+
+    return SqliteDocuments(sqlite_path(location))

@@ -116,7 +116,10 @@ class Commits:
             view.unanswered = attempt if made is None else None
             return made is True
 
-        return await self._link.change(statements, settled=settled)
+        made = await self._link.change(statements, settled=settled)
+        if made:
+            self._partitions.confirm(home, _next(head))
+        return made
 
     async def was_made(self, unanswered: UnansweredTransaction) -> bool | None:
         """Check whether a transaction without an answer was made; None while it may still be. Raises CommitUnknown."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import zlib
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +22,7 @@ SHARDS = 16
 """Partitions over which the lists of partitions are spread."""
 
 _AT_ONCE = 16
+_MOST_CONFIRMED = 10_000
 
 LEASE = 2.0
 """Seconds after which a change over several partitions that is not decided yet is given up by who meets it."""
@@ -52,6 +54,7 @@ class Partitions:
         self.link = link
         self.answers = Answers()
         self._prefix = prefix
+        self._confirmed: OrderedDict[Partition, int | None] = OrderedDict()
 
     def key(self, home: Partition) -> tuple[str, str, str]:
         """Return the key of a partition as it is stored."""
@@ -67,14 +70,44 @@ class Partitions:
         return zlib.crc32(stored.encode("utf-8", "surrogatepass")) % SHARDS, stored
 
     async def head(self, home: Partition) -> Head:
-        """Return the state of a partition and its small rows, once no change over several partitions locks it."""
+        """Return the state of a partition and its small rows, once no change over several partitions locks it.
+
+        A version that this process has neither committed nor confirmed is read serially: a commit that is still under
+        way, or whose coordinator was lost, may be on one replica alone, and reads repair its version on others without
+        its rows. Once a serial read has shown it, a majority has all of it.
+        """
         began = time.monotonic()
+        serial = home not in self._confirmed
         while True:
-            rows = await self.link.ask("small", self.key(home))
-            version, writers, pending = rows[0][3:] if rows else await self.state(home)
-            if pending is None:
-                return Head(version, writers or "", {(name, key): value for name, key, value, *_ in rows})
-            await self.settle(home, pending, began)
+            head, pending = await self._head(home, serial=serial)
+            if pending is not None:
+                await self.settle(home, pending, began)
+            elif serial or self._confirmed.get(home, -1) == head.version:
+                self.confirm(home, head.version)
+                return head
+            else:
+                serial = True
+
+    async def _head(self, home: Partition, *, serial: bool) -> tuple[Head, Any]:
+        """Return the state of a partition with its small rows, and who locks it."""
+        key = self.key(home)
+        if rows := await self.link.ask("small", key, serial=serial):
+            return _head_of(rows)
+        # An empty answer does not name the version that it is of. Read again after the state, the rows cannot be older
+        # than the version: rows from before a commit would pass for its own.
+        version, writers, pending = await self.state(home, serial=serial)
+        if version is None:
+            return Head(None, ""), pending
+        if rows := await self.link.ask("small", key, serial=serial):
+            return _head_of(rows)
+        return Head(version, writers or "", sure=False), pending
+
+    def confirm(self, home: Partition, version: int | None) -> None:
+        """Note that a majority of the replicas has this version of a partition."""
+        self._confirmed[home] = version
+        self._confirmed.move_to_end(home)
+        while len(self._confirmed) > _MOST_CONFIRMED:
+            self._confirmed.popitem(last=False)
 
     async def state(self, home: Partition, *, serial: bool = False) -> tuple[Any, Any, Any]:
         """Return version, last writers and the holder of a partition."""
@@ -218,7 +251,10 @@ class Partitions:
             ):
                 return await self._is_free(home, change)
         finish = [("finish", (version, writers, *key, change)), *self.rows(home, last)]
-        return await self.link.change(finish, settled=None) or await self._is_free(home, change)
+        if await self.link.change(finish, settled=None):
+            self.confirm(home, version)
+            return True
+        return await self._is_free(home, change)
 
     async def _is_free(self, home: Partition, change: str) -> bool:
         return bool((await self.state(home, serial=True))[2] != change)
@@ -230,6 +266,12 @@ class Partitions:
             ("remove", (*key, name, place)) if value is None else ("put", (*key, name, place, value))
             for name, place, value in written
         ]
+
+
+def _head_of(rows: Sequence[Any]) -> tuple[Head, Any]:
+    """Return the head that these small rows name, and who locks the partition."""
+    _, _, _, version, writers, pending = rows[0]
+    return Head(version, writers or "", {(name, key): value for name, key, value, *_ in rows}), pending
 
 
 def beyond_clocks() -> int:

@@ -78,7 +78,8 @@ STATEMENTS = {
     "state": f"SELECT version, writers, pending FROM rows {_HERE} LIMIT 1",
     "get": f"SELECT key, value, version, pending FROM rows {_HERE} AND name = ? AND key IN ?",
     "scan": f"{_SCAN} LIMIT ?",
-    "whole": f"SELECT key, value FROM rows {_HERE} AND name = ?",
+    # The version is asked for so that a read that repairs rows repairs it too.
+    "whole": f"SELECT key, value, version FROM rows {_HERE} AND name = ?",
     "scan_back": f"{_SCAN} ORDER BY name DESC, key DESC LIMIT ?",
     "put": "INSERT INTO rows (tenant, level, owner, name, key, value) VALUES (?, ?, ?, ?, ?, ?)",
     "remove": f"DELETE FROM rows {_HERE} AND name = ? AND key = ?",

@@ -137,10 +137,11 @@ class Partitions:
         values = (*self.key(home), name, first, end, limit)
         return await self.link.ask("scan_back" if reverse else "scan", values)
 
-    async def every(self, home: Partition, name: str) -> list[Any] | None:
+    async def every(self, home: Partition, name: str) -> list[tuple[bytes, bytes]] | None:
         """Read the rows of a table from every replica, which gives each what it lacks; None where one is away."""
         try:
-            return await self.link.ask("whole", (*self.key(home), name), of_all=True)
+            rows = await self.link.ask("whole", (*self.key(home), name), of_all=True)
+            return [(key, stored) for key, stored, _ in rows]
         except (StoreBusy, StoreUnavailable):
             return None
 

@@ -67,7 +67,7 @@ class Upkeep:
             rows = await self._partitions.every(home, NAMES[table])
             if rows is None:
                 return True
-            if any(named_by(stored) is None for _, stored, _ in rows):
+            if any(named_by(stored) is None for _, stored in rows):
                 await self._store.transact(partial(_note, home=home, moved=""))
                 return False
         await self._store.transact(partial(_note, home=home, moved=None))
@@ -85,7 +85,7 @@ class Upkeep:
         await self._commits.overtake(home)
         tables = [await self._partitions.every(home, NAMES[table]) for table in LARGE]
         whole = [rows for rows in tables if rows is not None]
-        names = {named.name for rows in whole for _, stored, _ in rows if (named := named_by(stored)) is not None}
+        names = {named.name for rows in whole for _, stored in rows if (named := named_by(stored)) is not None}
         left = {named: memory for named, memory in listed.items() if named.name not in names}
         if len(whole) < len(tables):
             return list(left.values())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -215,6 +216,22 @@ async def test_health_and_papers_are_sensitive_unless_the_rules_say_otherwise(
     assert turn["final_output"]["skipped_updates"] == []
     with pytest.raises(InvalidConfig, match="sensitive_topics"):
         TurnRules(sensitive_topics=frozenset({"weather"}))
+
+
+async def test_health_that_the_user_asks_to_remember_is_kept(runner: str, memory: LongTerm) -> None:
+    async def said(words: str, value: str) -> Any:
+        proposed = replace(wish(value, "style"), source=Source(origin=Origin.USER_STATED, quote=words))
+        turn = await Assistant(runner, memory, extractor=Proposals([proposed])).say(words)
+        return turn["final_output"]
+
+    kept = await said("Remember that I use a wheelchair.", "I use a wheelchair")
+    assert kept["skipped_updates"] == []
+    assert [one["value"]["value"] for one in kept["stored_updates"]] == ["I use a wheelchair"]
+    for words, value in (
+        ("I use a wheelchair too often.", "I use a wheelchair too often"),
+        ("Remember that my passport number is C01X00T47.", "my passport number is C01X00T47"),
+    ):
+        assert [one["reason"] for one in (await said(words, value))["skipped_updates"]] == ["sensitive"]
 
 
 async def test_personal_data_in_the_quote_alone_is_sensitive_too(runner: str, memory: LongTerm) -> None:

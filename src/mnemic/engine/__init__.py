@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from mnemic.ports.projections import Projection
     from mnemic.requests import Run
     from mnemic.retrieve.intent_planning import Planner
+    from mnemic.types import ConversationReceipts
     from mnemic.types.trace import RunReport, Watch
     from mnemic.write.model_judge import Judge
     from mnemic.write.outbox_worker import OutboxWorker
@@ -301,9 +302,8 @@ class MemoryEngine(AdministrationVerbs):
         """
         from mnemic.engine.message_forms import messages_of
 
-        return await self.handle(
-            requests.Record(messages=tuple(messages_of(messages, session=actor.session))), actor=actor
-        )
+        said = messages_of(messages, session=actor.session)
+        return await self.handle(requests.Record(messages=tuple(said)), actor=actor)
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
         """Remember the durable facts in the user's message; the report lists what was written, blocked and skipped."""
@@ -331,11 +331,11 @@ class MemoryEngine(AdministrationVerbs):
         actor: Actor,
         infer: bool = True,
         metadata: Mapping[str, Any] | None = None,
-    ) -> Sequence[WriteReceipt]:
+    ) -> ConversationReceipts:
         """Remember a conversation in a program's usual form: a text, a dictionary with `role` and `content`, or a list
         of them. With `infer`, the durable facts in the user's messages are stored, else every message as it is.
-        `metadata` becomes the data of each memory. Returns one receipt for each memory; if the language model or a
-        budget stops it, everything remembered so far stays written and the error is raised.
+        `metadata` becomes the data of each memory. Returns a receipt for each memory, with what is `asked` of memory;
+        if the language model or a budget stops it, what is remembered so far stays written and the error is raised.
         """
         from mnemic.engine.message_forms import remember
 

@@ -14,7 +14,7 @@ from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.model_extractor import TURNS_BEFORE, windows
 from mnemic.inject.messages import SYSTEM, TOOL, has_tool_result, role_of, text_of
 from mnemic.requests import Run
-from mnemic.types import Actor, Candidate, JsonValue, Message, WriteReceipt
+from mnemic.types import Actor, Candidate, ConversationReceipts, JsonValue, Message, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.dispatch.gateway import MemoryGateway
@@ -113,21 +113,23 @@ async def remember(
     infer: bool = True,
     metadata: Mapping[str, JsonValue] | None = None,
     wishes: str = "",
-) -> Sequence[WriteReceipt]:
-    """Return a receipt for each memory that was made; see `MemoryEngine.remember`. `wishes`: what the language model
-    should keep or leave out in this call. Raises NotSupported (`wishes`) without a model.
+) -> ConversationReceipts:
+    """Return a receipt for each memory that was made, and what is asked of memory; see `MemoryEngine.remember`.
+    `wishes`: what the language model should keep or leave out in this call. Raises NotSupported (`wishes`) without a
+    model.
     """
     parsed, data = messages_of(messages, session=actor.session), dict(metadata or {})
     if not infer:
         parts = [part for message in parsed for part in in_parts(message)]
         made = [replace(one, data={**one.data, **data}) for one in message_candidates(parts)]
-        return await engine.add_many(made, actor=actor)
+        return ConversationReceipts(await engine.add_many(made, actor=actor))
     made_of = await captured(engine, parsed, actor=actor, data=data, wishes=wishes)
     reports = [one for one in made_of if one is not None]
     for report in reports:
         if report.status != "ok":
             raise _failure(report.stop_reason)
-    return tuple(receipt for report in reports for receipt in report.receipts)
+    receipts = (receipt for report in reports for receipt in report.receipts)
+    return ConversationReceipts(receipts, (asked for report in reports for asked in report.asked))
 
 
 def _failure(reason: str) -> MnemicError:

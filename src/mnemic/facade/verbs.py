@@ -15,7 +15,7 @@ from mnemic.types import Actor, AuditEvent, Candidate, Message, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.engine.lineage import Lineage, Use
-    from mnemic.types import MemoryRequest, RequestOutcome
+    from mnemic.types import ConversationReceipts, MemoryRequest, RequestOutcome
     from mnemic.types.trace import RunReport
     from mnemic_maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
     from mnemic_maintenance.undo import UndoReceipt
@@ -76,7 +76,7 @@ class MemoryVerbs(KindAndMaintenanceVerbs[M]):
         *,
         infer: bool = True,
         metadata: Mapping[str, Any] | None = None,
-    ) -> Sequence[WriteReceipt]:
+    ) -> ConversationReceipts:
         """Remember a text, a message (`role`, `content`) or a list of them; see `MemoryEngine.remember`."""
         return await self.engine.remember(messages, actor=self.actor, infer=infer, metadata=metadata)
 

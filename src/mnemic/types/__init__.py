@@ -42,7 +42,13 @@ if TYPE_CHECKING:
     )
     from mnemic.types.graph import Fragment, Neighbour, Node, Relation
     from mnemic.types.language_models import Completion, Cost, Prompt
-    from mnemic.types.message_requests import ForgetResult, MemoryRequest, MemoryRequestKind, RequestOutcome
+    from mnemic.types.message_requests import (
+        ConversationReceipts,
+        ForgetResult,
+        MemoryRequest,
+        MemoryRequestKind,
+        RequestOutcome,
+    )
     from mnemic.types.recall_limits import ContextBlock, RecallRequest, RecallResult
     from mnemic.types.search import Hit, Intent, Rank, SearchPlan, SearchResult
     from mnemic.types.store_reads import HotSetContents, Scored, Signals, Where
@@ -52,6 +58,7 @@ _LATE = {
     "ForgetResult": "message_requests",
     "Completion": "models",
     "ContextBlock": "recall_limits",
+    "ConversationReceipts": "message_requests",
     "Cost": "models",
     "Document": "documents",
     "DocumentAnswer": "documents",
@@ -94,6 +101,7 @@ __all__ = [
     "Change",
     "Completion",
     "ContextBlock",
+    "ConversationReceipts",
     "Cost",
     "Cues",
     "Deadline",

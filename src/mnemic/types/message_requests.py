@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Self
 
 from mnemic.types.memory import Memory
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue, frozen
+from mnemic.types.writes import WriteReceipt
 
 MemoryRequestKind = Literal["forget", "forget_all", "wrong", "show"]
 
@@ -27,6 +28,20 @@ class MemoryRequest(Serialisable):
     subject: str = field(default="", repr=False)
     memory_ids: tuple[str, ...] = ()
     things: tuple[str, ...] = field(default=(), repr=False)
+
+
+class ConversationReceipts(tuple[WriteReceipt, ...]):  # noqa: SLOT001 - a tuple has no slots of its own
+    """A receipt for each memory that was made of a conversation. `asked` is what its messages ask of memory, to be
+    carried out on confirmation.
+    """
+
+    asked: tuple[MemoryRequest, ...]
+
+    def __new__(cls, receipts: Iterable[WriteReceipt] = (), asked: Iterable[MemoryRequest] = ()) -> Self:
+        """Return the receipts, with the requests."""
+        made = super().__new__(cls, receipts)
+        made.asked = tuple(asked)
+        return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

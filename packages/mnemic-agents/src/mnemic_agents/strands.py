@@ -20,7 +20,7 @@ from mnemic.inject.messages import is_user_turn, role_of, text_of
 from mnemic.inject.text import RenderContent
 from mnemic.plugins.extras import brought_by
 from mnemic.retrieve.search import MAX_TOP_K
-from mnemic.types import Actor, Candidate, Deadline, Hit, Origin, Source
+from mnemic.types import Actor, Candidate, Deadline, Hit, MemoryRequest, Origin, Source
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES
 from mnemic_agents.tool_answers import shown_for
 from mnemic_agents.turns import TurnMemory, answer_in, captured, said_by_user
@@ -45,7 +45,8 @@ class MnemicMemoryStore:
     Who the actor is, the program says; neither the model nor a tool's arguments can. `origin` is the channel of what
     `add` receives: a model's tool calls and extractions, which have less trust than the user's own words. With
     `extraction=True` the user's messages come to `add_messages`, and the engine extracts what is worth remembering.
-    `min_score` is the least relevance of each memory that policy does not pin. May be used from any thread and event
+    `min_score` is the least relevance of each memory that policy does not pin. `asked` is what the latest messages
+    asked of memory, as in `TurnMemory`. May be used from any thread and event
     loop; the engine is opened at the first use and closed by its owner.
     """
 
@@ -76,6 +77,7 @@ class MnemicMemoryStore:
         self._opening = threading.Lock()
         self._open = False
         self._captured: set[str] = set()
+        self.asked: tuple[MemoryRequest, ...] = ()
 
     async def initialize(self) -> None:
         """Open the engine; Strands calls this before the agent runs. Raises what the engine raises."""
@@ -126,6 +128,7 @@ class MnemicMemoryStore:
         """
         self._check_writable()
         await self.initialize()
+        self.asked = ()
         numbers = (context.sequence_numbers if context is not None else None) or [-1] * len(messages)
         for number, message in zip(numbers, messages, strict=True):
             if role_of(message) != "user" or not text_of(message):
@@ -133,7 +136,8 @@ class MnemicMemoryStore:
             token = f"{number}:{hashlib.sha256(text_of(message).encode('utf-8', 'surrogatepass')).hexdigest()}"
             if token not in self._captured:
                 now = self._engine.clock.now()
-                await captured(self._engine, self._actor, said_by_user(self._actor, text_of(message), now))
+                said = said_by_user(self._actor, text_of(message), now)
+                self.asked += await captured(self._engine, self._actor, said)
                 self._captured.add(token)
         self._captured.clear()
 

@@ -165,7 +165,7 @@ class TurnMemory:
 
     async def _captured(self, message: Message) -> None:
         if not await self._may_wait(message):
-            self.asked = await captured(self._engine, self.actor, message) or self.asked
+            self.asked += await captured(self._engine, self.actor, message)
             return
         self.later = self.later or BackgroundCapture(self._engine)
         await self.later.put(message, actor=self.actor)

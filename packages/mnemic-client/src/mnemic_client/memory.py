@@ -16,8 +16,10 @@ from mnemic.retrieve.export import plain
 from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.types import (
     Candidate,
+    ConversationReceipts,
     ForgetResult,
     Kind,
+    MemoryRequest,
     Message,
     Origin,
     RequestOutcome,
@@ -132,15 +134,18 @@ class MemoryClient(RemoteReading[M]):
         return in_places(found, reports)
 
     @like(MemoryVerbs.remember)
-    async def remember(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:
+    async def remember(self, given: SimpleNamespace) -> ConversationReceipts:
         """Remember a conversation as a program has it; see `MemoryEngine.remember`. Sent in parts."""
         said = [message_body(one) for one in messages_of(given.messages, session=None)]
         receipts_so_far: list[WriteReceipt] = []
+        asked: list[MemoryRequest] = []
         for start in range(0, len(said), TURNS):
             about = None if given.metadata is None else dict(given.metadata)
             body = {"messages": said[start : start + TURNS], "infer": given.infer, "metadata": about}
-            receipts_so_far += receipts(await self._remote.call("POST", "/v1/remember", body))
-        return receipts_so_far
+            answer = await self._remote.call("POST", "/v1/remember", body)
+            receipts_so_far += receipts(answer)
+            asked += map(MemoryRequest.from_dict, answer.get("asked", ()))
+        return ConversationReceipts(receipts_so_far, asked)
 
     @like(MemoryVerbs.update)
     async def update(self, given: SimpleNamespace) -> WriteReceipt:

@@ -209,6 +209,12 @@ class MemoryRequestResponse(ResponseBody):
     things: list[str] = Field(default_factory=list)
 
 
+class RememberedResponse(ReceiptsResponse):
+    """One receipt for each memory, and what the messages ask of memory."""
+
+    asked: list[MemoryRequestResponse] = Field(default_factory=list)
+
+
 class BlockedResponse(ResponseBody):
     """A proposal that the execution boundary did not let through."""
 

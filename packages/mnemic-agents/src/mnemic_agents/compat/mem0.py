@@ -94,7 +94,8 @@ class _Verbs(DualModeApi[M]):
         prompt: str | None = None,
     ) -> dict[str, Any]:
         """Capture the memories in messages, or with `infer=False` store the messages themselves; of an agent's
-        `procedural_memory`, a summary. `prompt` tells the language model what to keep or leave out this time. Raises
+        `procedural_memory`, a summary. `prompt` tells the language model what to keep or leave out this time. What a
+        message asks of memory is in `asked`, for `engine.carry_out` once the user confirms it. Raises
         ValidationError, and NotSupported (`wishes`) for a `prompt` without a language model.
         """
         if memory_type not in (None, PROCEDURAL):
@@ -114,27 +115,27 @@ class _Verbs(DualModeApi[M]):
             infer = False
         if infer:
             said = [message for _, message in stored_messages]
-            return {"results": await self._inferred(said, ids, data, (prompt or "").strip())}
+            return await self._inferred(said, ids, data, (prompt or "").strip())
         return {
             "results": [row for one, message in stored_messages for row in await self._kept(one, message, ids, data)]
         }
 
     async def _inferred(
         self, messages: Sequence[Message], ids: Ids, data: Mapping[str, Any], wishes: str
-    ) -> list[dict[str, Any]]:
+    ) -> dict[str, Any]:
         engine, actor = await self._open(), ids.actor(self._tenant)
         results = []
         try:
             receipts = await remember(engine, messages, actor=actor, metadata=data, wishes=wishes)
         except ModelFailed as failure:
             if is_unreadable(failure):
-                return []
+                return {"results": []}
             raise LLMError(failure.reason) from failure
         for receipt in receipts:
             if receipt.outcome in _EVENTS and receipt.memory_id is not None and not receipt.replayed:
                 memory = await engine.get(receipt.memory_id, actor=actor)
                 results.append({"id": memory.memory_id, "memory": text_of(memory), "event": _EVENTS[receipt.outcome]})
-        return results
+        return {"results": results, **({"asked": [one.to_dict() for one in receipts.asked]} if receipts.asked else {})}
 
     async def _kept(
         self, given: Mapping[str, Any], message: Message, ids: Ids, data: Mapping[str, Any]

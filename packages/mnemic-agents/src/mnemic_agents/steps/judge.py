@@ -16,7 +16,7 @@ from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 from mnemic_agents.steps.attempt import attempt
 from mnemic_agents.steps.long_term import KnownMemory, LongTerm
-from mnemic_agents.steps.sensitive_statements import is_special
+from mnemic_agents.steps.sensitive_statements import is_special, unexpected
 from mnemic_agents.steps.state import REVIEW, TurnRules, as_data, candidate_of
 from mnemic_language.sentences.injected_orders import gives_orders_to_override
 from mnemic_language.text.normalise import canonical_value
@@ -106,7 +106,7 @@ class Judge:
             found
             or candidate.key in policy.sensitive_keys
             or policy.names_sensitive(filter(None, texts))
-            or is_special(texts, self._rules.sensitive_topics)
+            or is_special(texts, unexpected(self._rules.sensitive_topics, candidate.source.quote))
         )
 
     async def _against_known(

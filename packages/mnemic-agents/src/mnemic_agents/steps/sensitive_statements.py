@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from mnemic_language.sentences.remember import asked_to_remember
 from mnemic_language.text.pattern import Pattern
 
 HEALTH, PAPERS = "health", "papers"
@@ -38,6 +39,14 @@ def special_topics(text: str) -> frozenset[str]:
     if _PAPERS.search(said) and (_NUMBER.search(_BETWEEN_DIGITS.sub("", said)) or _NUMBER_WORD.search(said)):
         found.add(PAPERS)
     return frozenset(found)
+
+
+def unexpected(topics: Collection[str], quote: str | None) -> frozenset[str]:
+    """Return those of the `topics` that nobody expects to be kept: not health, where the quoted words ask to remember
+    it. The number of a paper is a key to more than the conversation, and stays.
+    """
+    asked = asked_to_remember(quote) if quote else None
+    return frozenset(topics) - ({HEALTH} if asked is not None and asked[1] else frozenset())
 
 
 def is_special(texts: Collection[str | None], topics: Collection[str]) -> bool:

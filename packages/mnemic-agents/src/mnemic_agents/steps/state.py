@@ -50,9 +50,9 @@ class TurnRules:
 
     `on_retrieval_failure`: continue without personalisation, with the error recorded, or stop for review.
     `on_conflict`: a changed value replaces the old one and says which, or waits for review. `on_sensitive`: personal
-    data and secrets are left out, or wait for review; so is what `sensitive_topics` names (`health`, `papers`: numbers
-    of identity papers). `on_write_failure`: the answer is kept and the failure reported, or it also asks for review.
-    Instructions always wait for review. Raises InvalidConfig.
+    data and secrets are left out, or wait for review; so is what `sensitive_topics` names (`papers`: numbers of
+    identity papers; `health`, unless the user asks to remember it). `on_write_failure`: the answer is kept and the
+    failure reported, or it also asks for review. Instructions always wait for review. Raises InvalidConfig.
     """
 
     on_retrieval_failure: Literal["continue", "review"] = "continue"

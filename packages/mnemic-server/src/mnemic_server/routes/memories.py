@@ -46,6 +46,7 @@ from mnemic_server.response_bodies import (
     PageResponse,
     ReceiptResponse,
     ReceiptsResponse,
+    RememberedResponse,
     ReportResponse,
     ReportsResponse,
     SearchResponse,
@@ -115,14 +116,15 @@ async def capture_many(wanted: CapturedMessages, actor: Writing, service: TheSer
     return {"reports": [None if one is None else report_shown(one, actor) for one in reports]}
 
 
-@router.post("/remember", **answering(ReceiptsResponse))
+@router.post("/remember", **answering(RememberedResponse))
 async def remember(wanted: RememberRequest, actor: Writing, service: TheService) -> dict[str, Any]:
     """Capture the memories in messages of a conversation, or store the messages themselves; `metadata` becomes the data
     of each memory.
     """
     messages = [one.message(actor.session) for one in wanted.messages]
-    receipts = await service.engine.remember(messages, actor=actor, infer=wanted.infer, metadata=wanted.metadata)
-    return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
+    made = await service.engine.remember(messages, actor=actor, infer=wanted.infer, metadata=wanted.metadata)
+    asked = [request.to_dict() for request in made.asked]
+    return {"receipts": [receipt_dict(receipt) for receipt in made], **({"asked": asked} if asked else {})}
 
 
 @router.post("/search", **answering(SearchResponse))

@@ -9,7 +9,7 @@ from mnemic.plugins.extras import brought_by
 
 with brought_by("langgraph"):
     from mnemic_agents.langgraph.graph import MemoryGraph, memory_graph
-    from mnemic_agents.langgraph.long_term import StoreMemory
     from mnemic_agents.langgraph.store import AsyncMnemicStore, MnemicStore
+    from mnemic_agents.langgraph.store_memory import StoreMemory
 
 __all__ = ["AsyncMnemicStore", "MemoryGraph", "MnemicStore", "StoreMemory", "memory_graph"]

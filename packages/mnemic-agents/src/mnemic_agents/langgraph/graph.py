@@ -20,7 +20,7 @@ from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
 from mnemic.inject.tokens import counter_of
 from mnemic.policy.rules import Policy
-from mnemic_agents.langgraph.long_term import StoreMemory
+from mnemic_agents.langgraph.store_memory import StoreMemory
 from mnemic_agents.steps import (
     EDGES,
     NODES,
@@ -34,7 +34,7 @@ from mnemic_agents.steps import (
     TurnRules,
     take,
 )
-from mnemic_agents.steps.long_term import DEFAULT_COLLECTION
+from mnemic_agents.steps.memory_backend import DEFAULT_COLLECTION
 from mnemic_agents.steps.nodes import decided
 from mnemic_agents.steps.state import FAILED, flagged
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mnemic_agents.steps.long_term import GatewayMemory, KnownMemory, LongTerm, Recall
+from mnemic_agents.steps.memory_backend import GatewayMemory, KnownMemory, LongTerm, Recall
 from mnemic_agents.steps.nodes import MemorySteps, Respond, Summarise
-from mnemic_agents.steps.run import EDGES, NODES, ROUTES, resume_turn, run_turn_with_memory, take
+from mnemic_agents.steps.runner import EDGES, NODES, ROUTES, resume_turn, run_turn_with_memory, take
 from mnemic_agents.steps.state import MemoryState, TurnRules, output_of
 
 __all__ = [

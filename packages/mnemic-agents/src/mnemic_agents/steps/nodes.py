@@ -25,9 +25,9 @@ from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message, Skipped, checked_name
 from mnemic.types.recall_limits import shortened
 from mnemic.write.turn_log import TurnTexts
-from mnemic_agents.steps.attempt import attempt, awaited
-from mnemic_agents.steps.judge import Judge
-from mnemic_agents.steps.long_term import LongTerm, with_implied
+from mnemic_agents.steps.candidate_judge import Judge
+from mnemic_agents.steps.error_handling import attempt, awaited
+from mnemic_agents.steps.memory_backend import LongTerm, with_implied
 from mnemic_agents.steps.relevance import relevant
 from mnemic_agents.steps.state import (
     FAILED,
@@ -57,7 +57,7 @@ _HISTORY = 0.5  # the share of the history budget that is left after compaction,
 class MemorySteps:
     """The steps, with the memory they read and write and the model that answers.
 
-    Any runner may call them, in the order of `mnemic_agents.steps.run` or of a LangGraph graph.
+    Any runner may call them, in the order of `mnemic_agents.steps.runner` or of a LangGraph graph.
     """
 
     def __init__(

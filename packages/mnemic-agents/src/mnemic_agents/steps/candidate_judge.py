@@ -14,8 +14,8 @@ from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import UNSUPPORTED
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
-from mnemic_agents.steps.attempt import attempt
-from mnemic_agents.steps.long_term import KnownMemory, LongTerm
+from mnemic_agents.steps.error_handling import attempt
+from mnemic_agents.steps.memory_backend import KnownMemory, LongTerm
 from mnemic_agents.steps.sensitive_statements import is_special, unexpected
 from mnemic_agents.steps.state import REVIEW, TurnRules, as_data, candidate_of
 from mnemic_language.sentences.injected_orders import gives_orders_to_override

@@ -14,7 +14,7 @@ from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 from mnemic.write.turn_log import TurnTexts
 from mnemic_agents.steps import KnownMemory, Recall
-from mnemic_agents.steps.long_term import DEFAULT_COLLECTION, content_key
+from mnemic_agents.steps.memory_backend import DEFAULT_COLLECTION, content_key
 
 UNRANKED = 200
 """Documents that are read of a store that ranks none: the first few of those are as good as any, and the turn chooses.

@@ -94,7 +94,7 @@ def _kind_replaced(text: str, value: str) -> str | None:
 
 
 def _name_replaced(text: str, value: str) -> str | None:
-    """Return `text` with the name `value` in the place of its only name, or of the only one behind a preposition."""
+    """Return `text` with the name `value` in place of its only name, or of the only one after a preposition."""
     names = [name for name in _NAME.finditer(text) if plain(name[0]) not in word_classes()["empty"]]
     if len(names) > 1:
         names = [name for name in names if _BEHIND.search(text[: name.start()])]

@@ -170,7 +170,9 @@ def _value(frame: Frame) -> frozenset[str]:
 
 
 def resumes(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that what `old` says is over goes on: "I've stopped running", "I'm running again"."""
+    """Return True if `new` says that something continues which `old` says is over: "I've stopped running", "I'm running
+    again".
+    """
     over = old.cues & {"end", "weak_end"} and new.cues & {"again"} and not new.cues & {"end", "weak_end"}
     return bool(over) and bool(new.stems) and new.stems <= old.stems and old.subject == new.subject
 
@@ -212,8 +214,8 @@ def of_another_person(old: Frame, new: Frame) -> bool:
 
 
 def moves_another(old: Frame, new: Frame) -> bool:
-    """Return True if `new` tells that the speaker takes something or somebody to another place, of which `old` says
-    nothing: "I live in Bonn", "I moved my sister to Kiel".
+    """Return True if `new` says that the speaker takes a thing or a person to another place, which `old` does not
+    mention: "I live in Bonn", "I moved my sister to Kiel".
     """
     if "residence" not in old.attributes & new.attributes:
         return False
@@ -237,7 +239,7 @@ def is_limited(new: Frame) -> bool:
 
 
 def on_other_days(old: Frame, new: Frame) -> bool:
-    """Return True if `new` begins with a day and says what is on it, and `old` what is on another: "I do yoga on
+    """Return True if `new` begins with a day and names its events, and `old` those of another day: "I do yoga on
     Mondays", "On Tuesdays I now do pilates".
     """
     mine, theirs = opening_day(old) or frozenset(old.slots("weekdays")), opening_day(new)

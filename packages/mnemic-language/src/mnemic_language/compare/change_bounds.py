@@ -1,4 +1,4 @@
-"""Bounds of what a later statement can do to an earlier one, known before the two are compared.
+"""Bounds of the change that a later statement can make to an earlier one, known before the two are compared.
 
 A write is compared with some thirty neighbours and changes hardly any of them. The verdict depends mostly on the later
 statement: its cues, its values and the number of neighbours. `ChangeBounds` computes these once. For a pair outside the

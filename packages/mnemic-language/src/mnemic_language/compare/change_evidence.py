@@ -1,8 +1,8 @@
 """Evidence that a change found between two statements is one: the second opinion on every closing.
 
 The comparison of two statements (`change`) learnt from notes to an assistant. In talk between people its closings are
-rare and mostly wrong, whatever their probability: likings, remarks on a topic and events go on beside each other.
-This logistic model saw both. It reads the two frames and the probability of the comparison; its weights are in
+rare and mostly wrong, whatever their probability: likings, remarks on a topic and events remain valid together. This
+logistic model saw both. It reads the two frames and the probability of the comparison; its weights are in
 `data/evidence.json`, and `training/changes/train_evidence.py` trains them. The cosine and the number of neighbours are
 left out on purpose: they tell generated conversations from talk, and say nothing more of a change.
 """

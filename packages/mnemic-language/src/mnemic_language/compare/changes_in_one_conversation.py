@@ -1,7 +1,7 @@
 """Evidence that a statement changes what the same person said shortly before, in the same talk.
 
-Facts rarely change while people talk. What is said minutes later corrects a slip, names the change, or goes on about
-the same topic; so a faint word ("since", "only", "got") on a shared topic says nothing.
+Facts rarely change while people talk. What is said minutes later corrects a slip, names the change, or continues the
+same topic; so a faint word ("since", "only", "got") on a shared topic says nothing.
 """
 
 from __future__ import annotations

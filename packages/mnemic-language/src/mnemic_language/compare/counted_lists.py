@@ -30,7 +30,7 @@ _ARTICLE = re.compile(r"(?i)(?:an?|the|my|our)\s")
 
 
 def recounted(statement: str, rest: str) -> str:
-    """Return the `rest` of a statement with the number of what is left of the things that it counted and named."""
+    """Return the `rest` of a statement with the remaining number of the things that it counted and named."""
     found = _COUNTED.match(statement)
     if found is None or f"{found['count']} {found['noun']}" not in rest:
         return rest

@@ -1,4 +1,4 @@
-"""Ends of something of the speaker's that somebody else brings about: "My doctor took me off warfarin".
+"""Ends of something of the speaker's that another person causes: "My doctor took me off warfarin".
 
 The end concerns what it names, and nothing that is known of who did it.
 """
@@ -36,7 +36,7 @@ _HAS_IT = Pattern(
 
 
 def ended_by_another(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that somebody ended what `old` says that the speaker takes, or is on."""
+    """Return True if `new` says that another person ended something that, by `old`, the speaker takes or is on."""
     things = _ended(new)
     if not things or old.negated or old.cues & {"past", "end"} or _HAS_IT.search(old.plain) is None:
         return False
@@ -50,7 +50,7 @@ def of_another_end(old: Frame, new: Frame) -> bool:
 
 
 def tells_such_end(new: Frame) -> bool:
-    """Return True if a statement says that somebody ended something of the speaker's."""
+    """Return True if a statement says that another person ended something of the speaker's."""
     return _ENDS.search(new.plain) is not None
 
 

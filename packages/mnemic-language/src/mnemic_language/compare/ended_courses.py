@@ -1,4 +1,4 @@
-"""Courses and lessons that somebody has given up, often for another: "I stopped the Portuguese lessons, doing Spanish
+"""Courses and lessons that a person has given up, often for another: "I stopped the Portuguese lessons, doing Spanish
 instead".
 """
 

@@ -71,7 +71,7 @@ def one_more_child(old: Frame, new: Frame) -> bool:
 
 
 def _of_others(frame: Frame) -> bool:
-    """Return True if the child belongs to somebody other than the speaker: "my sister's third was born"."""
+    """Return True if the child is not the speaker's: "my sister's third was born"."""
     return bool(frame.relations - _children()) or (frame.subject.startswith("other:") and not frame.own)
 
 

@@ -312,7 +312,7 @@ SPELT = re.compile(
 
 
 def without_in_the(text: str) -> str:
-    """Return a Portuguese text without its "no" ("in the"), which denies nothing; any other text as it is."""
+    """Return a Portuguese text without its "no" ("in the"), which denies nothing; any other text unchanged."""
     low = text.lower()
     if _IN_THE.search(low) and _PORTUGUESE.search(low) and not _UNLIKE_PORTUGUESE.search(low):
         return _IN_THE.sub(" ", text)

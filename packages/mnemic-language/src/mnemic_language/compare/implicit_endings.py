@@ -212,7 +212,7 @@ def ends_in_other_words(old: Frame, new: Frame) -> bool:
 
 
 def _gone(old: Frame, new: Frame) -> bool:
-    """Return True if a thing of the speaker's has gone to somebody else."""
+    """Return True if a thing of the speaker's now belongs to another person."""
     return (
         _PARTED.search(new.plain) is not None
         and _OWNS.search(old.plain) is not None
@@ -262,7 +262,7 @@ def joined(new: Frame) -> str | None:
 
 
 def works(frame: Frame) -> bool:
-    """Return True if a statement says what somebody's work is, or where."""
+    """Return True if a statement says what a person's work is, or where."""
     return "job" in frame.attributes or _WORKS.search(frame.plain) is not None
 
 
@@ -290,7 +290,7 @@ def tells_change(new: Frame) -> bool:
 
 
 def akin(one: str, other: str) -> bool:
-    """Return True if two words are one, but for their ending or a noun behind it: "Pollen", "Pollenallergie"."""
+    """Return True if two words are the same but for their ending or a following noun: "Pollen", "Pollenallergie"."""
     if stem(one) == stem(other):
         return True
     return min(len(one), len(other)) >= SHORTEST_KIN and one[:SHORTEST_KIN] == other[:SHORTEST_KIN]

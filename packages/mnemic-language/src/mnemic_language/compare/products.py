@@ -184,7 +184,7 @@ def _names_more(name: str, said: str, frame: Frame) -> bool:
 
 
 def _last_of_each_name(words: Pattern, said: str) -> list[str]:
-    """Return what the words find, of two side by side the second: of a make and a model the model."""
+    """Return the matches of the words, of two adjacent ones the second: of a make and a model the model."""
     found = list(words.finditer(said))
     follows = {one.start() for one in found}
     return [one[0] for one in found if one.end() + 1 not in follows]

@@ -211,7 +211,7 @@ def separate(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=KEPT)
 def _read(text: str) -> tuple[_Read, ...]:
-    """Return the parts of a statement, with what is known of each: whoever closes a statement has just compared it."""
+    """Return the parts of a statement, with their properties. Cached: a closed statement has just been compared."""
     found: list[_Read] = []
     head = lead = who = ""
     verb = False

@@ -200,7 +200,7 @@ def animal_words() -> Mapping[str, Lexicon]:
 
 @lru_cache(maxsize=1)
 def same_relation() -> Mapping[str, str]:
-    """Return, for each of several words for one relation ("grandma"), the one that stands for them ("grandmother")."""
+    """Return, for each of several words for one relation ("grandma"), the one that represents them ("grandmother")."""
     return {word: line.split()[0] for line in _data("people")["same"] for word in line.split()}
 
 

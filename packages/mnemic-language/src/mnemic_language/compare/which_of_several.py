@@ -93,7 +93,7 @@ def _mention_of(text: str, noun: str) -> _Mention | None:
 
 def _are_several(mentions: Iterable[_Mention]) -> bool:
     """Return True if the statements tell of more than one thing: of a number of them, of one with another name, or of
-    "another" beside one.
+    "another" in addition to one.
     """
     known = list(mentions)
     if any(one.number >= SEVERAL for one in known):

@@ -1,5 +1,5 @@
-"""The word lists behind `mnemic_language.compare.word_comparison`. Nouns, verbs and adjectives are kept as stems,
-since stems are compared.
+"""Word lists of `mnemic_language.compare.word_comparison`. Nouns, verbs and adjectives are kept as stems, since stems
+are compared.
 """
 
 from __future__ import annotations

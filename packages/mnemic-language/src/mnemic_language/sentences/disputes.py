@@ -1,4 +1,4 @@
-"""Words of a correction that only say that something was wrong; what follows them states what is so."""
+"""Words of a correction that only say that something was wrong; the text after them states the correct value."""
 
 from __future__ import annotations
 

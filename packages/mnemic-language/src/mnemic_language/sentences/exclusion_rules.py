@@ -247,7 +247,7 @@ _STAGE = re.compile(r"\A\W{0,3}\[[^\]\n]*\s[^\]\n]*\]?\W*\Z")
 
 
 def is_called_out(text: str) -> bool:
-    """Return True if a clause only addresses somebody by name, agrees or greets, or is a caption in square brackets."""
+    """Return True if a clause only addresses a person by name, agrees or greets, or is a caption in square brackets."""
     return bool(_CALLED_OUT.search(text) or _STAGE.search(text))
 
 

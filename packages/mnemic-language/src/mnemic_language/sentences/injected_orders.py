@@ -1,7 +1,7 @@
 """Texts that try to take an assistant over: to set its instructions aside, to show them, or to send secrets away.
 
-Whoever wrote such a text, it is no fact about a person. A memory is read in many later conversations, so one that says
-this is not kept before somebody has looked at it.
+Such a text is no fact about a person, no matter who wrote it. A memory is read in many later conversations, so one that
+says this is not kept before a person has reviewed it.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def is_judgement(text: str) -> bool:
 
 
 def is_celebrity_news(text: str) -> bool:
-    """Return True if a clause tells of the private life of somebody called by first and last name, of whom nothing says
-    what they are to the speaker: "Kim Kardashian broke up again".
+    """Return True if a clause is about the private life of a person called by first and last name whose relation to the
+    speaker is not given: "Kim Kardashian broke up again".
     """
     return not speaks_of_self(text) and _FULL_NAME.match(text) is not None and _PRIVATE.search(text) is not None

@@ -48,8 +48,8 @@ _IN_MARKS = Pattern(r"(?s)\A\s*[\"“„«](?P<said>[^\"“”„«»]{3,2000})[
 
 
 def without_marks_around(text: str) -> str:
-    """Return a message that is nothing but a liking in quotation marks with spaces in their place: nobody else is named
-    whose words it could be. Any other text is returned as it is.
+    """Return a message that is nothing but a liking in quotation marks with spaces in their place: no other person is
+    named whose words it could be. Any other text is returned unchanged.
     """
     found = _IN_MARKS.match(text)
     if found is None or not any(liking.match(found["said"]) for liking in (LIKING, HABIT, PREFERS)):

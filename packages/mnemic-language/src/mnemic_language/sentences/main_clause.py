@@ -1,5 +1,5 @@
 """The main clause of a subordinate one: "dass ich freitags keine Termine habe" is kept as "ich habe freitags keine
-Termine". German and Dutch put the verb last behind "dass" and "dat"; other languages keep its place.
+Termine". German and Dutch put the verb last after "dass" and "dat"; other languages keep its place.
 
 Only what is certain is turned round: one subject whose end is known, one verb, no further clause.
 """
@@ -52,13 +52,13 @@ _FURTHER = Pattern(
 
 
 def in_main_order(opening: str, said: str) -> str:
-    """Return what was said behind an `opening` ("Remember that"), as a main clause where "dass" or "dat" led to it."""
+    """Return the text after an `opening` ("Remember that"), as a main clause where "dass" or "dat" introduced it."""
     return main_clause(said) if _LEADS.search(opening) else said
 
 
 def main_clause(text: str) -> str:
-    """Return a German or Dutch clause that was said behind "dass" or "dat" in the order of a main clause; `text` as it
-    is where that order is not certain.
+    """Return a German or Dutch clause that followed "dass" or "dat" in the order of a main clause; `text` as it is
+    where that order is not certain.
     """
     body = text.rstrip(" .!")
     tail = text[len(body) :]

@@ -1,6 +1,6 @@
 """Requests to remember: "Remember that ...", "Don't forget: ...", and their equivalents in seven languages.
 
-A statement that somebody asks to be remembered is stored whatever the classifier says. A request without content
+A statement that the user asks to be remembered is stored whatever the classifier says. A request without content
 ("remember this one"), a question ("remember when ...?") and an errand ("remember to buy milk") are not.
 """
 

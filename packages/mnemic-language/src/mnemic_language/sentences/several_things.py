@@ -1,4 +1,4 @@
-"""Things of one kind that statements tell of: two cars, of which whoever says "my car" may mean one."""
+"""Things of one kind that statements tell of: two cars, of which "my car" may mean either."""
 
 from __future__ import annotations
 

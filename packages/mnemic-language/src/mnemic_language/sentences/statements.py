@@ -351,7 +351,7 @@ def _is_world_talk(piece: Piece) -> bool:
 
 
 def _least(piece: Piece, opinion: Opinion) -> float:
-    """Return the probability from which a statement is stored that nobody asked to remember."""
+    """Return the probability from which a statement is stored without a request to remember it."""
     if is_standing_order(piece.text) or is_arrangement(piece.text) or is_used_or_done(piece.text):
         return ARRANGED_FROM
     if not piece.social and LIKING.match(piece.text):

@@ -187,7 +187,7 @@ def is_broken_off(text: str) -> bool:
 
 
 def _is_bare_answer(text: str) -> bool:
-    """Return True if a statement answers somebody without a word for its speaker, and names nobody."""
+    """Return True if a statement answers another person without a word for its speaker, and names no person."""
     if NAMED.search(text) or OWN.search(text) or speaks_of_self(text) or not _ENGLISH.search(text):
         return text.strip(" .!").endswith("*") and " " not in text.strip()  # "English*" puts a word of the talk right
     return any(form.search(text) is not None for form in (_ANSWERS, _THE_ONE, _THING_ALONE))

@@ -1,6 +1,6 @@
 """Tables of wordings by which speakers say what they want or not, whatever it is about, for `likings`.
 
-`OPENINGS` end before the thing that is liked ("I can't get into"); `FRAMES` are the words before it and behind it ("I
+`OPENINGS` end before the thing that is liked ("I can't get into"); `FRAMES` are the words before it and after it ("I
 need ... to concentrate"); `VERDICTS` follow it ("... bore me"); `WHOLE` name no thing where these look for one.
 """
 

@@ -1,4 +1,4 @@
-"""Names of months in six languages beside English, by the number of the month.
+"""Names of months in six languages other than English, by the number of the month.
 
 Some are words of another language ("mayo", "mars"): one counts only where a preposition or a day precedes it, or a
 year after it.

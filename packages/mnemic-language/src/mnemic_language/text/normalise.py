@@ -37,7 +37,7 @@ def bare(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""`text` in NFC, stripped, without the characters nobody can see; line ends are `\n`, tabs stay.
+    r"""`text` in NFC, stripped, without invisible characters; line ends are `\n`, tabs stay.
 
     Joiners stay where a script or an emoji needs them.
     """

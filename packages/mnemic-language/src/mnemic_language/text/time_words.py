@@ -1,7 +1,7 @@
 """Words for times in German, French, Spanish, Italian, Portuguese and Dutch, put into the English that is read.
 
 There is one reader (`mnemic_language.text.time_expressions`), and its grammar is English: "vor zwei Wochen" is read as
-"two weeks ago". What is not a time stays as it is; only the reader ever sees the result.
+"two weeks ago". Text that is not a time is not changed; only the reader ever sees the result.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ _MAY_TELL = Pattern(
 
 
 def in_english(text: str) -> str:
-    """Return `text` with its times in one of these languages put into English, and all else as it is."""
+    """Return `text` with its times in one of these languages translated into English, and everything else unchanged."""
     text = plain_letters(text).replace("’", "'")
     if _MAY_TELL.search(text) is None:
         return text

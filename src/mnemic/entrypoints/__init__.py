@@ -1,1 +1,0 @@
-"""THE WAYS IN: the command line."""

@@ -83,10 +83,11 @@ class InjectionConfig:
 
     `trigger`: on a user turn, on every model call, or as a predicate says. `query` replaces the adaptive query. Of
     `max_entries` across all sources, `max_untrusted` come from tools, the web or models (None: no limit). `max_tokens`
-    bounds the block as it is sent, `pinned_share` (0 to 1) its pinned memories, which come first and alone where a
-    source's relevance is below `least_relevance` (0: never); the others have at least `min_score`. `timeout` bounds
-    callbacks and search together; a synchronous callback runs on the event loop and cannot be interrupted.
-    `on_failure="stop"` raises InjectionFailed where memory is needed but could not be consulted. Raises InvalidConfig.
+    bounds the block in the form in which it is sent, `pinned_share` (0 to 1) its pinned memories, which come first and
+    alone where a source's relevance is below `least_relevance` (0: never); the others have at least `min_score`.
+    `timeout` bounds callbacks and search together; a synchronous callback runs on the event loop and cannot be
+    interrupted. `on_failure="stop"` raises InjectionFailed where memory is needed but could not be consulted. Raises
+    InvalidConfig.
     """
 
     trigger: Trigger = "userTurn"

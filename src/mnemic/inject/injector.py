@@ -295,7 +295,7 @@ def _forget(task: asyncio.Future[Any]) -> None:
 
 
 def _placed(rendered: RenderedBlock, digest: str, at: int, taker: Any, *, front: bool) -> PlacedBlock:
-    """Return the block as it is in `taker`, the message at `at`."""
+    """Return the block in the form that `taker`, the message at `at`, contains."""
     return PlacedBlock(
         text=rendered.text,
         entries=rendered.entries,

@@ -18,8 +18,8 @@ SEPARATOR = "\n\n"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InsertedText:
     """The messages with the text in them. `at` is the place of the message that took it up, None where there was none:
-    then `messages` is the list that was given. `front` where the text precedes what was there. `trailing` counts
-    the blocks added at the very end of the input, which a prompt cache had better leave out.
+    then `messages` is the list that was given. `front` if the text precedes the present content. `trailing` counts the
+    blocks added at the very end of the input, which a prompt cache had better leave out.
     """
 
     messages: Sequence[Any]
@@ -31,8 +31,8 @@ class InsertedText:
 def fold(
     messages: Sequence[Any], text: str, *, placement: Placement = "auto", separator: str = SEPARATOR
 ) -> InsertedText:
-    """`text` in the last user message. `append` puts it behind what is there; `auto` puts it in front of a plain user
-    ask, so that the ask stays last, and behind a tool result, which must stay first.
+    """`text` in the last user message. `append` puts it after the present content; `auto` puts it before a plain user
+    ask, so that the ask stays last, and after a tool result, which must stay first.
 
     The result shares every message but the one that changed. Raises InvalidInput (`invalid_input:message`) for
     messages of no known shape.
@@ -45,7 +45,7 @@ def fold(
 
 
 def fold_at(messages: Sequence[Any], text: str, at: int, *, front: bool, separator: str = SEPARATOR) -> InsertedText:
-    """`text` in the message `at`, in `front` of what is there or after it. Raises as `fold` does."""
+    """`text` in the message `at`, in `front` of its present content or after it. Raises as `fold` does."""
     message = messages[at]
     content = content_of(message)
     if isinstance(content, str):

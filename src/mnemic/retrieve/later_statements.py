@@ -153,8 +153,8 @@ def later_relevances(
     relevances: Mapping[str, float], passed: Mapping[str, str], newer: Mapping[str, str] = NOTHING_NEWER
 ) -> Mapping[str, float]:
     """Return the relevances (0 to 1) where the latest of several statements has the highest of theirs, and those that
-    it outdates keep no more than it had: what is no longer so does not answer the question, its successor does. One
-    that a `newer` statement merely disagrees with keeps its own.
+    it outdates keep no more than it had: a statement that is no longer true does not answer the question, its successor
+    does. One that a `newer` statement merely disagrees with keeps its own.
     """
     if not passed and not newer:
         return relevances

@@ -156,7 +156,7 @@ class MessageScale:
         question: Question,
         order: Sequence[str] | None = None,
     ) -> float:
-        """Return the probability that the hits concern the person that the query asks about; 1 if it names nobody.
+        """Return the probability that the hits concern the person that the query asks about; 1 if it names no person.
         `order`: as in `QuerySubjects.of`.
         """
         about = QuerySubjects.of(scores, signals, question, order)

@@ -32,8 +32,8 @@ class MessageTable:
     """Row for each message, in the order of `rows`: the index of its session, its turn, its words, whether it is a
     question, is about its speaker or has a time, whether the person in question wrote it, and how close it is to the
     time in question (`Question.closeness`). `neighbours` is the row of the message so many turns on for each of
-    `STEPS`, the last row plus one where none was found. `between_people`: somebody with a name wrote one of them, and
-    no assistant did.
+    `STEPS`, the last row plus one where none was found. `between_people`: a named person wrote one of them, and no
+    assistant did.
     """
 
     rows: Mapping[str, int]
@@ -101,7 +101,7 @@ class MessageTable:
 
 
 def _are_people(speakers: frozenset[str | None]) -> bool:
-    """Return True if somebody with a name is among `speakers`, and no assistant."""
+    """Return True if a named person is among `speakers`, and no assistant."""
     return ASSISTANT not in speakers and not speakers <= _NAMELESS
 
 

@@ -1,4 +1,4 @@
-"""Memories that say who somebody is and nothing else: "My sister Emma." is near to "Where does my sister live?".
+"""Memories that say who a person is and nothing else: "My sister Emma." is near to "Where does my sister live?".
 
 Such a memory has the words of its subject alone, so that a question about the subject finds all of its words in it, and
 more of them than in the statement that answers.
@@ -41,7 +41,7 @@ def asks_more(question: str) -> bool:
 
 
 def mere_names(memories: Mapping[str, Memory]) -> frozenset[str]:
-    """Return those of `memories` that consist of what somebody is to the user, and a name."""
+    """Return those of `memories` that consist of a person's relation to the user, and a name."""
     return frozenset(one for one, memory in memories.items() if memory.key is None and _is_mere_name(memory.content))
 
 

@@ -1,8 +1,8 @@
 """Names by which others address a speaker: messages such as "Thanks, Mel!" reveal whom "Mel" means.
 
-Used only if a query contains a name that no speaker has. A name belongs to a speaker if at least two messages address
-somebody with it and exactly one speaker can be meant by all of them: people do not address themselves. One message is
-enough if the name resembles the speaker's ("Benny", "Ben").
+Used only if a query contains a name that no speaker has. A name belongs to a speaker if at least two messages use it as
+an address and exactly one speaker can be meant by all of them: people do not address themselves. One message is enough
+if the name resembles the speaker's ("Benny", "Ben").
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def unknown_names(text: str, speakers: Collection[str]) -> tuple[str, ...]:
 async def addressed(
     names: Iterable[str], speakers: Collection[str], where: Where, moment: Snapshot
 ) -> Mapping[str, str]:
-    """Return the speaker of each name; names that address nobody are left out."""
+    """Return the speaker of each name; names that are never used as an address are left out."""
     found: dict[str, str] = {}
     for name in names:
         best = await moment.match(where, name, limit=LOOKED_AT)

@@ -35,8 +35,8 @@ _OF_QUESTIONS = re.compile(
 
 
 def is_question(memory: Memory) -> bool:
-    """Return True if it is a recorded message of somebody who only asked. Between people who write to each other, a
-    question tells the other one something.
+    """Return True if it is a recorded message that only asks. Between people who write to each other, a question tells
+    the other one something.
     """
     return memory.category == MESSAGE_CATEGORY and memory.source.speaker in _OWN and asks_only(memory.content)
 
@@ -44,7 +44,7 @@ def is_question(memory: Memory) -> bool:
 @dataclass(frozen=True, slots=True)
 class NonAnswers:
     """Memories of siblings, of other kinds or of others' names (`apart`; `kinds` are the last two, `others` the last),
-    recorded questions, and those that only name somebody.
+    recorded questions, and those that only name a person.
     """
 
     apart: frozenset[str] = frozenset()
@@ -71,7 +71,7 @@ class NonAnswers:
         return self.apart | self.asked | self.named
 
     def behind(self, scores: Mapping[str, float], messages: Collection[str]) -> Mapping[str, float]:
-        """Return `scores` with those of non-answers lowered; a question goes behind all others."""
+        """Return `scores` with those of non-answers lowered; a question is ranked after all others."""
         if not self.every:
             return scores
         after = behind(scores, (self.apart - self.others) | self.named, messages)

@@ -38,7 +38,7 @@ def about_other_kinds(question: str, memories: Mapping[str, Memory]) -> frozense
 
 @lru_cache(maxsize=64)
 def _verbs(question: str, kind: str) -> frozenset[str]:
-    """Return the words of a question beside the kind that it asks for, as terms."""
+    """Return the words of a question other than the kind that it asks for, as terms."""
     return frozenset(terms(" ".join(content_words(question)))) - {kind} - _common()
 
 

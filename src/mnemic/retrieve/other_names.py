@@ -1,4 +1,4 @@
-"""Names of somebody or something else than a question asks for: the landlord's, where it asks for the pet's.
+"""Names of another person or thing than a question asks for: the landlord's, where it asks for the pet's.
 
 A statement that says what one's landlord is called has the words of every answer to "What is my pet's name?", and so
 has the user's own name under its key. The table of everyday kinds tells whether a thing is of the kind that is asked

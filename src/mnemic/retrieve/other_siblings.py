@@ -91,7 +91,7 @@ def about_siblings(question: str, memories: Mapping[str, Memory]) -> frozenset[s
 
 
 def asks_attribute(question: str) -> bool:
-    """Return True if `question` asks for an attribute of somebody's thing, which other things have as well."""
+    """Return True if `question` asks for an attribute of a person's thing that other things have as well."""
     read = question[:_READ].lower()
     return bool(_things(read)) and _OF_LOOKS.search(read) is not None
 
@@ -127,7 +127,7 @@ def _is_of_sibling(asked: frozenset[tuple[str, int]], content: str, *, looks: bo
 
 
 def _is_about_one(content: str) -> bool:
-    """Return True if a statement says what somebody's thing of the table is: "Our kitchen is green"."""
+    """Return True if a statement says which thing of the table a person has: "Our kitchen is green"."""
     words = _WORD.findall(content.lower())[: _NEAR + 3]
     if not words or words[0] not in OWNED:
         return False
@@ -135,7 +135,9 @@ def _is_about_one(content: str) -> bool:
 
 
 def _is_favourite(question: str, things: frozenset[str], content: str) -> bool:
-    """Return True if `content` says a favourite of the kind that `question` asks for of one of somebody's things."""
+    """Return True if `content` gives a favourite of the kind that `question` asks for as an attribute of a person's
+    thing.
+    """
     if not any(map(content.__contains__, _FAVOURED)):  # most memories: a search of the pattern costs thirty such looks
         return False
     found = _FAVOURITE.search(content)
@@ -155,8 +157,8 @@ def _things(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=2048)
 def _owned(text: str, *, asking: bool) -> frozenset[tuple[str, int]]:
-    """Return the things of the table that somebody in `text` has; of a question (`asking`), those of its asker or of
-    somebody named.
+    """Return the things of the table that a person in `text` has; of a question (`asking`), those of its asker or of a
+    named person.
     """
     table, owners = _groups(), OWNED if asking else _HAS
     words = _WORD.findall(text.lower())

@@ -53,7 +53,7 @@ LIFT = 0.2
 
 
 def asks_past(question: Question) -> bool:
-    """Return True if the question asks what was, or what happened: the current value is no better an answer."""
+    """Return True if the question is about a past state or event: the current value is no better an answer."""
     return _tells_past(question.text) or bool(_BEFORE.search(question.text))
 
 

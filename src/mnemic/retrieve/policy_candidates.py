@@ -24,7 +24,7 @@ class PreferenceBias:
     """Preference bias: memories under `keys` join the candidates and gain `bonus`, whatever the query is.
 
     It is a run-time switch, not an inclusion: they still compete for places. Pinned keys, kinds and categories do not
-    compete: policy puts them first, and they count against `top_k`, unless `beside` gives a number of the most relevant
+    compete: policy puts them first, and they count against `top_k`, unless `beside` is the number of the most relevant
     ones to return in addition to the `top_k`.
     """
 
@@ -66,7 +66,7 @@ def _within(wanted: frozenset[T], allowed: frozenset[T] | None) -> frozenset[T]:
 
 
 async def find_biased(moment: Snapshot, where: Where, bias: PreferenceBias, errors: dict[str, str]) -> dict[str, str]:
-    """Return the ids of the memories that the bias brings in, each with its first reason; a failure is noted under its
+    """Return the ids of the memories that the bias adds, each with its first reason; a failure is noted under its
     reason.
     """
     found: dict[str, str] = {}

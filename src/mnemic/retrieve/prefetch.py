@@ -1,4 +1,4 @@
-"""Embedding that starts before the store has been read, from what the last search found."""
+"""Embedding that starts before the store has been read, from the result of the last search."""
 
 from __future__ import annotations
 

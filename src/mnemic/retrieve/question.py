@@ -177,7 +177,7 @@ def _keywords(text: str, people: Mapping[str, Sequence[str]]) -> str:
     """Return the query without common words and without the names of those who speak, which say nothing about the
     content.
 
-    Quoted phrases stay as they are; where nothing would be left, everything does.
+    Quoted phrases are not changed; where nothing would be left, everything does.
     """
     # Quoted phrases are searched literally, so no word may be dropped.
     if '"' in text or "“" in text:

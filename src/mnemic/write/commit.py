@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IdempotentRequest:
-    """An idempotency key as it is stored, and the digest of its request."""
+    """An idempotency key in its stored form, and the digest of its request."""
 
     key: str
     digest: str
@@ -101,7 +101,7 @@ def _mutation(draft: Draft, memory: Memory, action: str, **detail: Any) -> Mutat
 
 
 def unchanged(draft: Draft, memory: Memory, **detail: Any) -> Mutation:
-    """Return the line in the audit log for a write that found everything as it is."""
+    """Return the line in the audit log for a write that changed nothing."""
     return Mutation.line(
         "refreshed", actor=draft.actor, at=draft.now, about=memory, detail={"agent": draft.actor.agent, **detail}
     )

@@ -57,7 +57,7 @@ def valid_moment(draft: Draft) -> datetime | None:
 
 
 def history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
-    """Return the draft as what was true before the `later` memories, of which the first ends it."""
+    """Return the draft as true until the `later` memories, of which the first ends it."""
     first = min(later, key=starts_at)
     ended_at: datetime = starts_at(first)
     if draft.candidate.valid_to is not None:

@@ -247,8 +247,8 @@ class VectorsMissing(Exception):
 class Decision:
     """Decision on the outcome of a write. `memory` is the new one, or for a refresh the known one in its next version.
 
-    `changed` is False if everything stays as it is: a refresh with nothing new, or a duplicate of a waiting memory.
-    `replaced` are other memories in their next versions, `kept` originals to be stored in addition to the new memory.
+    `changed` is False if nothing is changed: a refresh with nothing new, or a duplicate of a waiting memory. `replaced`
+    are other memories in their next versions, `kept` originals to be stored in addition to the new memory.
     """
 
     outcome: Outcome

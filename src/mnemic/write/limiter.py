@@ -107,7 +107,7 @@ class PreCommitCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limiter:
-    """Consent, quotas and retention, as they are kept in the store. Raises StoreFailed."""
+    """Consent, quotas and retention, as stored. Raises StoreFailed."""
 
     store: RecordStore
     clock: Clock

@@ -104,8 +104,8 @@ async def _embedded(
 async def _settled(
     one: _Left, read: Memory | None, vector: Vector | None, space: VectorSpace, actor: Actor, now: datetime, unit: Unit
 ) -> bool | None:
-    """Bring the vector and take the mark away; return True if the memory got it, False if it needs none any more, None
-    if it was changed meanwhile and waits on.
+    """Store the vector and remove the mark; return True if the memory got it, False if it needs none any more, None if
+    it was changed meanwhile and waits on.
     """
     memory = await unit.reads.get(one.memory_id, scopes=[one.scope])
     done = Mutation(tenant=actor.tenant, marks={one.name: None})

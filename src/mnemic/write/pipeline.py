@@ -273,7 +273,9 @@ class MemoryWritePipeline:
         return draft
 
     async def _embed(self, jobs: Sequence[Job], deadline: Deadline | None, *, must: bool = False) -> None:
-        """Give the jobs their vectors. Where the embedder does not answer they go on without, unless they `must`."""
+        """Give the jobs their vectors. Where the embedder does not answer they continue without vectors, unless they
+        `must` have them.
+        """
         _check(deadline)
         fresh = [job for job in jobs if not job.known]
         try:

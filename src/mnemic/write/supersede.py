@@ -126,7 +126,7 @@ def _as_a_whole(one: SimilarMemory, new: Frame, among: int, reach: ChangeBounds,
 
 
 def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: ChangeBounds) -> Change | None:
-    """Return the change to one part of a statement that tells several things, of which the rest goes on. The whole is
+    """Return the change to one part of a statement about several things, of which the rest remains valid. The whole is
     further from what is like a part of it than that part is: of k parts that have nothing in common, by the root of k.
     """
     if reach.certainly_none(min(MOST_NEAR, cosine * sqrt(MOST_PARTS))):
@@ -190,7 +190,7 @@ def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
 
 def overtaken(draft: Draft, near: Sequence[SimilarMemory]) -> list[Memory]:
     """Return the memories of the same person that were said later than the draft and change what it says: an import may
-    bring what was said first last.
+    deliver the first statement last.
     """
     candidate, said = draft.candidate, draft.candidate.occurred_at
     if said is None or draft.scope.level != Level.USER or candidate.kind is not Kind.LONG_TERM:

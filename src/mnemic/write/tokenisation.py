@@ -45,7 +45,7 @@ class TokenVault:
     keyring: Keyring
 
     def sealed(self, subject: Scope, name: str, value: str) -> str:
-        """`value` as it is kept under `name`."""
+        """`value` in its stored form under `name`."""
         plain = value.encode("utf-8", "surrogatepass")
         return base64.b64encode(self.keyring.seal(subject, plain, _bound(subject.tenant, name))).decode()
 

@@ -1,5 +1,5 @@
-"""Question and answer of a turn, kept beside its line in the audit, so that a person can read what was asked, what the
-model was shown, and what it said.
+"""Question and answer of a turn, stored with its line in the audit log, so that a person can read the question, the
+memories shown to the model, and its answer.
 
 A turn is a mark of its user: redacted, sealed with the user's data key where there is one, and gone with the user, with
 any memory that it showed and that is erased, forgotten or purged, after `KEPT_FOR`, or once the user has `MOST` newer
@@ -78,8 +78,8 @@ def keeps_turns(engine: TurnLogEngine) -> bool:
 
 async def keep_turn(engine: TurnLogEngine, actor: Actor, turn: TurnTexts) -> None:
     """Keep the texts of a turn of the actor's, in the place of those that are kept of it, if policy allows it. Nothing
-    is kept of a question that asks something of memory ("forget what I told you about ..."), nor of somebody who was
-    erased since it began, or for good. Raises StoreFailed, KeyFailed.
+    is kept of a question that asks something of memory ("forget what I told you about ..."), nor of a user who was
+    erased since it began, or permanently. Raises StoreFailed, KeyFailed.
     """
     if not keeps_turns(engine) or any(asked_of_memory(turn.question)):
         return
@@ -162,7 +162,7 @@ async def sealed_turns(store: RecordStore, tenant: str) -> list[str]:
 
 
 async def _written(engine: TurnLogEngine, actor: Actor, name: str, turn: TurnTexts) -> str:
-    """Return the turn as it is kept: identifiers in the clear, so that it can be found and deleted without a key."""
+    """Return the turn in its stored form: identifiers in the clear, so that it is found and deleted without a key."""
     whole = {one: getattr(turn, one) for one in ("question", "answer", "block")}
     # Cut after redaction: half a card number at the cut would look harmless.
     texts = {one: text and (await engine.redacted(text, actor=actor))[:LONGEST] for one, text in whole.items()}

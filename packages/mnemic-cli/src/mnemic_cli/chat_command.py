@@ -145,7 +145,7 @@ def _facts(turn: Turn) -> list[str]:
 
 
 def _recorded(turn: Turn) -> str:
-    """Describe what was kept of the messages themselves."""
+    """Describe which messages were recorded."""
     refused = next((one.reason for one in turn.recorded if not one.stored), None)
     if refused is not None or not turn.recorded:
         return f"nothing ({refused or 'no text'})"
@@ -153,7 +153,7 @@ def _recorded(turn: Turn) -> str:
 
 
 def _messages() -> Iterator[str]:
-    """Yield what the person types, or the lines of standard input, until its end."""
+    """Yield the typed lines, or those of standard input, until its end."""
     asking = at_terminal()
     while True:
         try:

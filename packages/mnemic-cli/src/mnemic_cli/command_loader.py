@@ -196,7 +196,7 @@ def _check_words(words: Sequence[str]) -> None:
 
 
 def _make_output_safe() -> None:
-    """Make a terminal with a narrow encoding show escapes for what it cannot show."""
+    """Make a terminal with a narrow encoding show escapes for characters that it cannot show."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

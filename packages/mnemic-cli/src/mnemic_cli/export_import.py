@@ -256,7 +256,7 @@ def _user_of(found: Speakers, me: str | None, *, asks: bool, refuses: bool) -> s
 
 
 def _remark_on_speakers(found: Speakers, me: str | None, *, asks: bool) -> None:
-    """Say that nothing is read from the messages where nobody in them is known to be the user."""
+    """Report that no facts are extracted from messages whose user is unknown."""
     if asks and found.people and (found.lacks_user if me is None else not found.has(me)):
         note(f"only what the user says becomes facts: which of {found.listed()} are you? --me NAME says so")
 
@@ -284,7 +284,7 @@ def _complain_of(failed: Sequence[tuple[str, str]], hints: Mapping[str, str]) ->
 
 
 def _require_file(file: str, file_format: str) -> None:
-    """Raise InvalidInput before anything is opened, so that a typing error leaves no empty memory file behind."""
+    """Raise InvalidInput before anything is opened, so that a typing error creates no empty memory file."""
     from mnemic_importers.conversations import importers
     from mnemic_importers.conversations.multi_file_exports import packed
     from mnemic_importers.conversations.records import open_file

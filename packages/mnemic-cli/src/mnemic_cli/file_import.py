@@ -100,7 +100,7 @@ class Summary:
 class Intake:
     """One import under way.
 
-    `extract` captures what the user states; `strict` stops at the first problem; `again` takes in what an earlier
+    `extract` captures the user's statements; `strict` stops at the first problem; `again` takes in what an earlier
     import has already taken in; `own` keeps what an archive says of origin, trust and author.
     """
 
@@ -114,14 +114,14 @@ class Intake:
     _previous: Message | None = field(default=None, init=False)
 
     def follow(self, items: Sequence[Item]) -> None:
-        """Go on after these items, which were taken in before: the last message is the context of the next."""
+        """Continue after these items, which were imported before: the last message is the context of the next."""
         said = [one.content for one in items if isinstance(one.content, Message)]
         self._previous = next((part for one in reversed(said) for part in reversed(list(in_parts(one)))), None)
 
     async def take(self, items: Iterator[Item], progress: Progress) -> Summary:
         """Take all items in, in order, unless the store or a model fails on the way: then `summary.stopped` says why.
 
-        What was done before an error stays done.
+        Items imported before an error stay imported.
         """
         seen = 0
         while self.summary.stopped is None and (batch := list(islice(items, BATCH))):

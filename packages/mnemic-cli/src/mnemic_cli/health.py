@@ -150,7 +150,7 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
 
 
 def _leftovers(settings: Settings) -> Finding:
-    """Return the copies of it all that a killed backup, restore or export has left beside the file."""
+    """Return the full copies that a killed backup, restore or export has left next to the file."""
     from mnemic.bootstrap import store_file
     from mnemic_stores.atomic_files import left_parts
 
@@ -162,7 +162,7 @@ def _leftovers(settings: Settings) -> Finding:
 
 
 def _rows(damaged: Sequence[Damage], unchecked: int = 0) -> Finding:
-    """Rows that are not what was written, each by its name."""
+    """Rows that differ from the written data, each by its name."""
     rows = [{"table": one.table, "name": one.name} for one in damaged]
     if rows:
         names = ", ".join(dict.fromkeys(one.name for one in damaged[:5]))
@@ -176,7 +176,7 @@ def _rows(damaged: Sequence[Damage], unchecked: int = 0) -> Finding:
 
 
 def _sealing(settings: Settings, found: Inspection) -> Finding:
-    """Is what should be sealed, and can what is sealed be opened?"""
+    """Check that everything is encrypted that should be, and can be decrypted."""
     total = sum(count for _, _, count in found.counts)
     facts = {"sealed": found.sealed, "plain": total - found.sealed}
     if found.sealed and settings.key_file is None:
@@ -224,7 +224,7 @@ def _outbox(found: Inspection) -> Finding:
 
 
 def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
-    """Examine what the tenant remembers, as a whole."""
+    """Examine all memories of the tenant."""
     import asyncio
 
     from mnemic.bootstrap import build_keyring, build_store

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def carried_out(call: Call, request: MemoryRequest, *, yes: bool = False) -> dict[str, Any] | None:
-    """Do what was asked of memory, as JSON data; None where it was not confirmed. What is only shown changes nothing
-    and needs no confirmation.
+    """Carry out a request about memory; return JSON data; None where it was not confirmed. A request that only lists
+    memories changes nothing and needs no confirmation.
     """
     if request.kind != "show" and not yes:
         known = call(lambda engine, actor: engine.carry_out(replace(request, kind="show"), actor=actor))

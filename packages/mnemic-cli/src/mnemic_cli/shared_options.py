@@ -143,7 +143,7 @@ class Given:
 
 
 def login_name() -> str:
-    """Return the name of whoever is logged in. Raises UsageError where there is none that could serve as a user id."""
+    """Return the login name. Raises UsageError where there is none that could serve as a user id."""
     from mnemic.config.default_user import default_user
     from mnemic.errors import InvalidInput
 

@@ -94,7 +94,7 @@ def at_terminal() -> bool:
 
 
 def confirmed(question: str) -> bool:
-    """Return what the person, or a pipe, answers. Raises UsageError where nobody can."""
+    """Return the answer of the person or of a pipe. Raises UsageError if neither can answer."""
     try:
         return click.confirm(question, err=True)
     except click.Abort:
@@ -135,7 +135,7 @@ class Progress:
 
     @property
     def is_shown(self) -> bool:
-        """True where somebody sees it."""
+        """True if it is displayed."""
         return self._shown
 
     def at(self, done: int, total: int | None = None) -> None:

@@ -40,7 +40,7 @@ def counted(number: int) -> str:
 
 
 def fields_text(fields: Mapping[str, object]) -> str:
-    """JSON data as a line for each name; what is absent, false or empty is left out."""
+    """JSON data as a line for each name; absent, false and empty values are left out."""
     return pairs({name.replace("_", " "): _plain(value) for name, value in fields.items() if _says(value)})
 
 
@@ -129,7 +129,7 @@ def why(hit: Hit) -> str:
 
 
 def receipt_text(receipt: WriteReceipt, content: str) -> str:
-    """One line: the outcome, the memory's name, what it is about; what was redacted or refused is not repeated."""
+    """One line: the outcome, the memory's name, what it is about; redacted or refused text is not repeated."""
     redacted = next((step.decision for step in receipt.steps if step.name == "redact"), "clean")
     kept = redacted == "clean"
     said = one_line(f"{receipt.key}: {content}" if receipt.key else content, 80) if kept else receipt.key or ""

@@ -33,7 +33,7 @@ ERASED: Mapping[str, str] = MappingProxyType(
 
 
 def erased_text(receipt: ErasureReceipt) -> str:
-    """Return what was erased, without what there was none of."""
+    """Return the erased items by kind, without kinds that have none."""
     facts: dict[str, object] = {"receipt": receipt.receipt_id}
     facts |= {ERASED.get(name, _spaced(name)): count for name, count in receipt.counts.items() if count}
     facts["traces left"] = sum(receipt.traces.values()) or "none"

@@ -356,7 +356,7 @@ async def deciding(
     desk: Annotated[ReviewView, Depends(review_desk)], principal: Annotated[Principal, Depends(principal_of)]
 ) -> ReviewView:
     """Return a dependency: the view of a person who decides. An application is refused with 403: it could not be
-    distinguished from the proposer of what it decides on.
+    distinguished from the proposer of the memories that it decides on.
     """
     require_user(principal)
     return desk

@@ -4,7 +4,7 @@ OpenID Connect allows any text of up to 255 ASCII characters as a `sub` (Core 1.
 address. A user's name is unchanged if it can name a user (`checked_name`), a tenant's if it is an identifier. Anything
 else becomes `claim:` followed by the text, in which every character outside `A-Z a-z 0-9 _ . : @ -` is written as its
 UTF-8 bytes, each as `+` and two hexadecimal digits. If that exceeds the length of an identifier, it is `claim:++` and
-the SHA-256 of issuer and text. A text that begins with `claim:` is encoded as well, so that nobody can claim another
+the SHA-256 of issuer and text. A text that begins with `claim:` is encoded as well, so that no caller can claim another
 user's name.
 
 Earlier releases encoded every user's name that is not an identifier. A user with memories under such a name keeps it.

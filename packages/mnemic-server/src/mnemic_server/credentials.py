@@ -189,7 +189,7 @@ class ApiKeys:
         return None if value is None else read(value)
 
     async def note_use(self, key_id: str) -> None:
-        """Record when the key was used last, at most once an hour. A store that cannot be written refuses nobody."""
+        """Record when the key was used last, at most once an hour. A store that cannot be written refuses no caller."""
         now, noted_at = self._clock.now(), self._used.get(key_id)
         if noted_at is not None and now - noted_at < USE_NOTED:
             return
@@ -348,7 +348,7 @@ def shown_key(text: str) -> tuple[str, str] | None:
 
 
 def written(key: ApiKey) -> str:
-    """Return a key as it is kept."""
+    """Return a key in its stored form."""
     principal = key.principal
     return json.dumps(
         {

@@ -1,7 +1,7 @@
 """Throttle of failed authentication by address, and audit of sign-ins and refusals.
 
-A refusal writes at most one audit line a minute for each caller and reason, so that nobody can fill the audit by being
-refused; the line counts the refusals since the previous one.
+A refusal writes at most one audit line a minute for each caller and reason, so that refused requests cannot fill the
+audit; the line counts the refusals since the previous one.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class RefusedLogins:
         await self._line(SERVICE_TENANT, "authentication_failed", STRANGER, {"address": address})
 
     async def refused(self, request: HTTPConnection, principal: Principal, reason: str) -> None:
-        """Somebody who is known asked for what they may not."""
+        """Record that a known caller requested something that is not permitted."""
         detail = {"reason": reason, "address": address_of(request), "key_id": principal.key_id}
         await self._line(principal.tenant, "refused", principal.actor.user, detail)
 
     async def signed(self, request: HTTPConnection, principal: Principal, action: str) -> None:
-        """Somebody has signed in, or out."""
+        """Record that a user has signed in, or out."""
         detail = {"address": address_of(request), "key_id": principal.key_id}
         await self._write(principal.tenant, action, principal.actor.user, {**detail})
 

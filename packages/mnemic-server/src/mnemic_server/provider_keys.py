@@ -30,7 +30,7 @@ class FixedKeys:
         self._keys = KeySet.import_key_set(keys)  # type: ignore[arg-type]
 
     async def current(self, *, anew: bool = False) -> KeySet | None:
-        """Return the keys; None with `anew`, since there are no others."""
+        """Return the keys; None with `anew`, since there are no newer ones."""
         return None if anew else self._keys
 
 

@@ -143,8 +143,8 @@ class MessageBody(Strict):
     origin: LowerOrigin = None
 
     def message(self, session: str | None) -> Message:
-        """Return the engine's message. Its origin is at most that of its role: a tool's words remain a tool's, whoever
-        sends them.
+        """Return the engine's message. Its origin is at most that of its role: a tool's output keeps this origin, no
+        matter who sends it.
         """
         return Message(
             role=self.role,

@@ -235,9 +235,9 @@ def own_machine(settings: Settings, user: str) -> Principal:
 
 
 async def require_safe(settings: Settings, service: ServiceSettings, *, opened: bool) -> bool:
-    """Refuse to be reached by others without authentication; return True if somebody can sign in, or nobody has to.
-    Raises InvalidConfig (`service_host`, `service_keys`): open to others, or reachable by others before there is any
-    key or provider.
+    """Refuse to be reached by others without authentication; return True if users can sign in, or need not. Raises
+    InvalidConfig (`service_host`, `service_keys`): open to others, or reachable by others before there is any key or
+    provider.
     """
     alone = is_loopback(service.host)
     if opened and not alone:

@@ -29,8 +29,8 @@ class TenantErasure:
 
 
 async def end(engine: MemoryEngine, tenant: str, *, by: str) -> TenantErasure:
-    """Suspend the tenant, so that nobody writes meanwhile; revoke its keys, delete its webhooks, and erase its data.
-    Its name stays known and suspended. Raises MemoryNotFound (`tenant`), StoreFailed; another call continues.
+    """Suspend the tenant, so that there are no writes meanwhile; revoke its keys, delete its webhooks, and erase its
+    data. Its name stays known and suspended. Raises MemoryNotFound (`tenant`), StoreFailed; another call continues.
     """
     store, clock = engine.store, engine.clock
     await Tenants(store, clock).suspend(tenant, by=by)

@@ -28,7 +28,7 @@ class Issued:
 
     async def note(self, opened: Principal) -> None:
         """Write a line about a token that is issued for `opened`, unless there is one of today. A store that cannot be
-        written refuses nobody: the next token is recorded.
+        written refuses no caller: the next token is recorded.
         """
         now, named = self._clock.now(), (opened.key_id, opened.user, opened.roles)
         if self._recorded.get(named) == now.date():

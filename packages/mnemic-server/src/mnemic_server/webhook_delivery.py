@@ -73,7 +73,7 @@ class Deliveries:
                 _log.warning("webhooks could not be delivered: %s", failure.reason)
 
     async def round(self) -> int:
-        """Deliver what is due; return the number of delivered messages. Raises StoreFailed."""
+        """Deliver due events; return the number of delivered messages. Raises StoreFailed."""
         webhooks = await self.webhooks.all()
         if not webhooks:
             return 0

@@ -1,4 +1,4 @@
-"""Several processes of the service behind one socket, each with a separate engine, supervised by the process that was
+"""Several processes of the service on one socket, each with a separate engine, supervised by the process that was
 started.
 """
 

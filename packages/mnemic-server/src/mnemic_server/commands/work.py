@@ -98,7 +98,7 @@ class _Rounds:
     enlisted: bool = False
 
     async def go(self) -> None:
-        """Look after every tenant that is due. With a `rest`, a store that fails is noted, and the next round goes on.
+        """Look after every tenant that is due. With a `rest`, a failing store is logged, and the next round follows.
         Raises StoreFailed.
         """
         from mnemic.errors import StoreFailed

@@ -37,7 +37,7 @@ async def take(import_id: ImportId, part: ImportPart, actor: Writing, service: T
 
 
 def _imported(candidate: Candidate) -> Candidate:
-    """Return the origin of imported memories: nobody stated them here, so they have the trust of an import."""
+    """Return the origin of imported memories: they were not stated here, so they have the trust of an import."""
     return replace(candidate, source=replace(candidate.source, origin=Origin.IMPORT))
 
 

@@ -134,8 +134,8 @@ async def consolidate(
     dry_run: Annotated[bool, Query(description="Say what would be written, and write nothing.")] = False,
     wanted: Annotated[ConsolidationRequest, Body()] = ConsolidationRequest(),  # noqa: B008 - it is never changed
 ) -> dict[str, Any]:
-    """Draw together what the tenant's users said: summaries, profiles, reflections. By rules, or where `rules` of the
-    body say so by the model.
+    """Consolidate the memories of the tenant's users: summaries, profiles, reflections. By rules, or where `rules` of
+    the body say so by the model.
     """
     rules = None if wanted.rules is None else wanted.rules.rules()
     report = await service.engine.consolidate(actor=principal.actor, rules=rules, dry_run=dry_run)

@@ -16,7 +16,7 @@ FUNCTION_LINES, CLASS_LINES = 40, 300
 DRIVERS = {
     "providers",
     "bootstrap",
-    "entrypoints",
+    "json_output",
     "mnemic_agents",
     "mnemic_azure",
     "mnemic_cassandra",

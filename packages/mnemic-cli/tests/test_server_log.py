@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 
-from mnemic.entrypoints.log_lines import BackgroundHandler, BackgroundWriter, LineFormatter
+from mnemic_cli.server_log import BackgroundHandler, BackgroundWriter, LineFormatter
 
 
 class Stuck(io.StringIO):

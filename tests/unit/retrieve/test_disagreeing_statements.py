@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.entrypoints.wire import hit_dict
 from mnemic.inject.memory_source import SourceEntry
+from mnemic.json_output import hit_dict
 from mnemic.retrieve.later_statements import disagreeing, later_relevances, newest_of
 from mnemic.types import Actor, Hit, Source, Status, Trust
 from mnemic_testing.record_store.fixtures import START, memory

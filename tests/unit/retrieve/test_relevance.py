@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mnemic import AsyncMemoryManager
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.wire import result_dict
 from mnemic.errors import EmbedderFailed
+from mnemic.json_output import result_dict
 from mnemic.retrieve.graph_neighbourhood import SAID
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import (

@@ -19,7 +19,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.log_lines import LineFormatter, configure
+from mnemic_cli.server_log import LineFormatter, configure
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.logs import RequestLog

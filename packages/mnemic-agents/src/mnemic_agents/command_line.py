@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemic.entrypoints.log_lines import configure
 from mnemic.errors import InvalidConfig
 from mnemic_agents.mcp_hosts import HOSTS, started_by
 from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit
+from mnemic_cli.server_log import configure
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import note
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_dict
+from mnemic.json_output import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.types import Outcome
 from mnemic.types.search import LEAST_RELEVANCE
 from mnemic_cli.terminal import one_line, pairs, printable, table

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from mnemic.entrypoints.wire import hit_dict, report_dict
+from mnemic.json_output import hit_dict, report_dict
 from mnemic.types import Actor, Hit, Level, Memory, SearchResult, to_json
 from mnemic.types.trace import RunReport
 

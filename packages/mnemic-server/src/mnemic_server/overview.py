@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from mnemic.entrypoints.wire import usage_dict
+from mnemic.json_output import usage_dict
 from mnemic_server.access import ServiceContext
 
 RECENT = timedelta(hours=24)

@@ -19,8 +19,8 @@ from pydantic import (
 )
 
 from mnemic import requests
-from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import InvalidInput
+from mnemic.json_output import memory_dict
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.limits import Quota
 from mnemic.policy.strict_json import NotStrictJson, loads

@@ -17,9 +17,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mnemic.bootstrap import build_engine, build_profile
 from mnemic.config import ENV_FILE, Settings
-from mnemic.entrypoints.log_lines import configure
 from mnemic.errors import InvalidConfig
 from mnemic.runtime.clock import SystemClock
+from mnemic_cli.server_log import configure
 from mnemic_server.app import create_app
 from mnemic_server.bearer_tokens import Claims, Provider
 from mnemic_server.connections import Connections, Timeouts, place_of

@@ -20,8 +20,8 @@ from typing import Any
 
 import httpx
 
-from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import MnemicError
+from mnemic.json_output import memory_dict
 from mnemic.ports import Clock
 from mnemic.types import Actor, AuditEvent, Level
 from mnemic_maintenance.tenant_engine import Tenancy

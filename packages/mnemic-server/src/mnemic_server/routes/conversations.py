@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from mnemic.entrypoints.wire import memory_dict
+from mnemic.json_output import memory_dict
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Kind, Origin, to_json

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from mnemic.entrypoints.wire import receipt_dict
+from mnemic.json_output import receipt_dict
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor
 from mnemic_kinds.entity import EntityMemory

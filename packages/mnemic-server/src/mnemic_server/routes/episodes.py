@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from mnemic.entrypoints.wire import receipt_dict
+from mnemic.json_output import receipt_dict
 from mnemic.runtime.sync_facade import awaited
 from mnemic_kinds.episodic import EpisodicMemory, Step
 from mnemic_server.access import Reading, TheService, Writing

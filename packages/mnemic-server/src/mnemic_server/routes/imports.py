@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
-from mnemic.entrypoints.wire import receipt_dict
+from mnemic.json_output import receipt_dict
 from mnemic.types import Candidate, Origin
 from mnemic_maintenance.bulk_import import ImportProgress, import_progress, take_part
 from mnemic_server.access import Reading, TheService, Writing

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Header, Query, Request, Response
 
 from mnemic import requests
 from mnemic.dispatch import BatchReceipts
-from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.errors import InvalidInput, VersionConflict
+from mnemic.json_output import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.types import Memory, Origin
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown, hits_shown, report_shown, result_shown, shown

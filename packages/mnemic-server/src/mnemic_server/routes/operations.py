@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.wire import usage_dict
+from mnemic.json_output import usage_dict
 from mnemic.policy.limits import MINUTE, Quota
 from mnemic.types import Kind, Level, Scope, Usage
 from mnemic.types.catalog import CATALOG

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.errors import MemoryNotFound
+from mnemic.json_output import memory_dict, receipt_dict
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Origin, Status
 from mnemic_kinds.persona import PersonaMemory

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query
 
-from mnemic.entrypoints.wire import memory_dict, receipt_dict
+from mnemic.json_output import memory_dict, receipt_dict
 from mnemic.retrieve.export import plain
 from mnemic.types import AuditEvent, to_json
 from mnemic_maintenance.review import PendingReview

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import MemoryNotFound, MnemicError
+from mnemic.json_output import memory_dict
 from mnemic.types import Actor
 from mnemic.types.trace import UseAudit, Watch
 from mnemic.write.turn_log import turns_of

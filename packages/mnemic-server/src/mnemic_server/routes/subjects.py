@@ -12,8 +12,8 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import JsonValue
 
-from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.json_output import memory_dict
 from mnemic.requests import EraseKey
 from mnemic.write.consent import subject_token
 from mnemic_maintenance.erasure_receipt import ErasureReceipt

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field, StringConstraints
 
-from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import RevealDenied
+from mnemic.json_output import memory_dict
 from mnemic.types import Actor, Level, Status
 from mnemic.types.trace import UseAudit
 from mnemic.unit_of_work import Mutation, apply

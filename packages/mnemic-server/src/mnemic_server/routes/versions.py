@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from mnemic.entrypoints.wire import memory_dict, receipt_dict
+from mnemic.json_output import memory_dict, receipt_dict
 from mnemic_server.access import Correcting, Reading, Revealing, TheService
 from mnemic_server.credentials import Role
 from mnemic_server.evidence_filter import all_shown, shown

@@ -34,7 +34,7 @@ assert "{old} has become {new}{of}" in [str(one.message) for one in noticed]
     [
         ("mnemic.testing", "mnemic_testing", "mnemic-testing", "clock", "ManualClock"),
         ("mnemic.testing", "mnemic_testing", "mnemic-testing", "record_store", "RecordStoreContract"),
-        ("mnemic.keys", "mnemic_keys", "mnemic-keys", "folder", "KeyFolder"),
+        ("mnemic.keys", "mnemic_keys", "mnemic-keys", "data_key_folder", "KeyFolder"),
         ("mnemic.client", "mnemic_client", "mnemic-client", "opening", "connect"),
         ("mnemic.evaluate", "mnemic_eval", "mnemic-eval", "metrics", "percentiles"),
         ("mnemic.integrations", "mnemic_agents", "mnemic-agents", "turns", "TurnMemory"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mnemic.plugins.extras import brought_by
 
 with brought_by("keys"):
-    from mnemic_keys.folder import KeyFolder
-    from mnemic_keys.master import MasterKeys
+    from mnemic_keys.data_key_folder import KeyFolder
+    from mnemic_keys.master_key import MasterKeys
 
 __all__ = ["KeyFolder", "MasterKeys"]

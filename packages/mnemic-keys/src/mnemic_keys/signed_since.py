@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mnemic.errors import KeyFailed
-from mnemic_keys.files import replace_file
+from mnemic_keys.private_files import replace_file
 
 _NAME = "signed.json"
 

@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemic.errors import InvalidConfig, KeyFailed
-from mnemic_keys.files import make_file, replace_file
+from mnemic_keys.private_files import make_file, replace_file
 
 KEY_BYTES = 32
 NONCE_BYTES = 12

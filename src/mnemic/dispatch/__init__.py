@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mnemic.errors import RunStopped
 from mnemic.policy.budget import Budget
@@ -33,8 +33,6 @@ from mnemic.write.limiter import Limiter
 
 if TYPE_CHECKING:
     from mnemic.types import SearchResult
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -168,15 +168,7 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
             new = framed(text)
             if len(text) > LONGEST or is_company(text):
                 continue
-            hints = (
-                is_bare_denial(new)
-                or new.turns
-                or new.bears_child
-                or recovers(new)
-                or tells_change(new)
-                or leaves_work(new)
-            )
-            if hints and (len(text.split()) >= SHORTEST_WORDS or len(new.stems) >= SHORTEST_STEMS):
+            if _hints(new) and (len(text.split()) >= SHORTEST_WORDS or len(new.stems) >= SHORTEST_STEMS):
                 doubtful.append((text, (start, end)))
     return doubtful[:MOST]
 

@@ -40,7 +40,6 @@ from mnemic.write.missing_vectors import require_present
 from mnemic.write.revise import candidate_of
 from mnemic_maintenance.reports import ReviewOutcome
 
-PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})
 _WAITING = frozenset({Status.PENDING_REVIEW, Status.ACTIVE})
 _OWN_WORDS = frozenset({Origin.USER_STATED, Origin.IMPORT})

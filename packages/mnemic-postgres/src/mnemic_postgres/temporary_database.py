@@ -62,9 +62,7 @@ def bare_commits(dsn: str, rows: Sequence[tuple[str, bytes]], *, durability: str
 async def _bare_commits(dsn: str, rows: Sequence[tuple[str, bytes]], synchronous: str) -> list[float]:
     connection = await asyncpg.connect(dsn, timeout=_SECONDS, server_settings={"synchronous_commit": synchronous})
     try:
-        await connection.execute(
-            "CREATE TABLE IF NOT EXISTS bare (number bigserial PRIMARY KEY, content text, vector bytea)"
-        )
+        await connection.execute(_TABLE)
         return [await _commit(connection, row) for row in rows]
     finally:
         await connection.close()

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from mnemic_stores.index_cache import Slot
     from mnemic_stores.scope_index import ScopeIndex
 
-T = TypeVar("T")
 
 _SECRET = "SELECT secret, checksum FROM tenant WHERE tenant = ?"  # noqa: S105
 _SCRUB_SECONDS = 0.2

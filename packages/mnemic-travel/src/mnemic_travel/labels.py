@@ -33,21 +33,6 @@ FLIGHT = _label(
     "lento",
     "lot", "nr lotu", "let", "便名",
 )  # fmt: skip
-TRAIN = _label(
-    "train",
-    "train number",
-    "zug",
-    "zugnummer",
-    "tren",
-    "treno",
-    "trein",
-    "tåg",
-    "tog",
-    "juna",
-    "comboio",
-    "pociąg",
-    "vlak",
-)
 NOT_THE_FLIGHT = re.compile(
     r"operated\s+by|operating|codeshare|code share|durchgef[üu]hrt|ausgef[üu]hrt|op[ée]r[ée]|operado|operato|"
     r"uitgevoerd|"

@@ -32,7 +32,7 @@ from mnemic_cassandra.encoding import ordered, packed
 from mnemic_cassandra.partitions import Written, in_batches
 from mnemic_cassandra.routing import COUNTED, LATEST, NAMES, TOTAL, Partition
 from mnemic_stores.codec import text_check
-from mnemic_stores.layered.tables import MARK
+from mnemic_stores.row_store_adapter.tables import MARK
 from mnemic_testing.record_store.fixtures import EMBEDDER, memory, remember, scope
 from tests.bench_tenants import rates
 from tests.cassandra_nodes import Cluster

@@ -25,7 +25,7 @@ WRITES = frozenset(
 """The methods of a transaction that write (`mnemic.ports.Transaction`)."""
 OWN_TRANSACTIONS = {
     # The port `RecordStore` over a `RowStore`: its transaction, and the methods of its parts that change rows.
-    "mnemic_stores/layered/store.py": {
+    "mnemic_stores/row_store_adapter/store.py": {
         "open", "transact", "begin_space", "fill", "switch_space", "secret", "adopt", "seal", "reseal",
         "acknowledge", "register", "unregister",
     },

@@ -18,7 +18,7 @@ from mnemic.errors import StoreCorrupt
 from mnemic.ports.row_store import Row, RowChange, RowReads, Table
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities
-from mnemic_stores.layered import LayeredStore
+from mnemic_stores.row_store_adapter import LayeredStore
 from mnemic_stores.sync_transactions import run_through
 
 T = TypeVar("T")

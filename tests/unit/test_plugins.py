@@ -37,7 +37,7 @@ from mnemic.policy.redaction import RedactionRules
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Message, VectorSpace
 from mnemic_cli import cli
-from mnemic_cli.inputs import Word
+from mnemic_cli.option_values import Word
 from mnemic_importers.conversations import read_conversation
 from mnemic_operations import backup_store
 from mnemic_stores.graph import InProcessGraph

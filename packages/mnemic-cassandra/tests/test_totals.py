@@ -18,7 +18,7 @@ from mnemic.types import AuditEvent, Kind, Memory, Usage
 from mnemic_cassandra import CassandraStore, commit, journal, totals
 from mnemic_cassandra.routing import COUNTED, LATEST, Partition
 from mnemic_stores.async_transactions import Step
-from mnemic_stores.layered.transaction import usage as full_count
+from mnemic_stores.row_store_adapter.transaction import usage as full_count
 from mnemic_testing.record_store.fixtures import EMBEDDER, START, memory, remember, scope
 
 Makes = Callable[..., CassandraStore]

@@ -17,8 +17,8 @@ from mnemic.ports.row_store import Row, RowChange, Table
 from mnemic.types import Deadline, Memory, Status
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_stores.in_memory_store import InProcessRows
-from mnemic_stores.layered import LayeredStore, memories
-from mnemic_stores.layered.tables import EARLIER, MARK, MEMORY, REQUEST, TENANT, MemoryRow
+from mnemic_stores.row_store_adapter import LayeredStore, memories
+from mnemic_stores.row_store_adapter.tables import EARLIER, MARK, MEMORY, REQUEST, TENANT, MemoryRow
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store.fixtures import (
     EMBEDDER,

@@ -112,7 +112,8 @@ def build_engine(
     """Return an engine as described by `settings`, not opened yet. Raises InvalidConfig.
 
     If a language model is configured (or `completer` given), it extracts, plans and answers; else rules and templates
-    do. `tokenizer` counts the tokens of model inputs (`mnemic.inject.tokens.counter_of`) in place of the settings'.
+    do. `tokenizer` counts the tokens of model inputs (`mnemic.inject.token_count.counter_of`) in place of the
+    settings'.
     """
     clock = clock or SystemClock()
     guard, keyring = build_guard(settings, policy), _keyring(settings)

@@ -12,7 +12,7 @@ from functools import partial
 from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Rules, Watchers
 from mnemic.dispatch.handlers.add import AddManyHandler, item_key
 from mnemic.errors import InvalidIntent
-from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant, admit_intent
 from mnemic.policy.limits import Limits

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mnemic.dispatch.gateway import MemoryGateway
     from mnemic.engine.turn import TurnParts
     from mnemic.extract import Extraction, Extractor
-    from mnemic.inject.usage import UsageAudit
+    from mnemic.inject.citation_check import UsageAudit
     from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Reranker, SessionStore
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
@@ -84,7 +84,7 @@ class _Turns:
     def _made(self) -> dict[str, Any]:
         from mnemic.compose.template_composer import OfflineComposer
         from mnemic.extract.rule_extractor import RuleExtractor
-        from mnemic.inject.usage import UsageAudit
+        from mnemic.inject.citation_check import UsageAudit
         from mnemic.retrieve.intent_planning import RulePlanner
 
         given = self._proposers

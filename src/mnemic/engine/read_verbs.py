@@ -21,7 +21,7 @@ from mnemic.write.pipeline import MemoryWritePipeline
 if TYPE_CHECKING:
     from mnemic.dispatch.gateway import MemoryGateway
     from mnemic.engine.lineage import Lineage, Use
-    from mnemic.inject.tokens import TokenCount
+    from mnemic.inject.token_count import TokenCount
     from mnemic.ports import Clock, Embedder, RecordStore
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.search import Searcher
@@ -92,7 +92,7 @@ class ReadVerbs:
     @cached_property
     def token_count(self) -> TokenCount:
         """Token counter: the given tokenizer, else an upper estimate. Raises InvalidConfig."""
-        from mnemic.inject.tokens import counter_of
+        from mnemic.inject.token_count import counter_of
 
         return counter_of(self._tokenizer)
 
@@ -346,6 +346,6 @@ def _cut(result: SearchResult, max_tokens: int | None, count: TokenCount) -> Sea
     """Return the result with as many of its hits as `max_tokens` have room for."""
     if max_tokens is None:
         return result
-    from mnemic.inject.compact import within_tokens
+    from mnemic.inject.token_budget import within_tokens
 
     return replace(result, hits=within_tokens(result.hits, max_tokens, count=count))

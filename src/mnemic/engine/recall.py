@@ -18,13 +18,13 @@ from dataclasses import replace
 from functools import partial
 
 from mnemic.dispatch.gateway import PREFERENCE, MemoryGateway
-from mnemic.inject.compact import within_tokens
 from mnemic.inject.memory_source import is_trusted
-from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.inject.token_budget import within_tokens
+from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.policy.grant import admit_intent
 from mnemic.policy.rules import Policy
 from mnemic.retrieve.category_members import asks_for_several
-from mnemic.retrieve.non_answers import QUESTION
+from mnemic.retrieve.distractors import QUESTION
 from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.preference_relevance import ParsedRequest
 from mnemic.retrieve.relevance import RELATED

@@ -30,10 +30,10 @@ from mnemic.errors import (
     escape_detail,
 )
 from mnemic.extract import Extraction, Extractor
-from mnemic.inject.compact import within_tokens
+from mnemic.inject.citation_check import UsageAudit, Verdict
+from mnemic.inject.citation_names import applied_entry, memory_item, referenced
 from mnemic.inject.injection_log import record_injection
-from mnemic.inject.references import applied_entry, memory_item, referenced
-from mnemic.inject.usage import UsageAudit, Verdict
+from mnemic.inject.token_budget import within_tokens
 from mnemic.policy.budget import check_answer_length, check_time
 from mnemic.policy.intent_check import check_intent
 from mnemic.policy.proposal_check import CheckedAnswer, check_answer

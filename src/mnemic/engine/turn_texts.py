@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import KeyFailed, StoreFailed
-from mnemic.inject.injection import InjectionRun
-from mnemic.inject.usage import UsageAudit, Verdict
+from mnemic.inject.citation_check import UsageAudit, Verdict
+from mnemic.inject.injection_result import InjectionRun
 from mnemic.types import Actor, Hit
 from mnemic.write.turn_log import TurnTexts, keep_turn
 

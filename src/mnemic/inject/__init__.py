@@ -8,11 +8,11 @@ from typing import Any
 
 from mnemic.inject.configuration import InjectionConfig, InjectionContext, RecallLog
 from mnemic.inject.engine_injector import ActorMemories, account_for, injector_for
-from mnemic.inject.injection import Injection, InjectionRun
+from mnemic.inject.injection_result import Injection, InjectionRun
 from mnemic.inject.injector import Injector
 from mnemic.inject.insert_text import InsertedText, Placement, fold
 from mnemic.inject.memory_source import MemorySource, SourceEntry
-from mnemic.inject.text import TextInjector
+from mnemic.inject.text_injection import TextInjector
 from mnemic.module_aliases import renamed
 
 __all__ = [

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Protocol
 
 from mnemic.inject.configuration import InjectionConfig, RecallLog
-from mnemic.inject.injection import InjectionRun
 from mnemic.inject.injection_log import record_injection
+from mnemic.inject.injection_result import InjectionRun
 from mnemic.inject.injector import Injector
 from mnemic.inject.memory_source import MemorySource, SourceEntries, SourceEntry
-from mnemic.inject.tokens import TokenCount
+from mnemic.inject.token_count import TokenCount
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Deadline, Hit, Intent, RecallRequest, RecallResult
 from mnemic.types.recall_limits import DEFAULT_MIN_SIMILARITY as MIN_SIMILARITY

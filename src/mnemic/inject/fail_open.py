@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mnemic.errors import MnemicError
-from mnemic.inject.injection import SkippedInjection
+from mnemic.inject.injection_result import SkippedInjection
 from mnemic.types import Deadline
 
 

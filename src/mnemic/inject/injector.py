@@ -23,14 +23,14 @@ from mnemic.inject.configuration import (
     context_of,
 )
 from mnemic.inject.fail_open import guarded, named, within
-from mnemic.inject.injection import Injection, InjectionRun, PlacedBlock, SkippedInjection
 from mnemic.inject.injection_log import digest_of
+from mnemic.inject.injection_result import Injection, InjectionRun, PlacedBlock, SkippedInjection
 from mnemic.inject.insert_text import fold
 from mnemic.inject.memory_source import MemorySource, SourceEntries, SourceEntry, fair_cut, pinned_cut
 from mnemic.inject.messages import default_query, has_tool_result, is_user_turn, text_of
 from mnemic.inject.reinsert_blocks import ReinsertedBlocks, carry, words_in
 from mnemic.inject.render import RenderedBlock, render
-from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.ports import Clock
 from mnemic.reason_codes import NOT_TRIGGERED, NOTHING_NEW, NOTHING_RELEVANT
 from mnemic.runtime.clock import SystemClock

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol, overload
 
-from mnemic.inject.compact import ENTRY_OVERHEAD_TOKENS
 from mnemic.inject.escape import defused, visible
-from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.inject.token_budget import ENTRY_OVERHEAD_TOKENS
+from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.types import PASTED, SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
 from mnemic.types.serialisation import with_old_names
 from mnemic_language.text.normalise import canonical_value

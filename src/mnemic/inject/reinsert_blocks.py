@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mnemic.inject.injection import Injection, InjectionRun, PlacedBlock
+from mnemic.inject.injection_result import Injection, InjectionRun, PlacedBlock
 from mnemic.inject.insert_text import fold_at
 from mnemic.inject.messages import TOOL, USER, content_of, has_tool_result, role_of, text_of
 

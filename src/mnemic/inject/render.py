@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from mnemic.inject.escape import defused, escape, visible
 from mnemic.inject.memory_source import SourceEntry
-from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.inject.token_count import TokenCount, estimated_tokens
 
 __all__ = ["RenderedBlock", "defused", "escape", "new_nonce", "render", "visible"]
 

@@ -1,4 +1,4 @@
-"""The smallest port of a database: ten verbs, on which `mnemic_stores.layered` builds the rest of a record store.
+"""The smallest port of a database: ten verbs, out of which `mnemic_stores.row_store_adapter` makes a record store.
 
 The verbs are in three classes. Rows are stored in tables; a row is a tuple of the values of its key and its other
 columns, in the order in which the `Table` names them: text, integers of 64 bits, bytes, and None outside keys. An

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from mnemic.ports import Snapshot
-from mnemic.retrieve.other_siblings import BEHIND_STATED, lowered
+from mnemic.retrieve.distractor_siblings import BEHIND_STATED, lowered
 from mnemic.retrieve.past_questions import asks_past
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import RELATED

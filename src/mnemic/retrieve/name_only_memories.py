@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mnemic.retrieve.other_siblings import OWNED
+from mnemic.retrieve.distractor_siblings import OWNED
 from mnemic.types import Memory
 from mnemic_language.text.pattern import Pattern
 

@@ -18,10 +18,10 @@ from operator import itemgetter
 from types import MappingProxyType
 
 from mnemic.retrieve.category_members import INSTANCES
+from mnemic.retrieve.distractor_siblings import asks_attribute
 from mnemic.retrieve.fusion import rarity
 from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
 from mnemic.retrieve.message_relevance import MESSAGE_SCALE, best_first
-from mnemic.retrieve.other_siblings import asks_attribute
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Signals, VectorSpace
 from mnemic_language.questions.key_questions import asked_keys

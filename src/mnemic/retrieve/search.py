@@ -17,6 +17,7 @@ from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS,
 from mnemic.retrieve.category_members import asked_by, with_instances
 from mnemic.retrieve.data_filter import narrowed
 from mnemic.retrieve.data_index import DataIndex
+from mnemic.retrieve.distractors import NonAnswers
 from mnemic.retrieve.effective_query import with_anchor
 from mnemic.retrieve.external_search_service import INDEX, ExternalSearch, accepted
 from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares_of
@@ -27,7 +28,6 @@ from mnemic.retrieve.later_statements import COMPARED
 from mnemic.retrieve.learned_ranker import Ranker
 from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.nicknames import addressed, unknown_names
-from mnemic.retrieve.non_answers import NonAnswers
 from mnemic.retrieve.past_questions import LIFT, THEN
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache

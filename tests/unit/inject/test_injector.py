@@ -14,9 +14,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InjectionFailed, InvalidConfig, StoreBusy
 from mnemic.inject import InjectionConfig, InjectionContext, InjectionRun, Injector, SourceEntry, injector_for
+from mnemic.inject.citation_check import Verdict
 from mnemic.inject.engine_injector import ActorMemories
 from mnemic.inject.injection_log import digest_of
-from mnemic.inject.usage import Verdict
 from mnemic.retrieve.relevance import LEAST_MEMORIES
 from mnemic.types import Actor, Deadline, Kind, Origin
 from mnemic_stores.in_memory_store import InProcessStore

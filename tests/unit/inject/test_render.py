@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.inject.compact import estimated_tokens
 from mnemic.inject.memory_source import SourceEntry, fair_cut
 from mnemic.inject.render import NOTICE, defused, escape, new_nonce, render, visible
+from mnemic.inject.token_budget import estimated_tokens
 from mnemic.types import Actor, Hit, Kind, Memory, Origin, Source, Trust
 from tests.unit.inject.hostile import URLS, payloads
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.inject.tokens import estimated_tokens
+from mnemic.inject.token_count import estimated_tokens
 
 COUNTED = [
     ("I prefer aisle seats and morning flights.", 8),

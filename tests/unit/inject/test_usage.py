@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnemic.inject.usage import UsageAudit, Verdict, is_concise, is_in_language, mentions_value
+from mnemic.inject.citation_check import UsageAudit, Verdict, is_concise, is_in_language, mentions_value
 from mnemic.types import Actor, Hit, Kind, Memory
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.retrieve.other_kinds import about_other_kinds
+from mnemic.retrieve.distractor_kinds import about_other_kinds
 from mnemic_testing.record_store.fixtures import memory
 
 

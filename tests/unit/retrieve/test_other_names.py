@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.retrieve.other_names import of_other_names
+from mnemic.retrieve.distractor_names import of_other_names
 from mnemic_testing.record_store.fixtures import memory
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.retrieve.other_siblings import about_siblings
+from mnemic.retrieve.distractor_siblings import about_siblings
 from mnemic_testing.record_store.fixtures import memory
 
 FILLING = (

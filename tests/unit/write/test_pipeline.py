@@ -170,7 +170,7 @@ async def test_a_vector_of_the_wrong_size_is_a_failure(desk: Any) -> None:
 
 @pytest.mark.parametrize("method", ["insert", "append_audit", "enqueue", "remember_request"])
 async def test_a_failure_inside_the_transaction_leaves_nothing(desk: Any, method: str, monkeypatch: Any) -> None:
-    from mnemic_stores.layered.transaction import LayeredTransaction
+    from mnemic_stores.row_store_adapter.transaction import LayeredTransaction
 
     async def fail(*_: Any, **__: Any) -> None:
         raise StoreFull

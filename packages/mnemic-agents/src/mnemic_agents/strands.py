@@ -17,7 +17,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
 from mnemic.inject import Injection, InjectionConfig, InjectionContext, MemorySource, SourceEntry, TextInjector
 from mnemic.inject.messages import is_user_turn, role_of, text_of
-from mnemic.inject.text import RenderContent
+from mnemic.inject.text_injection import RenderContent
 from mnemic.plugins.extras import brought_by
 from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Actor, Candidate, Deadline, Hit, MemoryRequest, Origin, Source

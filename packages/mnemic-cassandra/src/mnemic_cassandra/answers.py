@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mnemic_cassandra.routing import Partition
-from mnemic_stores.layered.tables import MARK, REQUEST
+from mnemic_stores.row_store_adapter.tables import MARK, REQUEST
 
 REPEATED = frozenset({MARK, REQUEST})
 """Tables of which one write reads the same rows more than once."""

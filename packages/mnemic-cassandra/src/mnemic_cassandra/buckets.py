@@ -23,7 +23,7 @@ from mnemic_cassandra.partitions import Partitions, Written, beyond_clocks
 from mnemic_cassandra.routing import DROPPED, LARGE, NAMES, SPLIT, Partition, width_of
 from mnemic_cassandra.schema import VECTOR_STATEMENTS, VECTORS
 from mnemic_stores.codec import load
-from mnemic_stores.layered.tables import MEMORY, USAGE
+from mnemic_stores.row_store_adapter.tables import MEMORY, USAGE
 
 if TYPE_CHECKING:
     from mnemic_cassandra.view import View

@@ -22,7 +22,7 @@ from mnemic_cassandra.partitions import Head, Written, in_batches, redo_of
 from mnemic_cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
 from mnemic_cassandra.totals import with_lines
 from mnemic_cassandra.view import UnansweredTransaction, View
-from mnemic_stores.layered.tables import MARK
+from mnemic_stores.row_store_adapter.tables import MARK
 
 WRITERS, OF_SHARED = 8, 64
 """Writers of a partition that are remembered, so that a commit without an answer can be looked up: of one that all

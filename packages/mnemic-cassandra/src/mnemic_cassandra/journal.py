@@ -29,8 +29,8 @@ from mnemic_cassandra.upkeep import Upkeep
 from mnemic_stores.audit_chain import follows
 from mnemic_stores.audit_format import Sign, decode_event, encode_event, link, next_line
 from mnemic_stores.codec import dump, load
-from mnemic_stores.layered import audit_and_outbox
-from mnemic_stores.layered.tables import AUDIT
+from mnemic_stores.row_store_adapter import audit_and_outbox
+from mnemic_stores.row_store_adapter.tables import AUDIT
 
 _AT_ONCE = 16
 """Maximum number of partitions collected in one transaction."""

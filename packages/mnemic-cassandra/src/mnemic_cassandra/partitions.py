@@ -16,7 +16,7 @@ from mnemic_cassandra.answers import Answers
 from mnemic_cassandra.connection import Connection, pause, some_at_once
 from mnemic_cassandra.encoding import ordered, packed, unpacked
 from mnemic_cassandra.routing import NAMES, Partition, of_tenant
-from mnemic_stores.layered.tables import PLACE
+from mnemic_stores.row_store_adapter.tables import PLACE
 
 SHARDS = 16
 """Partitions over which the lists of partitions are spread."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mnemic.ports.row_store import Row, Table
-from mnemic_stores.layered.tables import (
+from mnemic_stores.row_store_adapter.tables import (
     AUDIT,
     COUNTER,
     EARLIER,

@@ -22,11 +22,11 @@ from mnemic_stores.async_transactions import Step
 from mnemic_stores.audit_format import encode_event
 from mnemic_stores.codec import DAMAGED
 from mnemic_stores.in_memory_reads import StoredMemories
-from mnemic_stores.layered import LayeredStore
-from mnemic_stores.layered.memories import ScopeCache, place_of
-from mnemic_stores.layered.store import LayeredSnapshot
-from mnemic_stores.layered.tables import AUDIT, MEMORY, MemoryRow
-from mnemic_stores.layered.transaction import LayeredTransaction
+from mnemic_stores.row_store_adapter import LayeredStore
+from mnemic_stores.row_store_adapter.memories import ScopeCache, place_of
+from mnemic_stores.row_store_adapter.store import LayeredSnapshot
+from mnemic_stores.row_store_adapter.tables import AUDIT, MEMORY, MemoryRow
+from mnemic_stores.row_store_adapter.transaction import LayeredTransaction
 
 if TYPE_CHECKING:
     from mnemic.ports.row_store import RowChange, RowReads

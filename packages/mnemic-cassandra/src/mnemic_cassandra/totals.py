@@ -25,8 +25,8 @@ from mnemic_cassandra.routing import COUNTED, COUNTING, JOURNAL, LANE, LATEST, T
 from mnemic_cassandra.view import PartitionChanged
 from mnemic_stores.audit_format import link
 from mnemic_stores.codec import moment_of
-from mnemic_stores.layered import transaction
-from mnemic_stores.layered.tables import PLACE, USAGE, PlaceRow
+from mnemic_stores.row_store_adapter import transaction
+from mnemic_stores.row_store_adapter.tables import PLACE, USAGE, PlaceRow
 
 if TYPE_CHECKING:
     from mnemic_cassandra.view import View

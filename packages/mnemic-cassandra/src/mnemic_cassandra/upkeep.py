@@ -14,7 +14,7 @@ from mnemic.ports.row_store import Row, RowChange, RowReads, RowStore, Table
 from mnemic_cassandra.buckets import Buckets, ValueAddress, named_by
 from mnemic_cassandra.commit import Commits
 from mnemic_cassandra.routing import DROPPED, LARGE, NAMES, SPLIT, Partition
-from mnemic_stores.layered.tables import EARLIER, MEMORY, MemoryRow
+from mnemic_stores.row_store_adapter.tables import EARLIER, MEMORY, MemoryRow
 
 if TYPE_CHECKING:
     from mnemic_cassandra.view import View

@@ -31,7 +31,7 @@ from mnemic_cassandra.routing import (
     width_of,
 )
 from mnemic_stores.async_transactions import Step, drive
-from mnemic_stores.layered.tables import AUDIT, MEMORY, PLACE, TENANT
+from mnemic_stores.row_store_adapter.tables import AUDIT, MEMORY, PLACE, TENANT
 
 if TYPE_CHECKING:
     from mnemic_cassandra.answers import Answer, Question

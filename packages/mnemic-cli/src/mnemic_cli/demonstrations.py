@@ -14,8 +14,8 @@ from mnemic.config import Settings
 from mnemic.types import Actor, SearchResult
 from mnemic_cli.file_import import Intake, Summary
 from mnemic_cli.processes import Turn, joined, run_turn
+from mnemic_cli.rendering import result_dict
 from mnemic_cli.terminal import one_line, printable
-from mnemic_cli.views import result_dict
 from mnemic_importers.conversations import read_conversation
 
 DATA = Path(__file__).parent / "demo_data"

@@ -13,6 +13,7 @@ import click
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
+from mnemic_cli.rendering import counted
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import (
     Progress,
@@ -25,7 +26,6 @@ from mnemic_cli.terminal import (
     say,
     tally,
 )
-from mnemic_cli.views import counted
 from mnemic_importers.conversations import AUTO, formats, read_conversation
 from mnemic_importers.conversations.speakers import Speakers, speakers_in, with_user
 

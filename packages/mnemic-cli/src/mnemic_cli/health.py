@@ -11,9 +11,9 @@ import click
 from mnemic.errors import InvalidConfig, MnemicError
 from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, exit_code
+from mnemic_cli.human_labels import TITLES
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import say, table
-from mnemic_cli.words import TITLES
 
 if TYPE_CHECKING:
     from mnemic.config import Settings

@@ -10,10 +10,10 @@ from mnemic import requests
 from mnemic.types.serialisation import to_json
 from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_search
+from mnemic_cli.rendering import day, hit_dict, label, memory_dict
 from mnemic_cli.request_options import asked, options_of
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import note, say
-from mnemic_cli.views import day, hit_dict, label, memory_dict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

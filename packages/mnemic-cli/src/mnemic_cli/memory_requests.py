@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from mnemic_cli.rendering import counted, label, memory_dict
 from mnemic_cli.terminal import at_terminal, confirmed, note
-from mnemic_cli.views import counted, label, memory_dict
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

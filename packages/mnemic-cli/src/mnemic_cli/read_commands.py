@@ -11,10 +11,7 @@ from mnemic import requests
 from mnemic.errors import InvalidInput
 from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import complain
-from mnemic_cli.request_options import asked, options_of
-from mnemic_cli.shared_options import Given, of_others
-from mnemic_cli.terminal import note, say
-from mnemic_cli.views import (
+from mnemic_cli.rendering import (
     history_text,
     hits_text,
     list_text,
@@ -23,6 +20,9 @@ from mnemic_cli.views import (
     near_hits,
     result_dict,
 )
+from mnemic_cli.request_options import asked, options_of
+from mnemic_cli.shared_options import Given, of_others
+from mnemic_cli.terminal import note, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import click
 
 from mnemic.requests import Request
 from mnemic.requests.parameters import PARAMETERS
-from mnemic_cli.inputs import KIND, LEVEL, MOMENT, json_object
+from mnemic_cli.option_values import KIND, LEVEL, MOMENT, json_object
 
 R = TypeVar("R", bound=Request[Any])
 C = TypeVar("C", bound=Callable[..., Any])

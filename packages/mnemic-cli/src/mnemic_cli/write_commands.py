@@ -9,13 +9,10 @@ import click
 from mnemic import requests
 from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
-from mnemic_cli.inputs import KIND, LEVEL, MOMENT, json_object, text_or_stdin
 from mnemic_cli.memory_requests import carried_out, outcome
 from mnemic_cli.model_health import asked_at
-from mnemic_cli.request_options import options_of
-from mnemic_cli.shared_options import Given
-from mnemic_cli.terminal import confirmed, note
-from mnemic_cli.views import (
+from mnemic_cli.option_values import KIND, LEVEL, MOMENT, json_object, text_or_stdin
+from mnemic_cli.rendering import (
     capture_text,
     counted,
     label,
@@ -25,6 +22,9 @@ from mnemic_cli.views import (
     report_dict,
     written_words,
 )
+from mnemic_cli.request_options import options_of
+from mnemic_cli.shared_options import Given
+from mnemic_cli.terminal import confirmed, note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from mnemic.inject.compact import estimated_tokens
+from mnemic.inject.token_budget import estimated_tokens
 from mnemic.types import Message
 
 MAX_LINEAGE = 1_000

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mnemic.errors import MemoryNotFound
-from mnemic.inject.compact import estimated_tokens
 from mnemic.inject.render import escape, new_nonce, visible
+from mnemic.inject.token_budget import estimated_tokens
 from mnemic.kinds.view import KindView
 from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Where, WriteReceipt

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from mnemic.errors import ModelFailed, ModelInvalidSchema
 from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, NormalisedText
-from mnemic.inject.compact import estimated_tokens
+from mnemic.inject.token_budget import estimated_tokens
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.types import Deadline, Message, Prompt

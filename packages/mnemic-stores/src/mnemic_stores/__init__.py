@@ -1,3 +1,3 @@
 """Shared parts of the stores, and the store in memory: rows to values (`codec`), encryption, audit chain, search index,
-and whole stores over ten methods (`layered`).
+and whole stores over ten methods (`row_store_adapter`).
 """

@@ -18,7 +18,7 @@ from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.inject.render import render
-from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.policy.budget import Budget
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock

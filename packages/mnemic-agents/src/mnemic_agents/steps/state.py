@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Literal, TypedDict
 
 from mnemic.errors import InvalidConfig
-from mnemic.inject.tokens import estimated_tokens
+from mnemic.inject.token_count import estimated_tokens
 from mnemic.types import Candidate, Kind, Origin, Source
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES
 from mnemic_agents.steps.sensitive_statements import TOPICS

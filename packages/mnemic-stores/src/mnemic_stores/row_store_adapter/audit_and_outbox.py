@@ -10,7 +10,7 @@ from mnemic.types.scope import scope_named
 from mnemic_stores.audit_chain import Chain
 from mnemic_stores.audit_format import Sign, decode_event, next_line
 from mnemic_stores.codec import dump, load
-from mnemic_stores.layered.tables import AUDIT, COUNTER, OUTBOX, PROJECTION, OutboxRow
+from mnemic_stores.row_store_adapter.tables import AUDIT, COUNTER, OUTBOX, PROJECTION, OutboxRow
 
 _PAGE = 1000
 

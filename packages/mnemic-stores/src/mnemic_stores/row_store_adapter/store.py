@@ -28,10 +28,10 @@ from mnemic.types import (
 from mnemic_stores.codec import adopted
 from mnemic_stores.encryption import Sealer
 from mnemic_stores.in_memory_reads import InMemorySnapshot, StoredMemories
-from mnemic_stores.layered import audit_and_outbox, auxiliary_records, reencryption, spaces, tenant_scans
-from mnemic_stores.layered.memories import RowCodec, ScopeCache
-from mnemic_stores.layered.tables import TENANT
-from mnemic_stores.layered.transaction import LayeredTransaction, present, usage
+from mnemic_stores.row_store_adapter import audit_and_outbox, auxiliary_records, reencryption, spaces, tenant_scans
+from mnemic_stores.row_store_adapter.memories import RowCodec, ScopeCache
+from mnemic_stores.row_store_adapter.tables import TENANT
+from mnemic_stores.row_store_adapter.transaction import LayeredTransaction, present, usage
 from mnemic_stores.single_reads import Scan, SingleReads
 
 if TYPE_CHECKING:

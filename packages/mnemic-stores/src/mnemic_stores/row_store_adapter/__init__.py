@@ -6,6 +6,6 @@ travel and traces are implemented here once.
 
 from __future__ import annotations
 
-from mnemic_stores.layered.store import LayeredStore
+from mnemic_stores.row_store_adapter.store import LayeredStore
 
 __all__ = ["LayeredStore"]

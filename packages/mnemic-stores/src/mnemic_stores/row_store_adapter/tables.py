@@ -1,4 +1,4 @@
-"""The tables of a layered store, and the rows of the larger ones."""
+"""The tables of a record store over rows, and the rows of the larger ones."""
 
 from __future__ import annotations
 

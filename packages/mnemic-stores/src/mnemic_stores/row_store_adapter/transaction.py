@@ -16,9 +16,27 @@ from mnemic.types.identity import first_id
 from mnemic_stores.audit_format import encode_event
 from mnemic_stores.codec import DAMAGED, checked_vector, damaged, is_message, moment_of
 from mnemic_stores.in_memory_reads import StoredMemories, TermCounts, by_cosine
-from mnemic_stores.layered import audit_and_outbox, auxiliary_records
-from mnemic_stores.layered.memories import ScopeCache, earlier_of, home_of, key_of, place_of, places_of, stored
-from mnemic_stores.layered.tables import EARLIER, MEMORY, NEXT_VECTOR, PLACE, SCOPE, SPACE, USAGE, EarlierRow, MemoryRow
+from mnemic_stores.row_store_adapter import audit_and_outbox, auxiliary_records
+from mnemic_stores.row_store_adapter.memories import (
+    ScopeCache,
+    earlier_of,
+    home_of,
+    key_of,
+    place_of,
+    places_of,
+    stored,
+)
+from mnemic_stores.row_store_adapter.tables import (
+    EARLIER,
+    MEMORY,
+    NEXT_VECTOR,
+    PLACE,
+    SCOPE,
+    SPACE,
+    USAGE,
+    EarlierRow,
+    MemoryRow,
+)
 
 
 class _Over:

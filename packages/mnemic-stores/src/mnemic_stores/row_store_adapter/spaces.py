@@ -9,9 +9,16 @@ from mnemic.ports.row_store import RowChange, RowReads
 from mnemic.types import Memory, Vector, VectorSpace
 from mnemic_stores.codec import DAMAGED, checked_vector, vector_check
 from mnemic_stores.encryption import Sealer
-from mnemic_stores.layered.memories import RowCodec, next_key, next_vector, places_of, rows_at, without_next_vector
-from mnemic_stores.layered.tables import MEMORY, NEXT_VECTOR, PLACE, SCOPE, SPACE, PlaceRow
-from mnemic_stores.layered.transaction import present
+from mnemic_stores.row_store_adapter.memories import (
+    RowCodec,
+    next_key,
+    next_vector,
+    places_of,
+    rows_at,
+    without_next_vector,
+)
+from mnemic_stores.row_store_adapter.tables import MEMORY, NEXT_VECTOR, PLACE, SCOPE, SPACE, PlaceRow
+from mnemic_stores.row_store_adapter.transaction import present
 
 
 async def claim(rows: RowChange, space: VectorSpace | None) -> VectorSpace:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from mnemic.inject.configuration import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, context_of
 from mnemic.inject.fail_open import guarded, within
-from mnemic.inject.injection import Injection, SkippedInjection
+from mnemic.inject.injection_result import Injection, SkippedInjection
 from mnemic.inject.injector import count_outcome, should_inject
 from mnemic.inject.insert_text import SEPARATOR, Placement, fold
 from mnemic.ports import Clock

@@ -14,7 +14,7 @@ from mnemic_stores.codec import DAMAGED, LoggedDamage, blob_check, body_check, d
 from mnemic_stores.damage import earlier
 from mnemic_stores.encryption import Sealer
 from mnemic_stores.in_memory_reads import StoredMemories, TermCounts
-from mnemic_stores.layered.tables import (
+from mnemic_stores.row_store_adapter.tables import (
     EARLIER,
     MEMORY,
     NEXT_VECTOR,

@@ -10,9 +10,9 @@ from mnemic.ports.optional_capabilities import Damage
 from mnemic.ports.row_store import RowReads
 from mnemic.types import Memory, Status
 from mnemic_stores.codec import DAMAGED, body_check, checked_marks, checked_request, checked_secret, load, vector_check
-from mnemic_stores.layered.auxiliary_records import texts_of
-from mnemic_stores.layered.memories import RowCodec, earlier_of, memories_of, place_of, places_of, stored_in
-from mnemic_stores.layered.tables import MARK, OUTBOX, REQUEST, TENANT, EarlierRow, MemoryRow, OutboxRow
+from mnemic_stores.row_store_adapter.auxiliary_records import texts_of
+from mnemic_stores.row_store_adapter.memories import RowCodec, earlier_of, memories_of, place_of, places_of, stored_in
+from mnemic_stores.row_store_adapter.tables import MARK, OUTBOX, REQUEST, TENANT, EarlierRow, MemoryRow, OutboxRow
 from mnemic_stores.single_reads import Scan
 
 _PAGE = 500

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from mnemic.inject.references import memory_item
-from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.inject.citation_names import memory_item
+from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.types import Hit
 
 __all__ = ["ENTRY_OVERHEAD_TOKENS", "estimated_tokens", "within_tokens"]

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mnemic.inject.citation_check import UsageAudit, Verdict
 from mnemic.inject.memory_source import SourceEntry
-from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.types import ContextBlock
 
 

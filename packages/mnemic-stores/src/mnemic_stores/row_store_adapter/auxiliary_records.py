@@ -19,7 +19,7 @@ from mnemic_stores.codec import (
     text_check,
     to_micros,
 )
-from mnemic_stores.layered.tables import MARK, REQUEST, TENANT
+from mnemic_stores.row_store_adapter.tables import MARK, REQUEST, TENANT
 
 
 async def secret(rows: RowChange, tenant: str, given: bytes | None = None) -> bytes:

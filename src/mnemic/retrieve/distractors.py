@@ -11,10 +11,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from mnemic.retrieve.distractor_kinds import about_other_kinds
+from mnemic.retrieve.distractor_names import of_other_names
+from mnemic.retrieve.distractor_siblings import about_siblings, behind, lowered, set_aside
 from mnemic.retrieve.name_only_memories import asks_more, mere_names
-from mnemic.retrieve.other_kinds import about_other_kinds
-from mnemic.retrieve.other_names import of_other_names
-from mnemic.retrieve.other_siblings import about_siblings, behind, lowered, set_aside
 from mnemic.retrieve.question import ROLES
 from mnemic.retrieve.signals import ScoreShift
 from mnemic.types import Memory, Scored

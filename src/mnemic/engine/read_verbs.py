@@ -85,7 +85,7 @@ class ReadVerbs:
         """Load the modules that searches and model calls need, so that the first of them, which has a deadline, does
         not wait.
         """
-        for name in ("inject", "engine.recall", "inject.compact", "retrieve.caller_intents"):
+        for name in ("inject", "engine.recall", "inject.token_budget", "retrieve.caller_intents"):
             import_module(f"mnemic.{name}")
         _ = self.gateway
 

@@ -22,7 +22,7 @@ TOLD = (
     ("Remember that the spare key is under the blue pot.", datetime(2026, 1, 12, 9, tzinfo=UTC)),
     ("My passport expires in May 2031.", datetime(2026, 2, 2, 9, tzinfo=UTC)),
     ("The plumber rang twice this morning about the boiler.", datetime(2026, 2, 20, 9, tzinfo=UTC)),
-    ("I moved to Madrid.", datetime(2026, 4, 20, 9, tzinfo=UTC)),
+    ("I moved to Madrid in April 2026.", datetime(2026, 4, 20, 9, tzinfo=UTC)),
 )
 REQUEST = "Please forget what I told you about my passport."
 ASKED = datetime(2026, 6, 1, 9, tzinfo=UTC)

@@ -27,6 +27,8 @@ CHANGES = [
     ("Ich wohne in Erfurt.", "Ich bin nach Weimar umgezogen."),
     ("J'habite à Dijon.", "Nous avons déménagé à Tours."),
     ("Vivo en Soria.", "Me he mudado a Burgos."),
+    ("I have lived in Turin since 2019.", "I moved to Genoa in April 2024."),
+    ("I've lived in Turin for six years.", "I live in Genoa now."),
     ("Our band has 12 members.", "We're 15 members in the band already."),
 ]
 KEPT = [
@@ -45,6 +47,8 @@ KEPT = [
     ("My aunt has 3 cats.", "My uncle has 4 cats."),
     ("I have 3 cats.", "I also have 2 cats at my mother's."),
     ("I like tea.", "The meeting was moved to Monday."),
+    ("My passport expires in May 2031.", "I moved to Genoa in April 2024."),
+    ("My lease ends in May 2031.", "We moved to Genoa in April 2024."),
 ]
 
 

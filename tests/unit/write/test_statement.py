@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 from mnemic_language.compare.word_comparison import (
     Statement,
     beyond,
-    content_words,
-    covers,
     denies,
     negates,
-    opposite,
     opposition,
 )
 
@@ -113,6 +110,11 @@ KEPT_APART = [
 each = pytest.mark.parametrize
 
 
+def covers(full: Statement, part: Statement) -> bool:
+    """True if the one says everything that the other says, and nothing that could take it back."""
+    return beyond(full, part) is not None
+
+
 @each(("one", "other"), OPPOSITES, ids=[one[:30] for one, _ in OPPOSITES])
 def test_opposites_are_seen_both_ways(one: str, other: str) -> None:
     first, second = Statement.of(one), Statement.of(other)
@@ -150,12 +152,6 @@ def test_no_opposition(one: str, other: str) -> None:
     assert opposition(Statement.of(one), Statement.of(other)) is None
 
 
-def test_the_opposite_word() -> None:
-    assert opposite("alway", "never")
-    assert opposite("happi", "unhappi")
-    assert not opposite("tea", "coffe")
-
-
 def test_long_texts_are_not_compared() -> None:
     long = Statement.of("word " * 300)
     assert not covers(long, long)
@@ -171,7 +167,7 @@ words = st.sampled_from(
 def test_what_covers_loses_no_word_and_opposes_nothing(one: list[str], other: list[str]) -> None:
     full, part = " ".join(one), " ".join(other)
     if covers(Statement.of(full), Statement.of(part)):
-        assert content_words(part) <= content_words(full)
+        assert Statement.of(part).counted.keys() <= Statement.of(full).counted.keys()
         assert opposition(Statement.of(full), Statement.of(part)) is None
 
 
@@ -229,11 +225,6 @@ def test_a_glance_sees_what_reading_in_full_sees(told: list[tuple[str, str]]) ->
 
 def test_a_passive_is_not_read_as_its_active() -> None:
     assert beyond(Statement.of("The fence was painted by Ann"), Statement.of("Ann painted the fence")) is None
-
-
-def test_a_letter_that_only_looks_like_one_of_a_phrase_makes_none() -> None:
-    assert Statement.of("He faıled to come").plain == "He faıled to come"
-    assert Statement.of("He Failed to come").plain == "He not come"
 
 
 def test_a_clause_denies_a_clause_from_far_off() -> None:

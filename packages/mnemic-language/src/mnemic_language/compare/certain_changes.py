@@ -134,6 +134,20 @@ def relocated(old: Frame, new: Frame) -> bool:
     return old.subject == new.subject != "" and bool(new.names - old.names) and bool(old.names)
 
 
+def moves_only(old: Frame, new: Frame) -> bool:
+    """Return True if `new` tells of a move to a place, and `old` names no place and shares at most a date with it: "My
+    passport expires in May 2031", "I moved to Genoa in April 2024".
+    """
+    if "residence" not in new.attributes - old.attributes or not new.names or old.names or not _MOVES.search(new.plain):
+        return False
+    return not old.attributes & new.attributes and (old.stems & new.stems) <= _of_dates()
+
+
+@lru_cache(maxsize=1)
+def _of_dates() -> frozenset[str]:
+    return frozenset(stem(word) for name in SLOTS for word in word_classes()[name])
+
+
 def _settles(new: Frame) -> bool:
     return not new.event and _ARRIVES.search(new.plain) is not None
 

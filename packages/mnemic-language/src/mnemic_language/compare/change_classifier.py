@@ -24,6 +24,7 @@ from mnemic_language.compare.certain_changes import (
     adds_another,
     is_limited,
     may_change_certainly,
+    moves_only,
     rules_for,
 )
 from mnemic_language.compare.change_features import (
@@ -123,7 +124,7 @@ def _is_evident(old: Frame, new: Frame, among: int) -> bool:
     """Return True if a probable change is one: the two differ in a value or a strong word indicates it, and among many
     neighbours a faint word does not do it alone.
     """
-    if indifferent(old, new) or not (new.cues & STRONG or revalues(old, new)):
+    if indifferent(old, new) or moves_only(old, new) or not (new.cues & STRONG or revalues(old, new)):
         return False
     # "I used to work as a clerk, but I quit" ends a former job, and no present one.
     if {"past", "end"} <= new.cues and old.stems.isdisjoint(new.stems):

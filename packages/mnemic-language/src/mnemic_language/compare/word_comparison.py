@@ -23,7 +23,6 @@ from mnemic_language.compare.word_lists import (
     ANTONYMS,
     NEGATIONS,
     NEGATIVE_PREFIXES,
-    PHRASES,
     QUALIFIERS,
     RELATIONS,
     is_negative,
@@ -35,7 +34,6 @@ MAX_COMPARED_WORDS = 200
 MAX_CLAUSES = 24
 
 _TOKEN = re.compile(r"\[[A-Z_]+#[0-9a-f]+\]|\d+(?:[.,:/\-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
-_PHRASE = re.compile(rf"(?i)\b(?:{'|'.join(PHRASES)})\b")
 _NO_ONE = re.compile(r"no(?:'\w+)*[\W_]*one")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
@@ -62,9 +60,7 @@ class Statement:
     @classmethod
     def of(cls, text: str) -> Statement:
         """Return the statement that `text` makes."""
-        plain = without_in_the(nfkc(text).replace("’", "'"))
-        low = plain.lower()
-        return cls(_PHRASE.sub(_said_plainly, plain) if any(phrase in low for phrase in PHRASES) else plain)
+        return cls(without_in_the(nfkc(text).replace("’", "'")))
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
@@ -143,11 +139,6 @@ class Statement:
     def comparable(self) -> bool:
         """True if it is short enough, and says enough, to be compared."""
         return 0 < len(self.stems) <= MAX_COMPARED_WORDS
-
-
-def _said_plainly(match: re.Match[str]) -> str:
-    # A letter that only looks like one of the phrase, as the Turkish dotless i, is found in any case and is no phrase.
-    return PHRASES.get(match.group().lower(), match.group())
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,16 +257,13 @@ def negates(text: str) -> bool:
 
 
 def any_opposite(mine: Iterable[Word], theirs: Iterable[Word]) -> bool:
-    """Return True if a word of the one side is opposite to a word of the other."""
+    """Return True if a word of the one side is opposite to a word of the other, by the list or by a prefix such as un-;
+    also as comparatives.
+    """
     ours, others = list(mine), list(theirs)
     return _opposites({one.stem for one in ours}, {other.stem for other in others}) or _opposites(
         {one.form for one in ours}, {other.form for other in others}
     )
-
-
-def opposite(one: str, other: str) -> bool:
-    """Return True if two stems are antonyms, by the list or by a prefix such as un-; also as comparatives."""
-    return _opposites({one}, {other})
 
 
 def _opposites(mine: set[str], theirs: set[str]) -> bool:
@@ -299,11 +287,6 @@ def _positive(stem: str) -> str:
     """Return the positive of a comparative ("larger"), if that has an opposite; else the stem."""
     base = stem[:-2] if stem.endswith("er") and stem not in ANTONYMS else stem
     return base if base in ANTONYMS else stem
-
-
-def covers(full: Statement, part: Statement) -> bool:
-    """Return True if `full` says everything that `part` says, and nothing that could take it back: see `beyond`."""
-    return beyond(full, part) is not None
 
 
 def beyond(full: Statement, part: Statement) -> int | None:
@@ -347,11 +330,6 @@ def _beyond(full: Sequence[Word], part: Sequence[Word], *, exact: bool) -> int |
 def _bends(word: Word) -> bool:
     """Return True if it may take back the words around it. A negative prefix is enough: "ineligible", "unable"."""
     return word.stem in QUALIFIERS or is_negative(word.stem)
-
-
-def content_words(text: str) -> frozenset[str]:
-    """Return the stems that a merge must not lose."""
-    return frozenset(Statement.of(text).stems)
 
 
 def _other_value(one: Statement, other: Statement) -> bool:

@@ -227,9 +227,3 @@ NUMBER_WORDS: Mapping[str, str] = MappingProxyType(
     | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90"}
     | {"hundred": "100", "thousand": "1000", "million": "1000000", "once": "1", "twice": "2"}
 )
-
-PHRASES: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(("yet to", "unable to", "failed to", "fails to", "refused to", "refuses to", "incapable of"), "not")
-    | dict.fromkeys(("not so long ago", "not too long ago", "not that long ago", "not long ago"), "recently")
-)
-"""Several words that say what one says."""

@@ -21,9 +21,9 @@ NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
 
 async def read_message(
     gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message, *, deadline: Deadline
-) -> tuple[Extraction, str | None]:
-    """Return the extraction from `message`, and the reason why it was read without known memories, if it was. Raises
-    the errors of the extractor.
+) -> Extraction:
+    """Return the extraction from `message`; `unknown` if it was read without known memories. Raises the errors of the
+    extractor.
     """
     (shown,) = await _shown(gateway, extractor, actor, [message])
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
@@ -34,12 +34,21 @@ async def read_message(
         except StoreFailed as failure:  # the message is read all the same; whether it can be kept, the write says
             unknown = failure.reason
     found = await extractor.extract(shown, **asked)
-    if unknown is None:
-        try:
-            found = await with_changes(gateway, actor, shown, found, deadline=deadline)
-        except StoreFailed as failure:
-            unknown = failure.reason
-    return found, unknown
+    if unknown is not None:
+        return replace(found, unknown=unknown)
+    return await _changing(gateway, actor, shown, found, deadline)
+
+
+async def _changing(
+    gateway: MemoryGateway, actor: Actor, shown: Message, found: Extraction, deadline: Deadline
+) -> Extraction:
+    """`found` with the changes that the message implies; with `unknown` where the store did not tell what is known.
+    Whether the rest can be kept, the write says.
+    """
+    try:
+        return await with_changes(gateway, actor, shown, found, deadline=deadline)
+    except StoreFailed as failure:
+        return replace(found, unknown=failure.reason)
 
 
 async def with_implied_changes(
@@ -51,11 +60,7 @@ async def with_implied_changes(
     if not isinstance(read, Extraction):
         return read
     (shown,) = await _shown(gateway, extractor, actor, [message])
-    deadline = gateway.budget.deadline(gateway.clock.monotonic)
-    try:
-        return await with_changes(gateway, actor, shown, read, deadline=deadline)
-    except StoreFailed:  # the rest is written all the same; whether it can be kept, the write says
-        return read
+    return await _changing(gateway, actor, shown, read, gateway.budget.deadline(gateway.clock.monotonic))
 
 
 async def read_messages(

@@ -60,7 +60,9 @@ CORRECTION_WORDS = 20
 async def with_changes(
     gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction, *, deadline: Deadline
 ) -> Extraction:
-    """`found` with the left-out sentences that change a known memory of the actor's. Raises StoreFailed."""
+    """`found` with the left-out sentences that change a known memory of the actor's; with `unknown` where they could
+    not be embedded. Raises StoreFailed.
+    """
     if not gateway.policy.allows_keyless or not is_users_own(message):
         return found
     # A short correction concerns the last statement and would mean nothing on its own.
@@ -79,9 +81,9 @@ async def with_changes(
             ended = await ended_values(gateway, actor, text)
             if ended or await _changes(gateway, actor, message, text, vector):
                 changed.append((text, span, ended))
-    # Best effort: the message itself is still captured.
-    except (EmbedderFailed, SpaceMismatch):
-        return found
+    # Best effort: the message itself is still captured, and the report says what could not be looked up.
+    except (EmbedderFailed, SpaceMismatch) as failure:
+        return replace(found, unknown=failure.reason)
     made = [
         one
         for text, span, ended in changed

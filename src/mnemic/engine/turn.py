@@ -151,6 +151,8 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
     run.skipped = extraction.skipped
     if request.read is not None:
         run.cost = extraction.cost
+    if extraction.unknown is not None:
+        run.errors.append(f"capture:known: {extraction.unknown}")
     if extraction.degraded is not None:
         run.errors.append(f"extract:model: {extraction.degraded}")
     run.write = await gateway.write_captured(
@@ -192,10 +194,7 @@ async def _without_requests(
 
 
 async def _extracted(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> Extraction:
-    found, unknown = await read_message(parts.gateway, parts.extractor, request.actor, message, deadline=run.deadline)
-    if unknown is not None:
-        run.errors.append(f"capture:known: {unknown}")
-    return found
+    return await read_message(parts.gateway, parts.extractor, request.actor, message, deadline=run.deadline)
 
 
 def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:

@@ -24,13 +24,15 @@ class Extraction:
     `sarcasm`, `joke`, `opinion` of the moment, `third_party` gossip, `not_durable` small talk, `not_understood`
     possibly durable but unclear, `origin` not the user's own message, `key_not_in_policy`, `unsupported` by the user's
     words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips. `cost` is what a model
-    charged for reading it. `degraded` gives the reason why rules read it instead of a model.
+    charged for reading it. `degraded` gives the reason why rules read it instead of a model, `unknown` why it was read
+    without what is known: then changes that it only implies are missed.
     """
 
     candidates: tuple[Candidate, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     cost: Cost = Cost()
     degraded: str | None = None
+    unknown: str | None = None
 
 
 class Extractor(Protocol):

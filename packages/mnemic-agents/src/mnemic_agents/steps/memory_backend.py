@@ -238,16 +238,17 @@ class GatewayMemory:
 
 async def with_implied(
     long_term: LongTerm, user_id: str, said: Message, found: Extraction, deadline: Deadline
-) -> tuple[Extraction, tuple[MemoryRequest, ...]]:
+) -> tuple[Extraction, tuple[MemoryRequest, ...], str | None]:
     """Return `found` with what the message changes of known memories, and what it asks of memory, where their home can
-    tell. A store that fails now fails the write, too, which reports it.
+    tell; and why that could not be looked up, if it could not: "nothing is asked" must not be said of a failure.
     """
     if not isinstance(long_term, GatewayMemory):
-        return found, ()
+        return found, (), None
     try:
-        return await long_term.changed(user_id, said, found, deadline=deadline)
-    except MnemicError:
-        return found, ()
+        changed, asked = await long_term.changed(user_id, said, found, deadline=deadline)
+    except MnemicError as failure:
+        return found, (), failure.reason
+    return changed, asked, changed.unknown
 
 
 def content_key(content: str) -> str:

@@ -235,8 +235,9 @@ class MemorySteps:
         )
         if found is None:
             return MemoryState(errors=with_error(state, "extract_memory_candidates", failure))
-        found, asked = await with_implied(self._long_term, state["user_id"], said, found, deadline)
+        found, asked, unknown = await with_implied(self._long_term, state["user_id"], said, found, deadline)
         return MemoryState(
+            errors=with_error(state, "extract_memory_candidates", unknown) if unknown else state["errors"],
             memory_requests=[request.to_dict() for request in asked],
             memory_candidates=[as_data(candidate) for candidate in found.candidates],
             skipped_memory_updates=[_skipped(one, words) for one in found.skipped],

@@ -263,10 +263,10 @@ async def test_a_writer_that_has_missed_a_mark_is_refused_and_reads_it(
         seen.append(await transaction.find_mark("acme", "erased:ada"))
         await transaction.insert(memory("tea" if seen[-1] is None else "nothing of hers"))
 
-    async def overtaken(statements: Any, *, settled: Any) -> bool:
+    async def overtaken(statements: Any, **how: Any) -> bool:
         if len(seen) == 1:
             await other.transact(lambda transaction: transaction.put_mark("acme", "erased:ada", "yes"))
-        return await change(statements, settled=settled)
+        return await change(statements, **how)
 
     monkeypatch.setattr(link, "change", overtaken)
     await writer.transact(work)
@@ -360,11 +360,11 @@ async def test_a_line_of_a_new_partition_is_found_though_it_was_announced_before
     link = store._database.link
     change, looked = link.change, []
 
-    async def overtaken(statements: Any, *, settled: Any) -> bool:
+    async def overtaken(statements: Any, **how: Any) -> bool:
         if not looked:
             looked.append(True)
             assert await store.audit("acme") == []
-        return await change(statements, settled=settled)
+        return await change(statements, **how)
 
     monkeypatch.setattr(link, "change", overtaken)
     await store.transact(lambda transaction: transaction.append_audit(noted("ada")))
@@ -471,11 +471,11 @@ async def test_a_change_whose_last_step_was_refused_is_kept_until_it_is_made(
     link = store._database.link
     change, refused = link.change, []
 
-    async def refuses(statements: Any, *, settled: Any) -> bool:
+    async def refuses(statements: Any, **how: Any) -> bool:
         if statements[0][0] == "finish" and not refused:
             refused.append(statements[0][1])
             return False
-        return await change(statements, settled=settled)
+        return await change(statements, **how)
 
     monkeypatch.setattr(link, "change", refuses)
     ada, bob = memory("tea", scope=scope("ada")), memory("tea", scope=scope("bob"))

@@ -78,3 +78,32 @@ async def test_a_version_that_somebody_else_has_written_is_confirmed_once(
     assert asked["reader"] == [True, False, False, True, False]
     await writer.close()
     await reader.close()
+
+
+async def test_a_refused_writer_knows_the_version_that_has_refused_it(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, other = new_store(), new_store()
+    await writer.open(EMBEDDER.space)
+    await other.open(EMBEDDER.space)
+    await remember(writer, memory("tea"))
+    link = writer._database.link
+    change, ask, late, seen = link.change, link.ask, [memory("coffee")], []
+
+    async def overtaken(statements: Any, **how: Any) -> bool:
+        while late:
+            await remember(other, late.pop())
+        return await change(statements, **how)
+
+    async def noted(name: str, values: Sequence[Any], **how: Any) -> Any:
+        if name == "small" and "ada" in str(values):
+            seen.append(how.get("serial", False))
+        return await ask(name, values, **how)
+
+    monkeypatch.setattr(link, "change", overtaken)
+    monkeypatch.setattr(link, "ask", noted)
+    await remember(writer, memory("milk"))
+    assert seen == [False, False]
+    assert await writer.count(everything()) == 3
+    await writer.close()
+    await other.close()

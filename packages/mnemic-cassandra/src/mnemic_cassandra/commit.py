@@ -11,8 +11,9 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from mnemic.errors import CommitUnknown, MnemicError
 from mnemic_cassandra.buckets import BucketPlan, Buckets
@@ -116,7 +117,12 @@ class Commits:
             view.unanswered = attempt if made is None else None
             return made is True
 
-        made = await self._link.change(statements, settled=settled)
+        def refused(answer: Sequence[Any]) -> None:
+            # A majority has the version that a refusal names, as after a serial read.
+            *_, version, _ = answer
+            self._partitions.confirm(home, version)
+
+        made = await self._link.change(statements, settled=settled, refused=refused)
         if made:
             self._partitions.confirm(home, _next(head))
         return made

@@ -219,9 +219,14 @@ class Connection:
         await asyncio.gather(*(self.ask(name, values) for name, values in statements))
 
     async def change(
-        self, statements: Sequence[tuple[str, Sequence[Any]]], *, settled: Callable[[], Awaitable[bool]] | None
+        self,
+        statements: Sequence[tuple[str, Sequence[Any]]],
+        *,
+        settled: Callable[[], Awaitable[bool]] | None,
+        refused: Callable[[Sequence[Any]], None] | None = None,
     ) -> bool:
         """Run these statements as one lightweight transaction on one partition; return True if its condition was met.
+        If it was not, `refused` gets the answer, which ends with the values of the columns that the condition names.
 
         Where no answer came, `settled` says whether it was made; with None it may be made twice, and is tried again.
         Raises CommitUnknown where that cannot be had.
@@ -239,7 +244,10 @@ class Connection:
         statement.retry_policy = FallthroughRetryPolicy()
         for tried in range(_TRIES):
             try:
-                return bool((await self._answer(statement))[0][0])
+                answer = (await self._answer(statement))[0]
+                if not answer[0] and refused is not None:
+                    refused(answer)
+                return bool(answer[0])
             except DRIVER_ERRORS as error:
                 if unknown(error) and settled is not None:
                     return await self._settled(settled)

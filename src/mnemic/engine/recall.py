@@ -4,7 +4,8 @@ The injector, `run`, the graph, the frameworks' stores, the tools of MCP, REST `
 all use it, so that the same request is shown the same memories on every path. A search finds; recall decides:
 
 1. Memories that policy pins (by key, kind or category) are shown whatever the request is.
-2. A preference, a constraint or the user's identity is shown if the answer could depend on it.
+2. A preference, a constraint or the user's identity is shown if the answer could depend on it, also if it was stored
+   without a category.
 3. Other memories are shown if they are relevant, and none if the search probably knows nothing about the query, or the
    request is small talk.
 4. The result is cut: to the requested number, to one memory from untrusted channels, to the tokens.
@@ -29,6 +30,7 @@ from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS, RELEVANCE
 from mnemic.retrieve.preference_relevance import ParsedRequest
 from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_order import asks_order, in_time_order
+from mnemic.retrieve.unlabelled_preferences import concerned_without_category
 from mnemic.types import Actor, Deadline, Hit, Memory, RecallRequest, RecallResult, SearchResult, Status
 from mnemic.types.recall_limits import shortened
 from mnemic.types.search import MESSAGE_CATEGORY
@@ -42,6 +44,8 @@ COVERED_BY_FACTS = 0.4
 """Fraction of a message quoted by its facts, from which on the message itself is left out."""
 AMONG = 20
 """Number of hits searched for a statement that the messages of a long chat have outranked."""
+AMONG_OF_A_CHOICE = 100
+"""The same for a request for a choice, which depends on statements that do not resemble it."""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 """Categories that are shown where the request could depend on them."""
 SPEAKER = "speaker"
@@ -61,7 +65,7 @@ async def recall(
         await gateway.pipeline.redacted(shortened(granted.query), tenant=actor.tenant),
         gateway.where(granted, actor),
         # More than are shown: selection below drops some, and the reserve lets others take their place.
-        top_k=max(granted.top_k, AMONG),
+        top_k=max(granted.top_k, AMONG_OF_A_CHOICE if _ask(request).wants_choice else AMONG),
         parts=[await gateway.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
         bias=_bias(gateway, request),
         min_score=granted.min_score,
@@ -100,12 +104,14 @@ def choose(
     count: TokenCount = estimated_tokens,
 ) -> RecallResult:
     """Return the hits of `result` that are shown to a model that serves `reader`."""
-    ask = ParsedRequest.of(shortened(request.asked or request.intent.query))
+    ask = _ask(request)
     result = _reaching(result, request.intent.min_score, policy)
     pinned = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
     pinned.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # past truths come first
-    asked = {*ask.concerned(pinned), *(hit.memory.memory_id for hit in pinned if _answers_past(hit))}
-    shown = [hit for hit in pinned if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked]
+    plain = [hit for hit in concerned_without_category(result.hits, ask) if is_trusted(hit.memory, reader)]
+    past = [hit for hit in pinned if _answers_past(hit)]
+    asked = {*ask.concerned(pinned), *(hit.memory.memory_id for hit in (*past, *plain))}
+    shown = [hit for hit in pinned if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked] + plain
     shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # memories that are only pinned are cut first
     beside = _within_share(shown, int(request.max_tokens * request.pinned_share), count)
     known = {hit.memory.memory_id for hit in beside}
@@ -130,6 +136,10 @@ def choose(
     silent = abstains and not chosen and bool(result.hits) and not ask.is_small_talk
     abstained = silent or (bool(near) and not relevant)
     return RecallResult(hits=hits, cut=tuple(without.values()), found=result, abstained=abstained)
+
+
+def _ask(request: RecallRequest) -> ParsedRequest:
+    return ParsedRequest.of(shortened(request.asked or request.intent.query))
 
 
 def _reaching(result: SearchResult, least: float, policy: Policy) -> SearchResult:

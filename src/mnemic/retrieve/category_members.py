@@ -17,6 +17,11 @@ from types import MappingProxyType
 
 from mnemic.ports import Snapshot
 from mnemic.retrieve.candidate_lists import RankedList
+from mnemic.retrieve.events_of_period import PERIOD, asks_for_events, by_period
+from mnemic.retrieve.kinds_in_other_languages import (
+    asks_for_several_in_other_language,
+    instances_in_other_language,
+)
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Where
 from mnemic_language.questions.asked_attributes import words_of_answers
@@ -39,8 +44,9 @@ _ENDS = frozenset(
 """Words after the category. The word before them names it: "what musical instruments"."""
 
 
-COUNTS: Mapping[str, float] = MappingProxyType({INSTANCES: 0.35, ANSWERS: 0.35})
-"""Part of the score of these words that is added to the keyword list. Chosen on LoCoMo's `dev` half."""
+COUNTS: Mapping[str, float] = MappingProxyType({INSTANCES: 0.35, ANSWERS: 0.35, PERIOD: 1.0})
+"""Part of the score of these lists that is added to the keyword list. That of words was chosen on LoCoMo's `dev` half.
+"""
 
 
 @cache
@@ -60,13 +66,14 @@ _SEVERAL = re.compile(
 
 def asks_for_several(text: str) -> bool:
     """Return True if the answer needs all instances: a number of them, or a set."""
-    return _SEVERAL.search(text[:_READ]) is not None or bool(instances_of(text))
+    counted = _SEVERAL.search(text[:_READ]) is not None or asks_for_several_in_other_language(text)
+    return counted or bool(instances_of(text))
 
 
 def instances_of(text: str) -> str:
     """Return the words for instances of the kind that a question asks for; empty where it asks for none."""
     kind = asked_kind(text)
-    return "" if kind is None else _table()[kind]
+    return instances_in_other_language(text) if kind is None else _table()[kind]
 
 
 def asked_kind(text: str) -> str | None:
@@ -99,13 +106,19 @@ async def by_answer(moment: Snapshot, where: Where, question: Question) -> Seque
     return await moment.match(where, wanted, limit=question.depth) if wanted else ()
 
 
-RELATED_WORDS: Mapping[str, RankedList] = MappingProxyType({INSTANCES: by_instance, ANSWERS: by_answer})
-"""The lists by words that a question means and does not say."""
+RELATED_WORDS: Mapping[str, RankedList] = MappingProxyType(
+    {INSTANCES: by_instance, ANSWERS: by_answer, PERIOD: by_period}
+)
+"""The lists by what a question means and does not say: words, or what was said at a time."""
 
 
 def asked_by(question: Question) -> Mapping[str, RankedList]:
     """Return those of `RELATED_WORDS` that can find anything."""
-    wanted = {INSTANCES: instances_of(question.text), ANSWERS: words_of_answers(question.text)}
+    wanted = {
+        INSTANCES: instances_of(question.text),
+        ANSWERS: words_of_answers(question.text),
+        PERIOD: asks_for_events(question),
+    }
     return {name: made for name, made in RELATED_WORDS.items() if wanted[name]}
 
 

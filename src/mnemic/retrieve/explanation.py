@@ -25,6 +25,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "reranker": "ranked by the reranker",
         "instances": "names an instance of what is asked for",
         "answers": "says what is asked for in other words",
+        "period": "tells what happened at the time in question",
         "near": "is near to what the question names",
         "speaker": "from the person asked about",
         "told": "told at the time the question means",
@@ -94,7 +95,7 @@ def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> l
         said = _terms_of(memory.content, memory.key)
         named = [f"'{word}'" for word, terms in _words_of(question.keywords) if not said.isdisjoint(terms)][:WORDS]
         # Where it has a word that the question means, that is what the keyword list found.
-        if named or {"instances", "answers"}.isdisjoint(ranks):
+        if named or {"instances", "answers", "period"}.isdisjoint(ranks):
             found.append("matches " + _listed(named) if named else "its context matches")
     if "vector" in ranks and ranks["vector"].score >= CLOSE:
         found.append("close in meaning")

@@ -30,9 +30,11 @@ _ASKS_MORE = Pattern(
 )
 """Matches a question that no name answers, but for those of `_FOR_A_NAME`."""
 _FOR_A_NAME = Pattern(
-    r"\b(?:called|named?|names|heiß\w+|appell\w+|llam\w+|nombre|chiam\w+|nome|cham\w+|heet|know|related)\b",
+    r"\b(?:called|named?|names|heiß\w+|appell\w+|llam\w+|nombre|chiam\w+|nome|cham\w+|heet|know|related"
+    r"|how many|wie ?viele?|combien|cuánt[oa]s|quanti|quante|quantos|quantas|hoe ?veel)\b",
     re.IGNORECASE,
 )
+"""Matches a question for a name, or for a number of people, each of whom a name stands for."""
 
 
 def asks_more(question: str) -> bool:

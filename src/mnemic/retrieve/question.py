@@ -53,7 +53,8 @@ class Question:
 
     `text` is the query, `embedded` the text of its vector, `keywords` the words for the keyword list. `keys` are the
     keys that its words spell (in its first `READ` characters), `speakers` the people it asks about, `period` its time
-    relative to the day it is asked on. `vector`, of `space`, is None until it is made, or if the embedder failed.
+    relative to the day it is asked on (`asked_on`). `vector`, of `space`, is None until it is made, or if the embedder
+    failed.
     """
 
     text: str = field(repr=False)
@@ -64,6 +65,7 @@ class Question:
     asks_when: bool = False
     names_date: NamedDate | None = None
     period: Period | None = None
+    asked_on: date | None = None
     vector: Vector | None = field(default=None, repr=False)
     space: VectorSpace | None = None
     depth: int = 100
@@ -122,6 +124,7 @@ def read_question(
         asks_when=_WHEN.match(text) is not None,
         names_date=named_date(text[:READ]),
         period=None if asked_on is None else period_of(text, asked_on),
+        asked_on=asked_on,
         depth=depth,
     )
 

@@ -28,7 +28,8 @@ from mnemic.retrieve.later_statements import COMPARED
 from mnemic.retrieve.learned_ranker import Ranker
 from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.nicknames import addressed, unknown_names
-from mnemic.retrieve.past_questions import LIFT, THEN
+from mnemic.retrieve.past_questions import THEN
+from mnemic.retrieve.past_states import with_past
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache
 from mnemic.retrieve.question import NOBODY, Question
@@ -281,7 +282,7 @@ class Searcher:
             found = await replace(search, question=part).made(PART_LISTS, moment)
             scores = either(scores, self._fused(found, part))
             lists = longer(lists, found)
-        lists, scores, then = await _with_past(search, lists, scores, self.weights, moment)
+        lists, scores, then = await with_past(search, lists, scores, self.weights, moment)
         signals = await self._signals(search, scores, moment)
         lifts = MessageBoosts(scores, signals, search.question, self.signal_weights)
         signed = lifts.added()
@@ -360,19 +361,6 @@ class Searcher:
         result = await result_of(search, ranked, moment, scored=scored, per_session=self.per_session)
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
         return replace(result, errors={**result.errors, **without}) if without else result
-
-
-async def _with_past(
-    search: ParsedSearch, lists: Lists, scores: dict[str, float], weights: Weights, moment: Snapshot
-) -> tuple[Lists, dict[str, float], dict[str, float]]:
-    """Return the lists and scores with what was true then, for a question about the past, and the raise of each."""
-    if search.past is None:
-        return lists, scores, {}
-    hidden = replace(search.past, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
-    found = await replace(search, where=hidden).made(PART_LISTS, moment)
-    then = fuse(found, weights)
-    scores = either(scores, {one: score + LIFT for one, score in then.items()})
-    return longer(lists, found), scores, dict.fromkeys(then, LIFT)
 
 
 async def _late(lists: Mapping[str, RankedList], search: ParsedSearch, moment: Snapshot) -> Lists:

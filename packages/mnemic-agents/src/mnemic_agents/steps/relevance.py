@@ -12,9 +12,9 @@ from mnemic.retrieve.preference_relevance import ParsedRequest
 def relevant(
     found: Sequence[dict[str, Any]], query: str, policy: Policy, *, min_score: float, most: int
 ) -> list[dict[str, Any]]:
-    """At most `most` entries of `found`, in their order: those that recall has decided on, those that policy pins,
-    those with a score from `min_score` up, and, of a store that gives no scores, those on which an answer to `query`
-    could depend by their words.
+    """Return entries of `found`, in their order: those that recall has decided on, and besides at most `most` of those
+    that policy pins, those with a score from `min_score` up, and, of a store that gives no scores, those on which an
+    answer to `query` could depend by their words. Recall has its own limit, which what is pinned does not count in.
     """
     ranked = any(entry.get("score") is not None for entry in found)
     ask = ParsedRequest.of(query)
@@ -32,7 +32,9 @@ def relevant(
         category = value.get("category") if isinstance(value, Mapping) else None
         return ask.concerns(str(said), key=_key(entry), quote=quote, category=category)
 
-    return [entry for entry in found if is_relevant(entry)][:most]
+    kept = [entry for entry in found if is_relevant(entry)]
+    others = [entry for entry in kept if entry.get("reason") is None]
+    return [entry for entry in kept if entry.get("reason") is not None or entry in others[:most]]
 
 
 def _is_pinned(entry: Mapping[str, Any], policy: Policy) -> bool:

@@ -45,6 +45,8 @@ NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 NOTHING_NEWER: Mapping[str, str] = MappingProxyType({})
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _STEP = 1e-6
+_ROUNDED = 1e-6
+"""Most by which a cosine is rounded before a pair is judged."""
 
 
 def outdated(
@@ -71,13 +73,17 @@ def outdated(
     among = len(ordered) // FEWER + 1
     for later, new in changing:
         bounds, closes = _bounds(new, among), bool(ordered[later].supersedes)
-        for earlier, cosine in enumerate(cosines[:later, later].tolist()):
-            if space is not None and space.scale:
-                cosine = read(space, cosine)
+        least = max(LEAST_COSINE, bounds.least_cosine - _ROUNDED)
+        near = cosines[:later, later].tolist()
+        if space is not None and space.scale:
+            near = [read(space, cosine) for cosine in near]
+        if not closes and max(near, default=-1.0) < least:
+            continue
+        for earlier, cosine in enumerate(near):
             if closes and _is_source_of_closed(ordered[earlier], ordered[later], closed):
                 found[ordered[earlier].memory_id] = ordered[later].memory_id
                 continue
-            if cosine < LEAST_COSINE or not _comparable(ordered[earlier], ordered[later]):
+            if cosine < least or not _comparable(ordered[earlier], ordered[later]):
                 continue
             old, cosine = frame_of(ordered[earlier]), round(cosine, 6)
             if bounds.within(old, cosine) and _takes_place(old, new, cosine, among):

@@ -53,6 +53,15 @@ def test_no_change_is_out_of_reach(old: str, new: str, cosine: float, among: int
     assert lost(Frame(old), Frame(new), cosine, among) is None
 
 
+@pytest.mark.parametrize("among", CROWDS)
+def test_below_the_least_cosine_nothing_is_within_reach(among: int) -> None:
+    chosen = Random(among).sample(EXAMPLES, 200)
+    bounds = [(ChangeBounds(Frame(one.said), among), Frame(one.known)) for one in chosen]
+    below = [(one, old, one.least_cosine - 1e-6) for one, old in bounds if one.least_cosine > 0]
+    assert len(below) > 10
+    assert not any(one.within(old, cosine) for one, old, cosine in below)
+
+
 RULED = (
     ("The party is on Saturday.", "I meant Friday."),
     ("My daughter is 5 years old.", "My daughter is 6 years old now."),

@@ -65,6 +65,13 @@ class ChangeBounds:
         rules = self._rules or self._corrects or self._revalues or self._counts or self._grows or new.feeling[1]
         self._ruled = bool(rules)
 
+    @property
+    def least_cosine(self) -> float:
+        """Cosine below which nothing is within reach, whatever it says; minus infinity if a rule may decide."""
+        if self._ruled or self._by_cosine <= 0:
+            return -inf
+        return (self._missing - self._most - self._attribute) / self._by_cosine
+
     def certainly_none(self, cosine: float) -> bool:
         """Return True if nothing at this cosine, or at a lower one, is within reach, whatever it says."""
         most = self._by_cosine * cosine + self._most + self._attribute

@@ -71,10 +71,12 @@ async def read_messages(
     *,
     before: Sequence[Message] = (),
     wishes: str = "",
+    between_people: bool = False,
 ) -> list[Extraction | MnemicError | None]:
     """Return the extractions from several messages of the actor, in one call if the extractor can; None for those that
     are not the user's own words. Pass them on as `TurnRequest.read`. `before`: the preceding turns of the same session.
-    `wishes`: what a language model should keep or leave out. Raises NotSupported (`wishes`) where rules read.
+    `wishes`: what a language model should keep or leave out; `between_people`: another person takes part. Raises
+    NotSupported (`wishes`) where rules read.
     """
     if wishes and not isinstance(extractor, InformedExtractor):
         raise NotSupported("wishes", hint=NO_MODEL)
@@ -85,7 +87,7 @@ async def read_messages(
         own = [one for one in shown if is_users_own(one)]
         around = replace(await _around(gateway, actor, own[:WINDOW_TURNS], deadline), wishes=wishes)
         asked["around"] = replace(around, before=await _shown(gateway, extractor, actor, before)) if before else around
-    return await read_all(extractor, shown, **asked)
+    return await read_all(extractor, shown, before=tuple(before), between_people=between_people, **asked)
 
 
 async def as_shown(gateway: MemoryGateway, actor: Actor, proposer: object, text: str) -> str:

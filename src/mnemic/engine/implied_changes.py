@@ -18,7 +18,7 @@ from mnemic.extract.operations import source_of
 from mnemic.extract.relative_times import timed
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, QUOTED, THIRD_PARTY, TRANSIENT
-from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
+from mnemic.types import BETWEEN_PEOPLE, Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
 from mnemic.types.cosines import read
 from mnemic_language.compare.agreement import agree, is_faint
 from mnemic_language.compare.amended_values import amended_value
@@ -26,6 +26,7 @@ from mnemic_language.compare.certain_changes import amending, amends, recovers
 from mnemic_language.compare.change_classifier import frame_of, framed, judge
 from mnemic_language.compare.change_evidence import KEPT_FROM, evidence
 from mnemic_language.compare.change_features import takes_back
+from mnemic_language.compare.changes_between_people import is_plain_change
 from mnemic_language.compare.changes_in_one_conversation import corrects_slip
 from mnemic_language.compare.denials import is_bare_denial
 from mnemic_language.compare.implicit_endings import tells_change
@@ -79,15 +80,16 @@ async def with_changes(
         changed: list[tuple[str, tuple[int, int], tuple[str, ...]]] = []
         for (text, span), vector in zip(doubtful, vectors, strict=True):
             ended = await ended_values(gateway, actor, text)
-            if ended or await _changes(gateway, actor, message, text, vector):
+            if ended or await _changes(gateway, actor, message, text, vector, plainly=found.between_people):
                 changed.append((text, span, ended))
     # Best effort: the message itself is still captured, and the report says what could not be looked up.
     except (EmbedderFailed, SpaceMismatch) as failure:
         return replace(found, unknown=failure.reason)
+    marks = {BETWEEN_PEOPLE: True} if found.between_people else {}
     made = [
         one
         for text, span, ended in changed
-        if (one := _candidate(gateway, message, text, span, replaces=ended)) is not None
+        if (one := _candidate(gateway, message, text, span, replaces=ended, data=marks)) is not None
     ]
     kept = [span for _, span, _ in changed]
     skipped = tuple(one for one in found.skipped if not any(_within(span, one.span) for span in kept))
@@ -119,6 +121,8 @@ async def _correction(
     # One that names its topic may be about something said a little earlier.
     for last in latest if new.undisputed.theme else latest[:1]:
         known = frame_of(last)
+        if found.between_people and known.stems.isdisjoint(new.stems):
+            continue
         if _concerns(known, new) and (takes_back(known, new) or amends(known, new)):
             return _replacing(gateway, message, last, latest, new)
     return ()
@@ -204,7 +208,10 @@ async def _with_ended(gateway: MemoryGateway, actor: Actor, found: Extraction) -
     return replace(found, candidates=tuple(replace(one, replaces=names) for one, names in named))
 
 
-async def _changes(gateway: MemoryGateway, actor: Actor, message: Message, text: str, vector: bytes) -> bool:
+async def _changes(
+    gateway: MemoryGateway, actor: Actor, message: Message, text: str, vector: bytes, *, plainly: bool
+) -> bool:
+    """Return True if a sentence changes a known memory; `plainly`: only if the change is plain, as between people."""
     searcher = gateway.searcher
     where = Where(
         scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),
@@ -221,6 +228,8 @@ async def _changes(gateway: MemoryGateway, actor: Actor, message: Message, text:
         if memory is None or memory.author not in (None, actor.user):
             continue
         old = frame_of(memory)
+        if plainly and not is_plain_change(old, new):
+            continue
         # Of those that are further off, the ones that name what it names.
         if place >= NEAR and old.called_stems.isdisjoint(new.called_stems):
             continue

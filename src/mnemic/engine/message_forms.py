@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mnemic.engine.extraction import read_messages, with_implied_changes
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
-from mnemic.extract import Extraction
+from mnemic.extract import Extraction, is_other_person
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.model_extractor import TURNS_BEFORE, windows
 from mnemic.inject.messages import SYSTEM, TOOL, has_tool_result, role_of, text_of
@@ -168,10 +168,13 @@ async def captured(
     keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
     extractor = engine._turns.parts(engine.gateway).extractor
     reports: list[RunReport | None] = []
+    people = any(map(is_other_person, messages))
     for places in windows(messages):  # one is written before the next is read, which may concern it
         part = messages[places.start : places.stop]
         before = [one for one in messages[: places.start] if one.session == part[0].session][-TURNS_BEFORE:]
-        read = await read_messages(engine.gateway, extractor, actor, part, before=before, wishes=wishes)
+        read = await read_messages(
+            engine.gateway, extractor, actor, part, before=before, wishes=wishes, between_people=people
+        )
         for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
             turn = Run(message=message, idempotency_key=key)
             extraction = await with_implied_changes(engine.gateway, extractor, actor, message, one)

@@ -25,7 +25,8 @@ class Extraction:
     possibly durable but unclear, `origin` not the user's own message, `key_not_in_policy`, `unsupported` by the user's
     words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips. `cost` is what a model
     charged for reading it. `degraded` gives the reason why rules read it instead of a model, `unknown` why it was read
-    without what is known: then changes that it only implies are missed.
+    without what is known: then changes that it only implies are missed. `between_people`: it was said to another
+    person.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -33,6 +34,7 @@ class Extraction:
     cost: Cost = Cost()
     degraded: str | None = None
     unknown: str | None = None
+    between_people: bool = False
 
 
 class Extractor(Protocol):
@@ -65,3 +67,11 @@ _OWN_CHANNELS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 def is_users_own(message: Message) -> bool:
     """Return True if the message contains the user's own words: by its role and its channel, never by its text."""
     return message.role.strip().casefold() in USER_ROLES and message.origin in _OWN_CHANNELS
+
+
+def is_other_person(message: Message) -> bool:
+    """Return True if the message contains the words of another person who takes part in the talk: a role that is
+    neither the user's nor a model's or tool's (`participant`).
+    """
+    own = message.role.strip().casefold() in USER_ROLES
+    return not own and message.origin in _OWN_CHANNELS and not message.derived_from

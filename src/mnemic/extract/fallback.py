@@ -13,6 +13,7 @@ from mnemic.errors import MnemicError, ModelFailed
 from mnemic.extract import Extraction, Extractor, WindowExtractor, is_users_own
 from mnemic.extract.message_context import ALONE, InformedExtractor, MessageContext
 from mnemic.extract.rule_extractor import RuleExtractor
+from mnemic.extract.talk import TURNS_BEFORE, talk_before
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
 from mnemic.types import Deadline, Message
@@ -82,9 +83,12 @@ async def read_all(
     budget: Budget,
     deadline: Deadline,
     around: MessageContext = ALONE,
+    before: Sequence[Message] = (),
+    between_people: bool = False,
 ) -> list[Extraction | MnemicError | None]:
-    """Extract from each of `messages`: by windows if the extractor reads those, else one by one; None for those that
-    are not the user's own.
+    """Extract from each of `messages`: by windows if the extractor reads those, else one by one, with the turns before
+    it for one that reads those; None for those that are not the user's own. `between_people`: another person takes
+    part, though perhaps not in these.
     """
     asked: dict[str, Any] = {"policy": policy, "budget": budget, "deadline": deadline}
     if isinstance(extractor, InformedExtractor):
@@ -93,9 +97,13 @@ async def read_all(
         found = await extractor.extract_window(messages, **asked)
         return [one if is_users_own(message) else None for one, message in zip(found, messages, strict=True)]
     read: list[Extraction | MnemicError | None] = []
-    for message in messages:
+    turns = [*before, *messages]
+    for place, message in enumerate(messages, start=len(before)):
         one: Extraction | MnemicError | None = None
         if is_users_own(message):
+            if getattr(extractor, "reads_talk", False):
+                recent = turns[max(0, place - TURNS_BEFORE) : place]
+                asked["talk"] = talk_before(message, recent, people=between_people)
             try:
                 one = await extractor.extract(message, **asked)
             except MnemicError as stop:

@@ -23,14 +23,16 @@ import numpy as np
 from mnemic.errors import EmbedderFailed, RunStopped
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.operations import source_of
+from mnemic.extract.readable_text import MARKER, SHORTEST_CONTENT_WORDS, readable
 from mnemic.extract.relative_times import timed
+from mnemic.extract.talk import SPOKEN_ALONE, Talk, answer_in, by_name, is_kept_between_people
 from mnemic.extract.typed_facts import says_more, typed_facts
 from mnemic.policy.budget import Budget, check_time
 from mnemic.policy.proposal_check import check_candidate, drop_duplicates
 from mnemic.policy.rules import Policy
 from mnemic.ports import Embedder
-from mnemic.reason_codes import JOKE, MAX_CAPTURE_ITEMS, NOT_UNDERSTOOD, ORIGIN, QUOTED, TRANSIENT
-from mnemic.types import Candidate, Deadline, Message, Skipped
+from mnemic.reason_codes import JOKE, MAX_CAPTURE_ITEMS, NOT_DURABLE, NOT_UNDERSTOOD, ORIGIN, QUOTED, TRANSIENT
+from mnemic.types import BETWEEN_PEOPLE, Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
 from mnemic_language.compare.frame_expressions import FROM_NOW_ON
 from mnemic_language.sentences.casual_spelling import written_out
@@ -39,15 +41,13 @@ from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.clauses import Clause, clauses
 from mnemic_language.sentences.disputes import only_disputes, without_dispute
 from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
-from mnemic_language.sentences.likings import without_marks_around
 from mnemic_language.sentences.main_clause import in_main_order
-from mnemic_language.sentences.pasted_text import data_spans, fiction_from, merged
+from mnemic_language.sentences.pasted_text import fiction_from
 from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
-from mnemic_language.sentences.tables import other_languages, straight
+from mnemic_language.sentences.tables import other_languages
 from mnemic_language.sentences.temporary_states import takes_back_in_jest
 from mnemic_language.sentences.world_talk import expounds, speaks_of_self
-from mnemic_language.text.normalise import invisible
 from mnemic_language.text.pattern import Pattern
 
 MAX_MESSAGE_CHARS = 32_768
@@ -59,10 +59,7 @@ MAX_STATEMENTS = 60
 """
 MAX_EMBEDDED = 96
 """Pieces of one message whose vectors are asked for; those after them are judged by their words alone."""
-SHORTEST_CONTENT_WORDS = 3
 SHORTEST_UNTRAINED_CHARS = 5
-LONGEST_TITLE, LONG_IN_TITLES = 6, 4
-"""Words of a title ("The Name of the Wind"), and letters of those words in it that have a capital."""
 _GAP = 8
 """Separators between two clauses that are reported as one span: a comma, an "and"."""
 _OPENING = Pattern(
@@ -79,16 +76,9 @@ _PREAMBLE = Pattern(
     re.IGNORECASE,
 )
 """A sentence's opening that only says where the rest applies ("For future incident updates")."""
-_QUOTATION = Pattern(
-    r"(?<!\w)\"[^\"\n]{1,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»|„[^“”\n]{12,300}[“”]"
-    r"|(?<![^\s(:])'(?!s\b)(?:[^'\n]|(?<=\w)'(?=\w)){12,300}'(?!\w)"
-)
-"""Straight marks are paired from the first on: text between two short titles is no quotation."""
-_INJECTED = Pattern(r"<memory\b.{0,8000}?</memory>", re.DOTALL | re.IGNORECASE)
 _UNTRAINED = Pattern("[\u0900-\u097f\u0400-\u04ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 """Scripts that the classifier was not trained on; tables read the plainest statements in them."""
 _HAN = Pattern("[\u3400-\u4dbf\u4e00-\u9fff]")
-_MARKER = "\ufffc"
 _LABELS: Mapping[str, str] = MappingProxyType({"decision": "event", "commitment": "event"})
 """Labels that replace those of the tables of plain statements."""
 
@@ -103,9 +93,19 @@ class RuleExtractor:
     def __init__(self, embedder: Embedder | None = None) -> None:
         self._embedder = embedder if embedder is not None and embedder.space.model == weights().space else None
 
-    async def extract(self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline) -> Extraction:
+    reads_talk = True
+
+    async def extract(
+        self,
+        message: Message,
+        *,
+        policy: Policy,
+        budget: Budget,
+        deadline: Deadline,
+        talk: Talk = SPOKEN_ALONE,
+    ) -> Extraction:
         """Return the candidates of `message`; see `Extractor`. A breach of policy is never proposed, so nothing here
-        stops a run.
+        stops a run. `talk`: what it answers, whom it goes on about, and whether another person takes part.
 
         Raises InvalidInput for text with a NUL or half a surrogate pair, BudgetSpent past the deadline. Other tasks run
         between two sentences.
@@ -113,9 +113,21 @@ class RuleExtractor:
         if not is_users_own(message):
             return Extraction(skipped=(Skipped(reason=ORIGIN),))
         clean_content(message.content)
-        found = _Findings(message, policy, budget)
+        answer = answer_in(message, talk)
+        if answer is not None:
+            answered = await self._read(replace(message, content=answer.statement), policy, budget, deadline, talk)
+            if answered.candidates:
+                rest = await self._read(answer.rest, policy, budget, deadline, talk)
+                return answer.joined(answered, rest)
+        return await self._read(message, policy, budget, deadline, talk)
+
+    async def _read(
+        self, message: Message, policy: Policy, budget: Budget, deadline: Deadline, talk: Talk
+    ) -> Extraction:
+        """Return the candidates of a message in its surroundings."""
+        found = _Findings(message, policy, budget, talk)
         # Cut before anything is parsed, so that the cost of a message is bounded.
-        text = _readable(message.content[:MAX_MESSAGE_CHARS])
+        text = readable(message.content[:MAX_MESSAGE_CHARS])
         if len(message.content) > MAX_MESSAGE_CHARS:
             found.leave_out("too_long", (MAX_MESSAGE_CHARS, len(message.content)))
         sentences = _sentences(text, found)
@@ -197,7 +209,7 @@ class Sentence:
 
 def text_of(piece: Piece) -> str:
     """Return the words of a piece that the classifier reads."""
-    said = piece.text[max(0, piece.said_from - piece.start) :].replace(_MARKER, " ").strip()
+    said = piece.text[max(0, piece.said_from - piece.start) :].replace(MARKER, " ").strip()
     return written_out(said[:MAX_CLAUSE_CHARS])
 
 
@@ -248,7 +260,7 @@ def _speaks(clause: Clause, found: _Findings) -> bool:
     if len(clause.text) > MAX_CLAUSE_CHARS:
         found.leave_out("too_long", span)
         return False
-    words = clause.text.replace(_MARKER, " ")
+    words = clause.text.replace(MARKER, " ")
     if words != clause.text and (len(clause.text.split()) < SHORTEST_CONTENT_WORDS * 2 or not speaks_of_self(words)):
         found.leave_out(QUOTED, span)  # what is said of a quotation, by nobody named, says nothing without it
         return False
@@ -271,6 +283,7 @@ class _Findings:
     message: Message
     policy: Policy
     budget: Budget
+    talk: Talk = SPOKEN_ALONE
     candidates: list[Candidate] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     unsure: bool = False
@@ -296,8 +309,11 @@ class _Findings:
         if values and not (self.policy.allows_keyless and says_more(content, values, least=least)):
             return
         span = statement.start, statement.end
+        content = by_name(content, self.talk)
         if not content:
             self.leave_out(NOT_UNDERSTOOD, span)
+        elif not (statement.asked or is_kept_between_people(content, sentence.whole, sentence.pieces, self.talk)):
+            self.leave_out(NOT_DURABLE, span)
         else:
             self._propose(content, span, None, statement.category, statement.confidence)
 
@@ -339,6 +355,7 @@ class _Findings:
             category=category,
             confidence=confidence,
             context="" if key is None else self.message.content[slice(*around)],
+            data={BETWEEN_PEOPLE: True} if self.talk.people else {},
             source=source_of(self.message, quote=quote, span=span),
             occurred_at=self.message.sent_at,
         )
@@ -357,7 +374,9 @@ class _Findings:
             Skipped(reason=MAX_CAPTURE_ITEMS, key=candidate.key, span=candidate.source.span)
             for candidate in kept[MAX_STATEMENTS : MAX_STATEMENTS + MAX_SKIPPED]
         )
-        return Extraction(candidates=kept[:MAX_STATEMENTS], skipped=(*left, *doubles, *over))
+        return Extraction(
+            candidates=kept[:MAX_STATEMENTS], skipped=(*left, *doubles, *over), between_people=self.talk.people
+        )
 
 
 def _is_inside(span: tuple[int, int] | None, spans: Sequence[tuple[int, int]]) -> bool:
@@ -365,32 +384,9 @@ def _is_inside(span: tuple[int, int] | None, spans: Sequence[tuple[int, int]]) -
     return span is not None and any(start <= span[0] and span[1] <= end for start, end in spans)
 
 
-def _readable(text: str) -> str:
-    """Return `text`, character for character, with straight apostrophes and without the words of others.
-
-    Injected memories, pasted text and longer quotations are blanked out; a marker takes the place of each.
-    """
-    shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text)
-    text = without_marks_around(text)
-    shown += [match.span() for match in _QUOTATION.finditer(text) if _is_speech(match[0])]
-    for start, end in merged(shown):
-        text = text[:start] + _MARKER + "".join("\n" if c == "\n" else " " for c in text[start + 1 : end]) + text[end:]
-    if invisible(text.replace("\n", " ").replace("\t", " ")):
-        text = "".join(c if c in "\n\t" or not invisible(c, strict=True) else " " for c in text)
-    return straight(text)
-
-
-def _is_speech(quotation: str) -> bool:
-    """Return True if a quoted span is another person's words rather than a short word or a title."""
-    words = [word for word in quotation.strip("\"'“”«»„ ").split() if len(word) >= LONG_IN_TITLES]
-    titled = len(quotation.split()) <= LONGEST_TITLE and all(word[0].isupper() for word in words)
-    least = SHORTEST_CONTENT_WORDS - speaks_of_self(quotation)
-    return len(quotation.split()) > least and not titled
-
-
 def _sentence(text: str) -> str:
     """Return the words as a sentence: without opening words, capitalised, with a full stop."""
-    content = without_dispute(_OPENING.sub("", text.replace(_MARKER, "").strip())).strip(" ,;:-–—")
+    content = without_dispute(_OPENING.sub("", text.replace(MARKER, "").strip())).strip(" ,;:-–—")
     content = _LEFT_OPEN.sub("", content)
     if not content:
         return ""

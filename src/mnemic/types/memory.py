@@ -28,6 +28,10 @@ class Source(Serialisable):
 PASTED = "pasted"
 """Member of a recorded message's `data`: most of the message was pasted, so it is not the speaker's own statement."""
 
+BETWEEN_PEOPLE = "between_people"
+"""Member of a memory's `data`: it was said to another person, not to an assistant, so less of it is meant to be known
+and more is needed for it to replace something."""
+
 REST_OF = "rest_of"
 """The member of a memory's `data` that names the statement of which it says what goes on: what a later one did not
 change.

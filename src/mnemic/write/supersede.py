@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from math import sqrt
 
 from mnemic.reason_codes import KEY_NEEDS_REVIEW
-from mnemic.types import Candidate, Kind, Level, Memory, Outcome
+from mnemic.types import BETWEEN_PEOPLE, Candidate, Kind, Level, Memory, Outcome
 from mnemic.write.contradictions import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.fingerprint import fingerprint_of
@@ -25,6 +25,7 @@ from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.change_classifier import Change, bears, frame_of, framed, judge, strangers
 from mnemic_language.compare.change_evidence import is_evident
 from mnemic_language.compare.change_features import apart
+from mnemic_language.compare.changes_between_people import is_plain_change
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.statement_parts import frames_of_parts
 from mnemic_language.compare.which_of_several import ended_one_of
@@ -81,10 +82,15 @@ def changed(draft: Draft, near: Sequence[SimilarMemory], opposed: Mapping[str, s
 
 
 def _is_evident(one: SimilarMemory, new: Frame, draft: Draft, change: Change) -> bool:
-    """Return True if a rule is certain of the change, or what the two say is evidence enough of it."""
+    """Return True if a rule is certain of the change, or what the two say is evidence enough of it; of what was said to
+    another person, only if it tells the change plainly.
+    """
+    known = frame_of(one.memory)
+    if BETWEEN_PEOPLE in draft.candidate.data and not is_plain_change(known, new):
+        return False
     if change.probability >= 1:
         return True
-    return is_evident(frame_of(one.memory), new, change.probability, one_talk=_in_one_talk(one.memory, draft))
+    return is_evident(known, new, change.probability, one_talk=_in_one_talk(one.memory, draft))
 
 
 def _worth_comparing(

@@ -46,7 +46,8 @@ class Rehearsal:
     passed_over: Counter[str] = field(default_factory=Counter)
     blocked: Counter[str] = field(default_factory=Counter)
     read: int = 0
-    own: list[Message] = field(default_factory=list)
+    own: int = 0
+    said: list[Message] = field(default_factory=list)
     _shown: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -64,8 +65,9 @@ class Rehearsal:
             self.skipped[item.skipped] += 1
         elif isinstance(said, Message):
             self.roles[said.role] += 1
-            if said.role == "user" and len(self.own) < READ_MESSAGES:
-                self.own.append(said)
+            if self.own < READ_MESSAGES:  # what others say is context of the user's own
+                self.own += said.role == "user"
+                self.said.append(said)
             self._sample(item.place, said.role, said.content, said.speaker, said.sent_at)
         else:
             self.memories += 1
@@ -192,10 +194,10 @@ async def _rehearsed(engine: MemoryEngine, items: Iterable[Item], actor: Actor, 
         found.blocked[f"memory: {KEYLESS}"] += found.messages
     if not extract or not found.own:
         return found
-    for report in await engine.capture_many(found.own, actor=actor):
+    for report in await engine.capture_many(found.said, actor=actor):
         if report is not None:
             found.count(report)
     kept = await engine.list(actor=actor, limit=1_000)
-    found.read = len(found.own)
+    found.read = found.own
     found.facts = [{"key": one.key, "kind": str(one.kind), "content": one.content} for one in kept]
     return found

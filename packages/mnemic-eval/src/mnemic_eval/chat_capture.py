@@ -1,7 +1,8 @@
 """Long chats between two people, captured in order: the memories stored, and the memories superseded.
 
 PATH is the file or folder of LoCoMo, of REALTALK, or of talk in plain text (`mnemic_eval.talk`). Each speaker of a chat
-is a user, and each of their messages is captured at its time, as an agent that listens to them would. No label says
+is a user, whose messages are captured in order, with those of the others as context, as an agent that listens to the
+talk would. No label says
 what is worth keeping of such a chat, so the figures count, and a sample drawn by the seed is written for a person to
 judge: of the stored memories, and all superseded or flagged ones with their replacements.
 """
@@ -13,6 +14,9 @@ import json
 import random
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +24,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
+from mnemic.types.trace import RunReport
 from mnemic_eval import realtalk
 from mnemic_eval.chats import Chat
 from mnemic_eval.conditions import conditions
@@ -76,25 +81,42 @@ def _chats(path: Path) -> Sequence[Chat]:
 
 async def _captured(turns: Sequence[tuple[str, Message]], embedder: Embedder, progress: Progress) -> list[Line]:
     found: list[Line] = []
+    done = 0
     async with throwaway_engine(embedder) as engine:
-        for place, (chat, turn) in enumerate(turns, start=1):
-            found += await _turn(engine, turn, f"{chat}/{(turn.speaker or 'user').casefold()}")
-            if place % 200 == 0 or place == len(turns):
-                progress("turns", place, len(turns))
+        for chat, said in groupby(turns, key=itemgetter(0)):
+            messages = [message for _, message in said]
+            for speaker in dict.fromkeys(_name(one) for one in messages):
+                found += await _heard(engine, messages, speaker, Actor(user=f"{chat}/{speaker}"))
+            done += len(messages)
+            progress("turns", done, len(turns))
     return found
 
 
-async def _turn(engine: MemoryEngine, turn: Message, user: str) -> list[Line]:
-    actor = Actor(user=user)
-    own = Message(role="user", content=turn.content, session=turn.session, sent_at=turn.sent_at)
-    report = await engine.capture(own, actor=actor)
+def _name(message: Message) -> str:
+    return (message.speaker or "user").casefold()
+
+
+async def _heard(engine: MemoryEngine, messages: Sequence[Message], speaker: str, actor: Actor) -> list[Line]:
+    """Capture a chat for one of its speakers: what the others say is there as context."""
+    heard = [replace(one, role="user" if _name(one) == speaker else "participant", speaker=None) for one in messages]
+    reports = await engine.capture_many(heard, actor=actor)
+    lines: list[Line] = []
+    for place, (message, report) in enumerate(zip(messages, reports, strict=True)):
+        if report is not None:
+            before = next((one.content for one in messages[:place][::-1] if _name(one) != speaker), "")
+            lines += [
+                {"message": message.content, "other": before, **one} for one in await _lines(engine, report, actor)
+            ]
+    return lines
+
+
+async def _lines(engine: MemoryEngine, report: RunReport, actor: Actor) -> list[Line]:
     lines = []
     for receipt in report.receipts:
         against = [*receipt.superseded, *receipt.conflicts_with]
         olds = [(await engine.history(one, actor=actor))[-1].content for one in dict.fromkeys(against)]
         memory = await engine.get(receipt.memory_id, actor=actor) if receipt.memory_id and receipt.stored else None
         lines.append({
-            "message": turn.content,
             "outcome": str(receipt.outcome),
             "stored": receipt.stored,
             "key": memory.key if memory else None,

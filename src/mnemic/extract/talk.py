@@ -1,0 +1,126 @@
+"""Talk around a message: what it answers, whom it goes on about, and whether another person takes part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from mnemic.extract import Extraction, is_other_person, is_users_own
+from mnemic.policy.proposal_check import drop_duplicates
+from mnemic.types import Candidate, Message
+from mnemic_language.sentences.answers import question_of, statement_of
+from mnemic_language.sentences.classify.between_people import Said, is_worth_telling
+from mnemic_language.sentences.named_before import opens_with_person, person_named, with_person
+from mnemic_language.sentences.statements import Piece
+
+TURNS_BEFORE = 3
+"""Turns before a message that may hold the question which it answers."""
+ANSWERED_WITHIN = timedelta(days=2)
+"""Time after which a message hardly answers the one before it."""
+_ENDS = ".!?\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """Surroundings of a message: `other` is what was said to its author just before (empty if nothing was), `own` what
+    the author said before that, and `people` whether another person takes part, and not only a model.
+    """
+
+    other: str = ""
+    own: str = ""
+    people: bool = False
+
+
+SPOKEN_ALONE = Talk()
+"""Surroundings of a message that nothing precedes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A first sentence that answers a question: the `statement` that it makes, the place where it ends, and the message
+    without it, every character in its place.
+    """
+
+    statement: str
+    asked: str
+    end: int
+    message: Message
+    rest: Message
+
+    def joined(self, answered: Extraction, rest: Extraction) -> Extraction:
+        """Return what was found in the statement, with the answer as its evidence, and in the rest of the message."""
+        quote = self.message.content[: self.end].strip()
+        start = self.message.content.index(quote)
+        span = start, start + len(quote)
+        own = [self._evident(one, quote, span) for one in answered.candidates]
+        kept, doubles = drop_duplicates([*own, *rest.candidates])
+        return Extraction(candidates=kept, skipped=(*rest.skipped, *doubles), between_people=rest.between_people)
+
+    def _evident(self, one: Candidate, quote: str, span: tuple[int, int]) -> Candidate:
+        return replace(one, context=self.asked, source=replace(one.source, quote=quote, span=span))
+
+
+def talk_before(message: Message, before: Sequence[Message], *, people: bool = False) -> Talk:
+    """Return the surroundings of `message`; `before`: the turns before it, oldest first; `people`:
+    another person takes part, though perhaps not in these.
+    """
+    said: list[str] = []
+    own = ""
+    turns = [turn for turn in before if turn.session == message.session and not _is_long_past(turn, message)]
+    for turn in reversed(turns):
+        if is_users_own(turn):
+            own = turn.content
+            break
+        if is_other_person(turn) or turn.role == "assistant":
+            said.insert(0, turn.content)
+    return Talk(other="\n".join(said), own=own, people=people or any(map(is_other_person, before)))
+
+
+def _is_long_past(turn: Message, message: Message) -> bool:
+    if turn.sent_at is None or message.sent_at is None:
+        return False
+    return message.sent_at - turn.sent_at > ANSWERED_WITHIN
+
+
+def answer_in(message: Message, talk: Talk) -> Answer | None:
+    """Return the answer that `message` opens with; None if it answers nothing, or needs no question."""
+    if not talk.other:
+        return None
+
+    asked = question_of(talk.other)
+    if not asked:
+        return None
+    text = message.content
+    places = (at for at, mark in enumerate(text, start=1) if mark in _ENDS and text[at : at + 1].isspace())
+    end = next(places, len(text))
+    stated = statement_of(asked, text[:end], confirms=talk.people)
+    if not stated:
+        return None
+    rest = replace(message, content=" " * end + text[end:])
+    return Answer(statement=stated, asked=asked, end=end, message=message, rest=rest)
+
+
+def by_name(content: str, talk: Talk) -> str:
+    """Return a statement that begins with "he" or "she" with whom the talk just named in that place, where it named one
+    person; between people an empty text where it named none or several.
+    """
+    if not (talk.other or talk.own or talk.people):
+        return content
+
+    if not opens_with_person(content):
+        return content
+    person = person_named(content, talk.other, talk.own)
+    if person:
+        return with_person(content, person)
+    return "" if talk.people else content
+
+
+def is_kept_between_people(content: str, whole: Piece, pieces: Sequence[Piece], talk: Talk) -> bool:
+    """Return True if a statement was not said to another person, or is worth telling somebody else all the same."""
+    if not talk.people or whole.opinion is None:
+        return True
+
+    opinions = [whole.opinion, *(piece.opinion for piece in pieces if piece.opinion is not None)]
+    best = max(opinions, key=lambda one: one.keep)
+    return is_worth_telling(Said(content=content, whole=whole.opinion, best=best, world=whole.world, other=talk.other))

@@ -14,6 +14,9 @@ from tests.routed import RoutedServers, behind_a_router
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyCluster, ValkeyServer
 
+# Tests that import the ONNX runtime before mnemic must not make it report either (docs/adr/0170).
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
 ON_CI = os.environ.get("CI", "").lower() == "true"
 
 # No deadline: a loaded machine is not a bug. On CI the examples are the same on every run, so a red run repeats.

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnxruntime import SessionOptions
 
+# Read by the runtime as it is loaded: from 1.31 on, its wheels report sessions to Microsoft and keep a file in a user's
+# cache unless this says no; its own `disable_telemetry_events` stops neither. A value of the user's stays (ADR 0170).
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
 T = TypeVar("T")
 Vectors = Callable[[Sequence[str]], list[Vector]]
 

@@ -3,10 +3,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
@@ -20,6 +22,7 @@ from mnemic.providers import minilm
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.providers.wordpiece import WordPiece, bundled_vocabulary
 from mnemic.types import Deadline, Vector
+from tests.architecture.sources import PACKAGES
 
 SENTENCES = (
     "Please write my incident updates in English.",
@@ -302,3 +305,40 @@ def test_importing_the_module_loads_nothing_heavy() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert answer.stdout.strip() == "[]"
+
+
+def test_the_runtime_keeps_no_file_and_reports_nothing(tmp_path: Path) -> None:
+    # Its report begins with a file in the user's cache; the network comes seconds later.
+    code = (
+        "import asyncio; from mnemic.providers.minilm import MiniLmEmbedder;"
+        "print(len(asyncio.run(MiniLmEmbedder().embed(['a text']))))"
+    )
+    away = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    kept = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    answer = subprocess.run(
+        [sys.executable, "-B", "-c", code], capture_output=True, text=True, check=True, timeout=60, env=kept | away
+    )
+    assert (answer.stdout.strip(), list(tmp_path.iterdir())) == ("1", [])
+
+
+RUNTIME = re.compile(r"^ +(?:import onnxruntime|from (?:onnxruntime|fastembed) import)", re.MULTILINE)
+LOADERS = [
+    ".".join(path.relative_to(package.parent).with_suffix("").parts)
+    for package in PACKAGES
+    for path in sorted(package.rglob("*.py"))
+    if RUNTIME.search(path.read_text(encoding="utf-8"))
+]
+
+
+def test_all_that_load_the_runtime_are_known() -> None:
+    assert len(LOADERS) >= 4
+
+
+@pytest.mark.parametrize("module", LOADERS)
+def test_whatever_loads_the_runtime_has_silenced_it_before(module: str) -> None:
+    code = f"import os, sys, {module}; print(os.environ.get('ORT_DISABLE_TELEMETRY'), 'onnxruntime' in sys.modules)"
+    kept = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60, env=kept
+    )
+    assert answer.stdout.split() == ["1", "False"]

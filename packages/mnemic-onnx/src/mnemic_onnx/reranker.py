@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemic.errors import InvalidInput, RerankerFailed
+from mnemic.providers.minilm import session_options
 from mnemic.types import Deadline
 from mnemic_onnx.folder import MODEL, TOKENISER
 
@@ -96,8 +97,6 @@ class CrossEncoder:
     def __init__(self, folder: Path, threads: int) -> None:
         from onnxruntime import InferenceSession
         from tokenizers import Tokenizer
-
-        from mnemic.providers.minilm import session_options
 
         try:
             self._session = InferenceSession(

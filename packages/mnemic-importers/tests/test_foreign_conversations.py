@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.types import Actor, Message, Origin
+from mnemic.types import Actor, Candidate, Message, Origin
 from mnemic_cli.export_import import summary_text
 from mnemic_cli.file_import import Intake
 from mnemic_importers.conversations import Item, read_conversation
@@ -199,6 +200,55 @@ def test_claude(tmp_path: Path) -> None:
     assert user.sent_at == datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
     assert (assistant.content, assistant.origin) == ("Since when?", Origin.AGENT_INFERRED)
     assert problems(items) == [f"invalid_input:{what}" for what in ("message:sender", "message", "conversation:shape")]
+
+
+REMEMBERED = {
+    "conversations_memory": (
+        "**Work context**\n\nAna is a nurse in Bergen.\nShe works nights.\n\n## Food\n\nAna grows kale."
+    ),
+    "project_memories": {"p-1": "The boat is 7 metres long.", "p-2": None},
+    "account_uuid": "a-1",
+}
+
+
+@pytest.mark.parametrize("name", ["memories.json", "memories/a-1.json"])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_what_claude_remembers_comes_after_the_conversations(tmp_path: Path, name: str, zipped: bool) -> None:
+    files = {
+        "export/conversations.json": [CLAUDE],
+        f"export/{name}": [REMEMBERED],
+        "export/users.json": [{"uuid": "u"}],
+    }
+    if zipped:
+        with zipfile.ZipFile(tmp_path / "claude.zip", "w") as archive:
+            for one, value in files.items():
+                archive.writestr(one, json.dumps(value))
+    else:
+        for one, value in files.items():
+            (tmp_path / one).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / one).write_text(json.dumps(value), encoding="utf-8")
+    items = list(read_conversation(tmp_path / "claude.zip" if zipped else tmp_path / "export"))
+    assert [one.content for one in messages(items)] == ["I grow kale.", "Since when?"]
+    kept = [item.content for item in items if isinstance(item.content, Candidate)]
+    assert [(one.context, one.content) for one in kept] == [
+        ("Work context", "Ana is a nurse in Bergen.\nShe works nights."),
+        ("Food", "Ana grows kale."),
+        ("", "The boat is 7 metres long."),
+    ]
+    assert [one.data for one in kept[1:]] == [
+        {"claude": {"account": "a-1"}, "heading": "Food"},
+        {"claude": {"account": "a-1", "project": "p-1"}},
+    ]
+    assert isinstance(items[-1].content, Candidate)
+
+
+def test_a_file_of_what_claude_remembers_alone_and_files_that_are_called_so(tmp_path: Path) -> None:
+    assert len([item for item in read(tmp_path, [REMEMBERED]) if isinstance(item.content, Candidate)]) == 3
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "memories.json").write_text('[{"photo": 1}]', encoding="utf-8")
+    (folder / "conversations.json").write_text(json.dumps([CLAUDE]), encoding="utf-8")
+    assert len(messages(list(read_conversation(folder)))) == 2
 
 
 def test_sharegpt(tmp_path: Path) -> None:

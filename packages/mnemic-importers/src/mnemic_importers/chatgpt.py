@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from mnemic.errors import InvalidInput
@@ -16,9 +15,9 @@ from mnemic_importers.conversations.fields import first, text
 from mnemic_importers.conversations.importer_interface import Importer
 from mnemic_importers.conversations.item import Item
 from mnemic_importers.conversations.multi_file_exports import Packed
-from mnemic_importers.conversations.records import Record, records
+from mnemic_importers.conversations.records import Record
 from mnemic_importers.conversations.timestamps import moment
-from mnemic_importers.entries import began_at, entry, in_order, left_out, mapping, read, wrong
+from mnemic_importers.entries import began_at, entry, in_order, left_out, mapping, read, records_of, wrong
 
 _ROLES = frozenset({"user", "assistant", "tool"})
 _PART_OF_EXPORT = re.compile(r"(?:^|/)conversations-\d{1,6}\.json$")
@@ -125,16 +124,7 @@ def _words(part: Any) -> str:
 def folder(files: Packed, _asked: bool) -> Iterator[Item] | None:
     """Return the items of an export in several files, as large ones are; None for any other folder."""
     names = [name for name in files.named(".json") if _PART_OF_EXPORT.search(name)]
-    return items(_records(files, names), "export") if names else None
-
-
-def _records(files: Packed, names: list[str]) -> Iterator[Record]:
-    """Yield the conversations of each file; one that cannot be read affects no other."""
-    for name in names:
-        try:
-            yield from (replace(one, place=f"{name}, {one.place}") for one in records(files.open(name)))
-        except InvalidInput as problem:
-            yield Record(place=name, problem=problem)
+    return items(records_of(files, names), "export") if names else None
 
 
 IMPORTER = Importer(items=items, recognises=recognises, folder=folder, main_files=("conversations.json",), rank=50)

@@ -1,40 +1,94 @@
-"""Claude's data export: `conversations.json`, a list of conversations with `chat_messages`."""
+"""Claude's data export: `conversations.json`, a list of conversations with `chat_messages`, and beside it what Claude
+remembers of the user, as a text and one for each project: `memories.json`, in later exports a file for each account.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.types import Message, Origin
+from mnemic.extract.messages import text_parts
+from mnemic.types import Candidate, Message, Origin, Source
 from mnemic_importers.conversations.fields import text
 from mnemic_importers.conversations.importer_interface import Importer
 from mnemic_importers.conversations.item import Item
+from mnemic_importers.conversations.multi_file_exports import Packed
 from mnemic_importers.conversations.records import Record
 from mnemic_importers.conversations.timestamps import moment
-from mnemic_importers.entries import began_at, entry, in_order, mapping, read
+from mnemic_importers.entries import began_at, entry, in_order, mapping, read, records_of
 
 _ROLES: Mapping[str | None, str] = MappingProxyType({"human": "user", "assistant": "assistant"})
+_MEMORY_FILE = re.compile(r"(?:^|/)memories(?:/[^/]+)?\.json$")
+_HEADING = re.compile(r"#{1,6} +(?P<marked>.+)|\*\*(?P<bold>[^*\n]+)\*\*:?")
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
-    """Return True if `value` is a conversation of Claude's export."""
-    return isinstance(value.get("chat_messages"), list)
+    """Return True if `value` is a conversation of Claude's export, or what it remembers."""
+    return isinstance(value.get("chat_messages"), list) or isinstance(value.get("conversations_memory"), str)
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """Yield the messages of each conversation in their order, the oldest conversation first."""
+    """Yield the messages of each conversation in their order, the oldest conversation first, then what Claude
+    remembers.
+    """
     all_of_them = read(found, name, recognises, "expected a Claude conversation with chat_messages")
     for record in in_order(all_of_them, lambda value: began_at(value.get("created_at"))):
         if isinstance(record, Item):
             yield record
             continue
+        if "chat_messages" not in record.value:
+            yield from _remembered(record, name)
+            continue
         given = record.value.get("uuid")
         conversation = given if isinstance(given, str) else name
         for position, said in enumerate(record.value["chat_messages"], start=1):
             yield entry(f"{record.place}, message {position}", conversation, partial(_message, said, conversation))
+
+
+def _remembered(record: Record, name: str) -> Iterator[Item]:
+    """Yield a memory for each paragraph, with its heading, its account and its project."""
+    value = record.value
+    account = {"account": value["account_uuid"]} if isinstance(value.get("account_uuid"), str) else {}
+    projects = value.get("project_memories")
+    texts = {"": value["conversations_memory"], **(projects if isinstance(projects, Mapping) else {})}
+    number = 0
+    for project, words in texts.items():
+        about = account | ({"project": project} if project else {})
+        for heading, paragraph in _paragraphs(words if isinstance(words, str) else ""):
+            number += 1
+            data = {"claude": about} | ({"heading": heading} if heading else {})
+            for part in text_parts(paragraph):
+                source = Source(origin=Origin.IMPORT)
+                kept = Candidate(content=part, context=heading, category="note", data=data, source=source)
+                yield Item(place=f"{record.place}, memory {number}", conversation=name, content=kept)
+
+
+def _paragraphs(words: str) -> Iterator[tuple[str, str]]:
+    heading = ""
+    for paragraph in filter(None, map(str.strip, re.split(r"\n[ \t]*\n", words))):
+        alone = _HEADING.fullmatch(paragraph)
+        if alone is None:
+            yield heading, paragraph
+        else:
+            heading = (alone["marked"] or alone["bold"]).strip()
+
+
+def folder(files: Packed, _asked: bool) -> Iterator[Item] | None:
+    """Return the items of an export that contains what Claude remembers; None for any other folder."""
+    remembered = [
+        one
+        for one in records_of(files, filter(_MEMORY_FILE.search, files.named(".json")))
+        if isinstance(one.value, Mapping) and recognises(one.value)
+    ]
+    if not remembered:
+        return None
+    said = (name for name in files.named("conversations.json") if name.rpartition("/")[2] == "conversations.json")
+    return items(chain(records_of(files, said), remembered), "export")
 
 
 def _message(value: Any, conversation: str) -> Message:
@@ -64,4 +118,4 @@ def _content(said: Mapping[str, Any]) -> str:
     return "\n".join(part for part in entries if isinstance(part, str))
 
 
-IMPORTER = Importer(items=items, recognises=recognises, main_files=("conversations.json",), rank=60)
+IMPORTER = Importer(items=items, recognises=recognises, folder=folder, main_files=("conversations.json",), rank=60)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic_importers.conversations.item import Item, entry
-from mnemic_importers.conversations.records import Record
+from mnemic_importers.conversations.multi_file_exports import Packed
+from mnemic_importers.conversations.records import Record, records
 from mnemic_importers.conversations.timestamps import moment
 
-__all__ = ["began_at", "entry", "in_order", "left_out", "mapping", "read", "wrong"]
+__all__ = ["began_at", "entry", "in_order", "left_out", "mapping", "read", "records_of", "wrong"]
 
 
 def left_out(place: str, conversation: str, reason: str) -> Item:
@@ -35,6 +37,15 @@ def read(
             yield wrong(record.place, name, "conversation:shape", hint)
         else:
             yield record
+
+
+def records_of(files: Packed, names: Iterable[str]) -> Iterator[Record]:
+    """Yield the records of each of these files; one that cannot be read affects no other."""
+    for name in names:
+        try:
+            yield from (replace(one, place=f"{name}, {one.place}") for one in records(files.open(name)))
+        except InvalidInput as problem:
+            yield Record(place=name, problem=problem)
 
 
 def in_order(

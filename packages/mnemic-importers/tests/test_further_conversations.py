@@ -188,6 +188,22 @@ def test_slack_as_a_folder_and_as_a_zip(tmp_path: Path, zipped: bool) -> None:
     assert (left_out(items), problems(items)) == (["system_message"], ["invalid_input:message:ts"])
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("I moved to Oslo :wave: all", "I moved to Oslo 👋 all"),
+        ("Deployed :tada::rocket:", "Deployed 🎉🚀"),
+        ("Yes :thumbsup::skin-tone-2:", "Yes 👍"),
+        ("(:+1:) :100:", "(👍) 💯"),
+        ("I have a :blob-wave: boat :house:.", "I have a boat."),
+        ("At 10:30:45 and 1:100:5, http://a:8080/x:y:z, key:value:more", None),
+    ],
+)
+def test_codes_of_emoji_in_slack_are_no_words(tmp_path: Path, said: str, kept: str | None) -> None:
+    day = [{"type": "message", "user": "U1", "text": said, "ts": "1710278100.0001"}]
+    assert [one.content for one in messages(read(written(tmp_path, "general.json", day)))] == [kept or said]
+
+
 def test_one_file_of_slack(tmp_path: Path) -> None:
     items = read(written(tmp_path, "general.json", DAY[:1]))
     assert [one.speaker for one in messages(items)] == ["U1"]

@@ -1,6 +1,7 @@
 """Slack's export: a folder for each channel with a file for each day, and `users.json`; or one such file.
 
-The export does not say who the user is: all are participants. Mentions are written as names.
+The export does not say who the user is: all are participants. Mentions are written as names, the common codes of
+emoji as emoji; the others are left out.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from mnemic.errors import InvalidInput
@@ -22,6 +24,21 @@ from mnemic_importers.conversations.timestamps import moment
 from mnemic_importers.entries import entry, left_out, mapping
 
 _MARKED = re.compile(r"<([^<>|]{1,2000})(?:\|([^<>]{0,2000}))?>")
+_EMOJI_CODE = re.compile(
+    r"(?:(?P<gap>[ \t]+)|(?<![\w:/]))(?P<codes>(?::(?:100|(?=[a-z0-9_+'-]*[a-z+])[a-z0-9_+'-]{1,100}):)+)(?![\w/])"
+)
+_EMOJI: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("+1", "thumbsup"), "👍"), **dict.fromkeys(("-1", "thumbsdown"), "👎"),
+        **dict.fromkeys(("heart", "heart_eyes"), "❤️"), **dict.fromkeys(("joy", "rolling_on_the_floor_laughing"), "😂"),
+        **dict.fromkeys(("slightly_smiling_face", "smile", "grinning", "blush"), "🙂"), "laughing": "😆", "wink": "😉",
+        "sweat_smile": "😅", "sunglasses": "😎", "thinking_face": "🤔", "cry": "😢", "sob": "😭", "disappointed": "😞",
+        "slightly_frowning_face": "🙁", "wave": "👋", "clap": "👏", "pray": "🙏", "raised_hands": "🙌", "ok_hand": "👌",
+        "muscle": "💪", "eyes": "👀", "tada": "🎉", "rocket": "🚀", "fire": "🔥", "100": "💯", "warning": "⚠️",
+        **dict.fromkeys(("white_check_mark", "heavy_check_mark"), "✅"), "x": "❌", "bulb": "💡", "coffee": "☕",
+    }
+)  # fmt: skip
+"""Codes of Slack's that stand for an answer or a mood; a team's own pictures have no character."""
 _SPOKEN = frozenset({None, "thread_broadcast", "me_message", "file_share", "bot_message"})
 
 
@@ -95,8 +112,14 @@ def _plain(words: str, people: Mapping[str, str]) -> str:
             return target[0].replace("!", "@") + (label or target[1:])
         return label or target
 
-    plain = _MARKED.sub(mention_text, words)
+    plain = _EMOJI_CODE.sub(_emoji, _MARKED.sub(mention_text, words))
     return plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def _emoji(found: re.Match[str]) -> str:
+    """Return the characters of the codes, without those that have none; nothing is left of codes alone."""
+    characters = "".join(_EMOJI.get(code, "") for code in found["codes"].split(":"))
+    return (found["gap"] or "") + characters if characters else ""
 
 
 def folder(files: Packed, asked: bool) -> Iterator[Item] | None:

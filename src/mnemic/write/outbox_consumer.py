@@ -30,13 +30,18 @@ _log = logging.getLogger("mnemic.write")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatchUpResult:
-    """Result of catching up: entries taken, a flag for entries that may be left, and the part that failed (the
-    projection or `outbox`).
+    """Result of catching up: the memories that the taken entries were about, one for each, a flag for entries that may
+    be left, and the part that failed (the projection or `outbox`).
     """
 
-    taken: int = 0
+    memory_ids: tuple[str, ...] = ()
     behind: bool = False
     failed: str | None = None
+
+    @property
+    def taken(self) -> int:
+        """Return the number of entries taken."""
+        return len(self.memory_ids)
 
 
 class OutboxConsumer:
@@ -114,7 +119,8 @@ class OutboxConsumer:
             except MnemicError as error:
                 _log.warning("the outbox cannot be drained for %s: %s", self.name, error.reason)
                 return self._missed("outbox")
-            caught = CatchUpResult(taken=len(entries), behind=len(entries) < len(left) or len(left) == self._window)
+            behind = len(entries) < len(left) or len(left) == self._window
+            caught = CatchUpResult(memory_ids=tuple(entry.memory_id for entry in entries), behind=behind)
             if caught.behind:
                 self.late.set()
             # Recover in growing steps after a failure, which shrinks the window to one.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -31,8 +31,11 @@ class DrainReport:
         return sum(self.taken.values())
 
 
-async def drain(outbox: Outbox, feeds: Sequence[OutboxConsumer], *, dry_run: bool = False) -> DrainReport:
+async def drain(
+    outbox: Outbox, feeds: Sequence[OutboxConsumer], *, dry_run: bool = False, about: Collection[str] | None = None
+) -> DrainReport:
     """Deliver the present contents of the outbox, projections in parallel, each up to the first entry that it refuses.
+    With `about`, only entries of these memories are counted as taken.
 
     Registered projections that are not among `feeds` keep their entries; an outbox without readers is emptied. Raises
     StoreFailed if the store cannot be read.
@@ -41,27 +44,32 @@ async def drain(outbox: Outbox, feeds: Sequence[OutboxConsumer], *, dry_run: boo
     if dry_run:
         return DrainReport(behind=waiting or {"outbox": len(await outbox.pending(limit=_OUTBOX_PAGE))})
     if not waiting and not feeds:
-        return DrainReport(taken={"outbox": await _emptied(outbox)})
-    taken = await asyncio.gather(*(_drained(feed, waiting.get(feed.name, BATCH)) for feed in feeds))
+        return DrainReport(taken={"outbox": await _emptied(outbox, about)})
+    taken = await asyncio.gather(*(_drained(feed, waiting.get(feed.name, BATCH), about) for feed in feeds))
     behind = {name: count for name, count in (await outbox.projections()).items() if count}
     return DrainReport(taken={feed.name: count for feed, count in zip(feeds, taken, strict=True)}, behind=behind)
 
 
-async def _drained(feed: OutboxConsumer, waiting: int) -> int:
-    taken = 0
+async def _drained(feed: OutboxConsumer, waiting: int, about: Collection[str] | None) -> int:
+    taken = counted = 0
     while taken < max(1, waiting):
         alone = feed.window == 1
         caught = await feed.catch_up(at_once=True, patient=True)
         taken += caught.taken
+        counted += _counted(caught.memory_ids, about)
         if not caught.behind or caught.failed == "outbox" or (caught.failed and alone):
             break
-    return taken
+    return counted
 
 
-async def _emptied(outbox: Outbox) -> int:
+def _counted(memory_ids: Sequence[str], about: Collection[str] | None) -> int:
+    return len(memory_ids) if about is None else sum(memory_id in about for memory_id in memory_ids)
+
+
+async def _emptied(outbox: Outbox, about: Collection[str] | None) -> int:
     emptied = 0
     while waiting := await outbox.pending(limit=_OUTBOX_PAGE):
-        emptied += len(waiting)
+        emptied += _counted([entry.memory_id for entry in waiting], about)
         await outbox.acknowledge([entry.sequence for entry in waiting])
     return emptied
 

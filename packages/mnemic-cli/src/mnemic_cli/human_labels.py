@@ -22,7 +22,7 @@ ERASED: Mapping[str, str] = MappingProxyType(
         "api_keys": "API keys",
         "sessions": "conversations",
         "keys": "encryption keys",
-        "outbox": "changes sent to copies",
+        "outbox": "queued changes",
         "memory": "memories",
         "facet": "search entries",
         "bytes": "the files",

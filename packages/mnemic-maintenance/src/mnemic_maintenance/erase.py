@@ -259,7 +259,7 @@ async def erase_left(
 async def _proven(erasure: _Erasure) -> ErasureReceipt:
     """Scan for erased data; if the raw files still contain any, rewrite them and scan again."""
     store, tenant = erasure.store, erasure.actor.tenant
-    erasure.counts["outbox"] = (await drain(store, erasure.feeds)).total
+    erasure.counts["outbox"] = (await drain(store, erasure.feeds, about=erasure.memory_ids)).total
     await store.tidy()
     traces = await _scan(store, erasure.feeds, tenant, erasure.memory_ids, erasure.fingerprints)
     # Rewriting the whole file is expensive, so it happens only if a scan found something.

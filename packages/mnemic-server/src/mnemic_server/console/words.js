@@ -133,7 +133,7 @@ const ERASED = {
   api_keys: "API keys",
   sessions: "conversations",
   keys: "encryption keys",
-  outbox: "changes sent to copies",
+  outbox: "queued changes",
   memory: "memories",
   facet: "search entries",
   bytes: "the files",

@@ -1,4 +1,5 @@
 import asyncio
+import os
 
 from google.adk.agents import LlmAgent
 from google.adk.apps import App
@@ -8,6 +9,9 @@ from google.adk.sessions import InMemorySessionService
 
 from mnemic import Settings, build_engine
 from mnemic_agents.adk import MnemicMemoryService, MnemicPlugin
+
+if not os.environ.get("ANTHROPIC_API_KEY"):
+    raise SystemExit("ANTHROPIC_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")
 
 
 async def main() -> None:

@@ -1,7 +1,12 @@
+import os
+
 from agents import Agent, Runner, SQLiteSession
 
 from mnemic import Actor, Settings, build_engine
 from mnemic_agents.openai_agents import MnemicMemory
+
+if not os.environ.get("OPENAI_API_KEY"):
+    raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")
 
 memory = MnemicMemory(build_engine(Settings.load(store="memory.db")), Actor(user="ana"))
 agent = Agent(name="Assistant", model="gpt-4.1-mini")

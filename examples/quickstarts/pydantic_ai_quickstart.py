@@ -1,7 +1,12 @@
+import os
+
 from pydantic_ai import Agent
 
 from mnemic import Actor, Settings, build_engine
 from mnemic_agents.pydantic_ai import MnemicMemory
+
+if not os.environ.get("OPENAI_API_KEY"):
+    raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")
 
 engine = build_engine(Settings.load(store="memory.db"))
 capability = MnemicMemory(engine, Actor(user="ana"))

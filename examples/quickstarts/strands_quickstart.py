@@ -1,8 +1,13 @@
+import os
+
 from strands import Agent
 from strands.models.openai import OpenAIModel
 
 from mnemic import Actor, Settings, build_engine
 from mnemic_agents.strands import MnemicMemory
+
+if not os.environ.get("OPENAI_API_KEY"):
+    raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")
 
 engine = build_engine(Settings.load(store="memory.db"))
 memory = MnemicMemory(engine, Actor(user="ana"))

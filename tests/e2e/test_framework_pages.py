@@ -108,6 +108,21 @@ def test_a_quickstart_shows_the_model_what_was_remembered(
     assert len(lines) <= 15
 
 
+@pytest.mark.parametrize("quickstart", QUICKSTARTS, ids=lambda path: path.stem)
+def test_a_quickstart_that_asks_a_model_looks_for_its_key_first(quickstart: Path) -> None:
+    code = quickstart.read_text(encoding="utf-8")
+    key = "ANTHROPIC_API_KEY" if '"claude-' in code else "OPENAI_API_KEY"
+    assert ("gpt-" not in code and '"claude-' not in code) or f'raise SystemExit("{key} is not set:' in code
+
+
+def test_without_its_key_a_quickstart_says_so_in_one_line(tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MNEMIC_", "OPENAI_"))}
+    program = ROOT / "examples" / "quickstarts" / "clients_quickstart.py"
+    ran = subprocess.run([sys.executable, program], cwd=tmp_path, env=kept, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 1
+    assert ran.stderr == "OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.\n"
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_begins_with_its_quickstart(page: str) -> None:
     assert blocks(page, "python")[0] in {path.read_text(encoding="utf-8") for path in QUICKSTARTS}

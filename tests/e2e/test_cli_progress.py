@@ -28,4 +28,41 @@ def test_an_import_tells_how_far_it_is_and_of_how_many(given: str, tmp_path: Pat
     os.close(watched)
     assert done.returncode == 0, told
     assert ("read 30 of 30" if given != "-" else "read 30") in told
+    if given != "-":
+        assert f"read 30 of 30  [{'#' * 24}]" in told
     assert told.endswith("\r"), "the line is taken away again"
+
+
+def seen(arguments: list[str], folder: Path, **variables: str) -> str:
+    """Return what a person at a terminal sees of a command."""
+    watched, terminal = pty.openpty()
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    command = [sys.executable, "-m", "mnemic", "--store", str(folder / "ana.db"), *arguments]
+    subprocess.run(
+        command, cwd=folder, stdout=terminal, stderr=terminal, env={**kept, "TERM": "xterm", **variables}, timeout=120
+    )
+    os.close(terminal)
+    told = os.read(watched, 65_536).decode()
+    os.close(watched)
+    return told
+
+
+def test_colour_helps_a_person_at_a_terminal_and_nobody_else(tmp_path: Path) -> None:
+    add = [
+        sys.executable,
+        "-m",
+        "mnemic",
+        "--store",
+        str(tmp_path / "ana.db"),
+        "add",
+        "The cat \x1b[31mis called Miso.",
+    ]
+    subprocess.run(add, check=True, timeout=120, capture_output=True)
+    found = seen(["search", "cat"], tmp_path)
+    assert "\x1b[1mThe cat" in found
+    assert "\x1b[2m" in found
+    assert "\x1b[31m" not in found, "no byte of a memory colours the screen"
+    assert "\x1b[" not in seen(["search", "cat"], tmp_path, NO_COLOR="1")
+    piped = subprocess.run([*add[:-2], "search", "cat"], check=True, timeout=120, capture_output=True, text=True)
+    assert "\x1b[" not in piped.stdout
+    assert "\x1b[31mmnemic:" in seen(["get", "nothing"], tmp_path)

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from mnemic import errors
-from mnemic_cli.terminal import printable
+from mnemic_cli.terminal import paint, printable
 
 
 class Exit(IntEnum):
@@ -72,7 +72,7 @@ def complain(reason: str, hint: str | None = None) -> None:
     hint = _INSTALL.get(reason, hint)
     line = reason if not hint else f"{reason} - {hint}"
     try:
-        sys.stderr.write(f"mnemic: {printable(' '.join(line.split()))}\n")
+        sys.stderr.write(f"{paint('mnemic:', stream=sys.stderr, fg='red')} {printable(' '.join(line.split()))}\n")
         sys.stderr.flush()
     except OSError:
         pass  # nobody listens; the exit code still tells

@@ -13,7 +13,7 @@ from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, exit_code
 from mnemic_cli.human_labels import TITLES
 from mnemic_cli.shared_options import Given
-from mnemic_cli.terminal import say, table
+from mnemic_cli.terminal import paint, say, table
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
@@ -49,9 +49,12 @@ def doctor_(given: Given) -> int:
         given.show({"ok": not bad, "checks": [finding.as_dict() for finding in findings]}, str)
     else:
         marks = {True: "ok", False: "BAD", None: "-"}
-        say(table([marks[one.ok], TITLES.get(one.name, one.name), one.detail] for one in findings))
+        colours: dict[str, dict[str, Any]] = {"ok": {"fg": "green"}, "BAD": {"fg": "red", "bold": True}}
+        rows = [[marks[one.ok], TITLES.get(one.name, one.name), one.detail] for one in findings]
+        say(table(rows, style=lambda column, cell: colours.get(cell) if column == 0 else None))
         say()
-        say(f"{len(bad)} of {len(findings)} checks failed" if bad else "all is well")
+        failed = paint(f"{len(bad)} of {len(findings)} checks failed", fg="red", bold=True)
+        say(failed if bad else paint("all is well", fg="green"))
     return bad[0].code if bad else Exit.OK
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic.json_output import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.types import Outcome
 from mnemic.types.search import LEAST_RELEVANCE
-from mnemic_cli.terminal import one_line, pairs, printable, table
+from mnemic_cli.terminal import Painted, one_line, paint, pairs, printable, table
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -87,7 +87,8 @@ def memory_text(memory: Memory) -> str:
 def list_text(memories: Sequence[Memory]) -> str:
     """One line a memory."""
     return table(
-        [[memory.memory_id, day(memory.happened_at)[:10], memory.kind, label(memory, 100)] for memory in memories]
+        [[memory.memory_id, day(memory.happened_at)[:10], memory.kind, label(memory, 100)] for memory in memories],
+        style=lambda column, _: {"dim": True} if column < len(("id", "date", "kind")) else None,
     )
 
 
@@ -109,7 +110,12 @@ def _is_near(hit: Hit) -> bool:
 
 def hits_text(hits: Sequence[Hit]) -> str:
     """Two lines a hit: what it says, and why it was found."""
-    return "\n".join(f"{place:>3}. {label(hit.memory)}\n     {why(hit)}" for place, hit in enumerate(hits, start=1))
+    return Painted(
+        "\n".join(
+            f"{place:>3}. {paint(label(hit.memory), bold=True)}\n     {paint(why(hit), dim=True)}"
+            for place, hit in enumerate(hits, start=1)
+        )
+    )
 
 
 def why(hit: Hit) -> str:

@@ -8,21 +8,37 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from mnemic.errors import InvalidInput
 
 _SHOWN_FORMATS = frozenset("\u200c\u200d")
+_BAR_WIDTH = 24
 _JSON_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
+
+
+class Painted(str):
+    """Text that is printable already, with colours of the command line's own."""
+
+    __slots__ = ()
+
+
+def paint(text: str, *, stream: TextIO | None = None, **style: Any) -> Painted:
+    """Return `text`, made printable, in a style of click's where a person sees it: on a terminal (standard output, or
+    `stream`), unless NO_COLOR is set.
+    """
+    shown, to = printable(text), sys.stdout if stream is None else stream
+    coloured = to.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Painted(click.style(shown, **style) if coloured and shown else shown)
 
 
 def printable(text: str) -> str:
     """`text` with control, bidirectional, surrogate and separator characters spelled out; line ends and tabs stay."""
-    if text.isascii() and text.isprintable():
+    if isinstance(text, Painted) or (text.isascii() and text.isprintable()):
         return text
     return "".join(character if _shown(character) else _spelled(character) for character in text)
 
@@ -106,12 +122,25 @@ def confirmed(question: str) -> bool:
         ) from None
 
 
-def table(rows: Iterable[Sequence[str]], *, indent: str = "") -> str:
-    """Columns aligned to their widest cell, two blanks apart."""
+def table(
+    rows: Iterable[Sequence[str]],
+    *,
+    indent: str = "",
+    style: Callable[[int, str], Mapping[str, Any] | None] = lambda _column, _cell: None,
+) -> str:
+    """Columns aligned to their widest cell, two blanks apart. `style` returns how a cell is painted, by the number of
+    its column and its text.
+    """
     cells = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
-    return "\n".join(f"{indent}{line.rstrip()}" for line in lines)
+    lines = []
+    for row in cells:
+        filled = max((at for at, cell in enumerate(row) if cell), default=-1)
+        line = indent
+        for at, (cell, width) in enumerate(zip(row[: filled + 1], widths, strict=False)):
+            line += paint(cell, **(style(at, cell) or {})) + (" " * (width - len(cell) + 2) if at < filled else "")
+        lines.append(line.rstrip())
+    return Painted("\n".join(lines))
 
 
 def pairs(values: Mapping[str, object], *, indent: str = "") -> str:
@@ -141,7 +170,7 @@ class Progress:
     def at(self, done: int, total: int | None = None) -> None:
         """`done` pieces are finished, of `total` where that is known."""
         if self._shown:
-            line = f"{self._what} {done:,}" + (f" of {total:,}" if total else "")
+            line = f"{self._what} {done:,}" + (f" of {total:,}  {_bar(done / total)}" if total else "")
             self._write(line.ljust(self._width))
             self._width = max(self._width, len(line))
 
@@ -154,3 +183,9 @@ class Progress:
     def _write(self, line: str) -> None:
         sys.stderr.write(f"\r{printable(line)}")
         sys.stderr.flush()
+
+
+def _bar(part: float) -> str:
+    """Return a bar of which this part, 0 to 1, is done."""
+    full = round(min(1.0, part) * _BAR_WIDTH)
+    return f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,39 @@ async def test_a_chat_is_counted_imported_and_found(enter: Enter, tmp_path: Path
     assert await serious(page) == []
     await visit(page, "search?q=Ohrid")
     await expect(page.get_by_text("rowed across the lake").first).to_be_visible()
+
+
+async def test_the_zip_of_an_export_is_opened_in_the_browser(enter: Enter, tmp_path: Path) -> None:
+    def said(words: str) -> dict[str, object]:
+        turn = {"uuid": words[-9:], "sender": "human", "text": words, "created_at": "2026-03-04T09:30:00Z"}
+        return {"uuid": "c-9", "name": "Boats", "created_at": "2026-03-04T09:30:00Z", "chat_messages": [turn]}
+
+    remembered = [{"conversations_memory": "**Sailing**\n\nAna sails a ketch called Halcyon.", "account_uuid": "a-9"}]
+    export = tmp_path / "export.zip"
+    with zipfile.ZipFile(export, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data/conversations.json", json.dumps([said("I once rowed across Skadar.")]))
+        archive.writestr("data/memories.json", json.dumps(remembered))
+        archive.writestr("data/users.json", "[]")
+        archive.writestr("__MACOSX/data/._conversations.json", "x")
+    slack = tmp_path / "slack.zip"
+    day = [{"type": "message", "user": "U1", "text": "I once rowed across Prespa :wave:", "ts": "1710278100.0001"}]
+    with zipfile.ZipFile(slack, "w") as archive:
+        archive.writestr("users.json", json.dumps([{"id": "U1", "profile": {"real_name": "Ana Roy"}}]))
+        archive.writestr("channels.json", "[]")
+        archive.writestr("boats/2024-03-12.json", json.dumps(day))
+    page = await enter("ana")
+    for file in (export, slack):
+        await visit(page, "import")
+        await page.get_by_label("File").set_input_files(file)
+        await page.get_by_role("button", name="Import", exact=True).click()
+        await expect(page.get_by_role("heading", name="Imported")).to_be_visible()
+    await expect(page.get_by_role("note")).to_contain_text("Enter your name in this chat: Ana Roy.")
+    await visit(page, "search?q=rowed across Skadar")
+    await expect(page.get_by_text("I once rowed across Skadar.").first).to_be_visible()
+    await visit(page, "search?q=Halcyon")
+    await expect(page.get_by_text("a ketch called Halcyon").first).to_be_visible()
+    await visit(page, "search?q=rowed across Prespa")
+    await expect(page.get_by_text("Ana Roy").first).to_be_visible()
 
 
 async def test_a_chat_between_people_asks_for_the_users_name(enter: Enter, tmp_path: Path) -> None:

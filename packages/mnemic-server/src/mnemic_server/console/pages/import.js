@@ -1,6 +1,7 @@
 /** Import: a file of another product, counted first, then taken in piece by piece; it can be stopped and repeated. */
 
 import { call, Problem } from "../api.js";
+import { textsOf } from "../archive.js";
 import { el, several } from "../elements.js";
 import { button, choice, facts, failure, field, head, panel, table } from "../parts.js";
 import { counted, inWords, number, spaced } from "../words.js";
@@ -15,7 +16,7 @@ const COUNTS = ["messages", "memories", "recorded", "refreshed", "waiting"];
 /** @param {any} context */
 export async function show({ signal }) {
   const { formats } = await call("GET", "/v1/uploads/formats", { signal });
-  const file = el("input", { type: "file", name: "file", required: true, accept: ".json,.jsonl,.txt,.md,.csv,.af,application/json,text/plain,text/markdown" });
+  const file = el("input", { type: "file", name: "file", required: true, accept: ".zip,.json,.jsonl,.txt,.md,.csv,.af,application/zip,application/json,text/plain,text/markdown" });
   const format = choice(formats.map((name) => [name, name === "auto" ? "detect it" : name]), { name: "format", value: "auto" });
   const extract = el("input", { type: "checkbox", name: "extract", id: "extract", checked: true });
   const me = el("input", { type: "text", name: "me", maxlength: "200", autocomplete: "off" });
@@ -25,7 +26,7 @@ export async function show({ signal }) {
     await run({ file: file.files[0], format: format.value, extract: extract.checked, dry_run: rehearse, ...(me.value.trim() && { me: me.value.trim() }) }, shown, signal);
   };
   const form = el("form", { class: "form", on: { submit: (event) => (event.preventDefault(), begin(false)) } },
-    field("File", file, "An export of ChatGPT, Claude, Gemini, Slack, Telegram or WhatsApp, memories of mem0, Letta, Graphiti or LangMem, ShareGPT, Markdown, or chat lines. Unpack a zip first."),
+    field("File", file, "An export of ChatGPT, Claude, Gemini, Slack, Telegram or WhatsApp, memories of mem0, Letta, Graphiti or LangMem, ShareGPT, Markdown, or chat lines; the zip of an export as it is."),
     field("Format", format),
     field("Your name in this chat", me, "Only needed for a chat that does not say who you are: a group, Slack, or WhatsApp's _chat.txt."),
     el("p", { class: "check" }, extract, el("label", { for: "extract" }, "Remember what I state in the messages, not only the messages themselves")),
@@ -41,10 +42,10 @@ async function run({ file, ...how }, shown, signal) {
   shown.replaceChildren(panel(how.dry_run ? "Counting" : "Importing", bar, said, el("div", { class: "actions" }, button("Stop", () => stop.abort()))));
   const total = { failed: [], skipped: {}, left_out: {}, captured: {}, blocked: {}, stopped: null, speakers: new Set(), known: false };
   try {
-    const parts = pieces(await file.text());
-    for (const [at, text] of parts.entries()) {
+    const parts = (await textsOf(file)).flatMap(({ name, text }) => pieces(text).map((piece) => ({ name, text: piece })));
+    for (const [at, one] of parts.entries()) {
       for (let start = 0, entries = 1; start < entries && !total.stopped; start += AT_ONCE) {
-        const part = await sent({ ...how, name: file.name.slice(0, 128), text, start, most: AT_ONCE }, stop.signal);
+        const part = await sent({ ...how, ...one, start, most: AT_ONCE }, stop.signal);
         entries = part.entries;
         add(total, part);
         const done = Math.min(1, (start + AT_ONCE) / Math.max(1, entries));

@@ -46,6 +46,18 @@ NOT_KEPT = {
         "Tu n'as pas répondu à ma question.",
         "No me entendiste.",
     ),
+    "greetings and trials with a number": (
+        "Hello 2",
+        "hello 42",
+        "Hello number 2",
+        "Test 1",
+        "Hi 7!",
+        "Hallo 3",
+        "Bonjour 12",
+        "Hola 5",
+        "Good morning 2",
+        "Ciao 4",
+    ),
     "opinions of the moment": (
         "This soup is delicious.",
         "That movie was awful.",

@@ -173,6 +173,8 @@ _CHAT = pattern(
     r"great|cool|"
     r"nice|lol|haha|wow|yes|no|yeah|yep|nope|please|sorry|hola|gracias|adiós|vale|buenos días|buenas)\b\W{0,5}"
     r"(?:there|everyone|all|you|so much|again|a lot)?\W{0,5}$"
+    r"|^\W{0,3}(?:hi|hey|hello|good (?:morning|afternoon|evening|night)|hola|hallo|bonjour|ciao|olá|hoi|test|testing)"
+    r"\W{1,3}(?:(?:number|no|message|world)\W{1,2})?\d{1,6}\W{0,5}$"
 )
 _THANKS = pattern(
     r"^\W{0,3}(?:thanks?|thank you|danke\w*|vielen dank|merci|gracias|grazie|obrigad[oa]|bedankt|dank je)\b"

@@ -88,7 +88,7 @@ def typed_facts(text: str, lasting: bool, policy: Policy) -> Iterator[tuple[Rule
 def _by_rules(
     whole: str, text: str, lasting: bool, policy: Policy, *, in_company: bool
 ) -> Iterator[tuple[Rule, str, str]]:
-    """Yield the facts that the tables read; in company only those that say who somebody is."""
+    """Yield the facts that the tables read; in company only those that say who a person is."""
     taken: set[str] = set()
     for rule in _TYPED:
         if rule.key is None or rule.key in taken or (rule.lasting and not lasting):

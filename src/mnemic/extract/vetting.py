@@ -289,7 +289,7 @@ def _is_beside_a_report(clause: Clause, span: tuple[int, int]) -> bool:
 
 
 def _of_somebody_else(text: str, named: str) -> bool:
-    """Return True if the clause is about somebody whom neither key nor value names."""
+    """Return True if the clause is about a person whom neither key nor value names."""
     found = _OTHERS.search(text) or _OTHERS_LAST.search(text)
     if found is None:
         return False

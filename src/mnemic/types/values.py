@@ -62,7 +62,7 @@ def aware(moment: datetime, name: str) -> datetime:
 
 def window_of(begin: datetime | None, end: datetime | None) -> tuple[datetime | None, datetime | None]:
     """Return both bounds of a time in UTC. Raises InvalidInput (`window`) for a naive one, and for a time that ends
-    before it begins or lasts no moment: nothing could lie in it.
+    before it begins or lasts no moment: it could contain nothing.
     """
     first, last = (None if one is None else aware(one, "window") for one in (begin, end))
     if first is not None and last is not None and first >= last:
@@ -179,7 +179,7 @@ def canonical_key(key: object) -> str:
 
 
 def clean_content(text: str) -> str:
-    r"""`text` in NFC, stripped, without the characters nobody can see; line ends are `\n`, tabs stay.
+    r"""`text` in NFC, stripped, without invisible characters; line ends are `\n`, tabs stay.
 
     Joiners stay where a script or an emoji needs them. Raises InvalidInput: `invalid_input:content:nul` for a NUL,
     `invalid_input:content:surrogate` for half a surrogate pair.

@@ -271,7 +271,7 @@ class _Desk:
         return Elicit(f"{DELETES}\n{named}", Confirmation) if found else None
 
     def _by(self, word: Word) -> Actor | None:
-        """Return who deletes: the user if they agreed or the host asks them, the model if nobody could be asked; None
+        """Return who deletes: the user if they agreed or the host asks them, the model if no one could be asked; None
         if the user declined.
         """
         if self.host_confirms:

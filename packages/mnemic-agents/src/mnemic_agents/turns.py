@@ -324,7 +324,7 @@ def latest_ask(messages: Sequence[Any]) -> tuple[int, str] | None:
 
 
 def asked(messages: Sequence[Any]) -> list[str]:
-    """Return what the user said in the latest turn: the last ask, and those right before it that nobody answered."""
+    """Return what the user said in the latest turn: the last ask, and those right before it without an answer."""
     latest = latest_ask(messages)
     if latest is None:
         return []

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def review_(given: Given, /, action: str, memory_ids: tuple[str, ...], **options: Any) -> int:
     r"""Look at what waits for a person, in the whole tenant; approve or reject it.
 
-    Whoever proposed a memory cannot approve it: name yourself with --user.
+    The proposer of a memory cannot approve it: name yourself with --user.
 
     \b
       mnemic review list

@@ -66,8 +66,8 @@ class _Played:
     active: list[Memory] = field(default_factory=list)
 
     def support(self, memory: Memory, message: Message) -> str:
-        """Return the text in which a memory made while `message` was captured must occur: what goes on of an earlier
-        statement was said where that was.
+        """Return the text in which a memory made while `message` was captured must occur: a part that remains of an
+        earlier statement was said in that one's message.
         """
         earlier = memory.data.get(REST_OF)
         return next((said for (known, _), (_, said, _) in self.born.items() if known == earlier), message.content)

@@ -258,8 +258,8 @@ async def _walked(
 async def _met(
     transaction: Transaction, place: str, source: str, target: str, hops: int, at: datetime | None
 ) -> tuple[Relation, ...] | None:
-    """Search a shortest way from both ends: always a hop from where there are fewer nodes to go on from. They meet at
-    the first hop at which the ways can be joined, so that none is shorter.
+    """Search a shortest way from both ends: always a hop from the side with fewer nodes. They meet at the first hop at
+    which the ways can be joined, so that none is shorter.
     """
     there, back = _Walk.from_(source), _Walk.from_(target)
     for _ in range(hops):

@@ -201,7 +201,7 @@ class Rows:
         return frozenset(map(self.terms.number, wanted)) | {ANY_FACET}
 
     def facets_of(self, memory: Memory) -> frozenset[int]:
-        """Return the numbers that represent the facets of the memory; for a sealed one the number that stands for any
+        """Return the numbers that represent the facets of the memory; for a sealed one the number that represents any
         facet.
         """
         from mnemic.types.facets import ANY, facets_of

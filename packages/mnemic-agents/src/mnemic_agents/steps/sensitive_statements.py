@@ -1,6 +1,6 @@
 """Statements that people do not expect to be kept without being asked: about their health, and their identity papers.
 
-Recognised by English words: an allergy or a food that somebody will not eat is a preference here, not a diagnosis.
+Recognised by English words: an allergy or a food that a person will not eat is a preference here, not a diagnosis.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def special_topics(text: str) -> frozenset[str]:
 
 
 def unexpected(topics: Collection[str], quote: str | None) -> frozenset[str]:
-    """Return those of the `topics` that nobody expects to be kept: not health, where the quoted words ask to remember
-    it. The number of a paper is a key to more than the conversation, and stays.
+    """Return those of the `topics` that users do not expect to be kept: not health, where the quoted words ask to
+    remember it. The number of a paper is a key to more than the conversation, and stays.
     """
     asked = asked_to_remember(quote) if quote else None
     return frozenset(topics) - ({HEALTH} if asked is not None and asked[1] else frozenset())

@@ -55,7 +55,9 @@ class Speakers:
 
 
 def speakers_in(items: Iterable[Item], *, whole: bool = True) -> Speakers:
-    """Return who speaks in these items. Unless `whole`, stop at the first message of the user: then nobody is asked."""
+    """Return who speaks in these items. Unless `whole`, stop at the first message of the user: then the question is not
+    asked.
+    """
     found = Speakers()
     for _ in found.counted(items):
         if found.knows_user and not whole:

@@ -218,7 +218,7 @@ def _parts(word: str) -> Iterable[str]:
 
 
 def _places(sought: _Words, text: _Words) -> Iterable[tuple[int, int]]:
-    """From where to where the words stand in the text, next to each other or as "seat in the aisle"."""
+    """Return the span of the words in the text, next to each other or as "seat in the aisle"."""
     size = len(sought.words)
     for start in range(len(text.words) - size + 1) if size else ():
         if all(map(same_word, sought.words, text.words[start : start + size])) and _unbroken(sought, text, start):

@@ -56,7 +56,9 @@ async def keys(
 
 @router.get("/keys/own", **answering(KeysResponse))
 async def own_keys(actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return the keys that represent the caller, whoever created them: each gives access to the caller's memories."""
+    """Return the keys that represent the caller, no matter who created them: each gives access to the caller's
+    memories.
+    """
     known = await service.keys.all(tenant=actor.tenant)
     return await _page(service, [key for key in known if key.principal.user == actor.user], MOST_OWN)
 

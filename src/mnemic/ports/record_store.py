@@ -1,0 +1,328 @@
+"""Port of the store of memories, its transactions and snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol, TypeVar, runtime_checkable
+
+from mnemic.ports.keyring import Reseal
+from mnemic.ports.projections import Outbox
+from mnemic.types import (
+    AuditEvent,
+    Deadline,
+    Kind,
+    Memory,
+    OutboxEntry,
+    Scope,
+    Scored,
+    Signals,
+    Status,
+    StoredAnswer,
+    Usage,
+    Vector,
+    VectorSpace,
+    Where,
+)
+from mnemic.types.capabilities import Capabilities
+from mnemic.types.scope_changes import ScopeChanges
+
+T = TypeVar("T")
+
+
+class Reads(Protocol):
+    """View of the store inside a transaction. It includes the earlier changes of the same transaction, except for
+    `nearest`, which sees the state committed when the transaction began.
+
+    All keys are qualified by the scope's tenant. Nothing outside the transaction may be awaited while it is open.
+    """
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        """Return the current version in one of `scopes`, whatever its status, else None."""
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        """Return the active memory of `scope` with this fingerprint, or None."""
+
+    async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
+        """Return the oldest memory of `scope` with this fingerprint that waits for review, or None."""
+
+    async def find_key(self, scope: Scope, key: str) -> list[Memory]:
+        """Return the active memories of `scope` under `key`, oldest first."""
+
+    async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
+        """Active memories of `scope` with cosine >= `at_least`, best first. Exact within `Capabilities.exact_up_to`."""
+
+    async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
+        """Return the digest and the receipt (JSON) of the request this key was used for, or None."""
+
+    async def space(self) -> VectorSpace:
+        """Return the store's vector space now."""
+
+    async def find_mark(self, tenant: str, name: str) -> str | None:
+        """Return the text kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
+
+    async def usage(
+        self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
+    ) -> Mapping[Kind, Usage]:
+        """As `RecordStore.usage`, own changes too. Of two that wrote and ask one sees both, where `settled`."""
+
+
+class Transaction(Reads, Protocol):
+    """One atomic change. Only `mnemic.unit_of_work` calls the methods that write."""
+
+    async def insert(self, memory: Memory) -> None:
+        """Add a new memory (version 1). Raises VersionConflict if its fingerprint is active or its id known."""
+
+    async def replace(self, memory: Memory) -> None:
+        """Store `memory` as the next version of itself and keep the old version in the history.
+
+        Raises VersionConflict unless the stored version is `memory.version - 1`.
+        """
+
+    async def remove(self, memory_id: str, *, scope: Scope) -> bool:
+        """Delete the memory and all its versions for good, index entries included. False when it was not there."""
+
+    async def append_audit(self, event: AuditEvent) -> None:
+        """Append to the tenant's hash-chained audit."""
+
+    async def enqueue(self, entry: OutboxEntry) -> None:
+        """Leave work for the projections, committed with the change itself."""
+
+    async def remember_request(
+        self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
+    ) -> None:
+        """Keep the receipt of a request, in the same transaction as its effect."""
+
+    async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
+        """Forget the tenant's requests whose receipt names one of these memories anywhere, and those whose idempotency
+        key is `owner`, a colon, and more without a colon; how many there were.
+        """
+
+    async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
+        """Store `value` under `name`, replacing the present value; None removes the mark."""
+
+
+class Snapshot(Protocol):
+    """Reads of a record store. Every read names its scopes; none reaches beyond them.
+
+    Cost of every method depends on the memories of the scopes it names, not on those of others.
+    """
+
+    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
+        """Those of the memories that live in `scopes`, by id."""
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        """Return the active memory of `scope` with this fingerprint, or None."""
+
+    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
+        """All versions, oldest first; empty when it is not in `scopes`."""
+
+    async def newest(
+        self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
+    ) -> list[Memory]:
+        """Return the memories that `where` accepts, most recently created first: by memory_id, as identifiers sort by
+        creation.
+
+        `before` is the memory_id that ended the previous page; it may have been removed since. `facets`
+        (`mnemic.types.facets`) limits the result to memories that may have one of each set: all that have one, and
+        possibly others; the cost depends on the size of the smallest set.
+        """
+
+    async def count(self, where: Where) -> int:
+        """Return the number of memories that `where` accepts."""
+
+    async def nearest(
+        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
+    ) -> list[Scored]:
+        """By cosine, best first, never fewer than `min(limit, matching)`; exact within `Capabilities.exact_up_to`.
+
+        With `space`, that of the vector, raises SpaceMismatch where the store's is another one by now.
+        """
+
+    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
+        """By BM25 over content and context with the statistics of the named scopes alone, best first, only positive
+        scores.
+        """
+
+    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
+        """By `happened_at`, newest first; the score is that time in seconds since 1970."""
+
+    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
+        """Return the ranking facts of these memories in `where`'s scopes, by id. The messages of a session are numbered
+        from 0 in the order in which they were stored.
+        """
+
+    async def speakers(self, where: Where) -> frozenset[str]:
+        """Return the speakers in `where`'s scopes."""
+
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        """Return the same reads as of `known_at`: each memory of `scopes` in the newest version written by then, except
+        those removed since or expired by `live_at`. A version whose words have changed since has no vector.
+        """
+
+
+class SecondSpace(Protocol):
+    """A further vector space, filled while the present one is used, and then put in its place."""
+
+    async def begin_space(self, space: VectorSpace) -> None:
+        """Begin to fill `space`, or continue where that was interrupted; a partly filled other space is dropped."""
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        """Memories of every tenant and status that have no vector yet in the space being filled."""
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        """Keep these vectors for the memories still at that version; how many. Raises InvalidInput (`space`)."""
+
+    async def switch_space(self) -> bool:
+        """Make the filled space the present one in one step; return False and change nothing while a memory lacks a
+        vector in it. A client that opened the store in the old space still finds by words; its vectors are refused:
+        SpaceMismatch.
+        """
+
+    async def clear_space(self) -> None:
+        """Remove the remains of the previous space step by step; do nothing while another one is being filled."""
+
+
+class Sealing(Protocol):
+    """Encryption of stored rows with the data keys of their subjects."""
+
+    async def seal(self, tenant: str) -> int:
+        """Encrypt the parts of the tenant's memories, in all versions, that are still plain text; return the number of
+        rows. After an interruption, call it again. Raises NotSupported (`seal`) if the store cannot seal or is not
+        configured to.
+        """
+
+    async def reseal(self, tenant: str, anew: Reseal) -> int:
+        """Replace every sealed piece of the tenant's memories, in all versions, by the result of `anew`; return their
+        number. A writer that seals after this has begun, and is not seen by it, knows the present keys: pending writes
+        are waited for. Other reads and writes continue meanwhile. After an interruption, call it again.
+        """
+
+
+class AuditLog(Protocol):
+    """A tenant's hash-chained audit log, to be read and checked."""
+
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        """Return the tenant's audit log in order, after sequence `after`; with `before` the last `limit` lines before
+        that sequence.
+        """
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        """Return the number of lines of the tenant's audit; the sequence of the first that does not follow from the one
+        before, or None; the hash of the last. Every line is checked, and one that cannot even be read counts as broken.
+        """
+
+
+class RecordStore(Snapshot, Outbox, AuditLog, SecondSpace, Sealing, Protocol):
+    """The one source of truth. Each read is of the moment it is called; `read` keeps several to one moment."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Promises of this store."""
+
+    async def open(self, space: VectorSpace | None) -> None:
+        """Open and migrate; None takes the space that the store has. Raises StoreNewer, StoreCorrupt, StoreUnavailable,
+        or SpaceMismatch for another vector space.
+        """
+
+    async def close(self) -> None:
+        """Release everything. May be called twice."""
+
+    async def transact(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        deadline: Deadline | None = None,
+        scope: Scope | None = None,
+    ) -> T:
+        """Run `work` in one transaction; its result is returned only once the commit is durable. `scope`, in which a
+        write begins, is given to `grouped` stores alone. `work` may be run again after a lost race, so it has no other
+        effect; it awaits nothing but the transaction. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
+        """
+
+    async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
+        """Run `work` on the store as of one moment; it sees no later commit. It awaits nothing but the snapshot."""
+
+    async def secret(self, tenant: str) -> bytes:
+        """32 random bytes of the tenant, made durably at first use: the key of its fingerprints and pseudonyms."""
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        """Return the current version, whatever its status, if it lives in one of `scopes`."""
+
+    async def scan(
+        self,
+        tenant: str,
+        *,
+        statuses: Collection[Status],
+        expired_by: datetime | None = None,
+        author: str | None = None,
+        memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
+        after: str | None = None,
+        limit: int = 500,
+    ) -> list[Memory]:
+        """Return the memories of every scope of the tenant, or of `scope` alone, in the order of their memory_id, after
+        `after`: for jobs, never for an actor's requests.
+
+        `expired_by` keeps those whose `expires_at` is not later; `author` those of which this user wrote any version;
+        `memory_ids` those with these identifiers.
+        """
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        """Return the current usage of the tenant, or of one scope, by kind, whatever the status, earlier versions
+        excluded.
+
+        `Usage.recent` counts the present memories that were created at `since` or later. The cost does not grow with
+        the number of memories.
+        """
+
+    async def waiting(self, tenant: str) -> int:
+        """Return the number of the tenant's memories that await review, without reading any."""
+
+    async def marks(
+        self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
+    ) -> dict[str, str]:
+        """Return the marks with this prefix in the order of their names, at most `limit`, after `after`."""
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[StoredAnswer]:
+        """Return the tenant's requests with stored receipts, in the byte order of their idempotency keys, after
+        `after`.
+        """
+
+    async def tidy(self, *, whole: bool = False) -> int:
+        """Free unused space, empty the logs, and leave nothing readable of removed data; return the number of bytes
+        freed.
+
+        `whole` rewrites the whole store, which temporarily needs as much free space again. A store whose server does
+        this automatically does nothing and returns 0.
+        """
+
+    async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
+        """Count by place how often these memories, by identifier or fingerprint, still occur anywhere outside the audit
+        log.
+
+        Places are the store's own (`memory`, `outbox`, ...); a store that owns its files also counts under `bytes` what
+        a reader of the raw files would find. Places without a trace may be omitted.
+        """
+
+
+@runtime_checkable
+class VectorPrefetch(Protocol):
+    """Optional capability of a record store for which comparing many vectors at once is cheaper."""
+
+    async def expect(self, scope: Scope, vectors: Sequence[Vector], *, at_least: float) -> None:
+        """Prepare for `Transaction.nearest` with these vectors and this bound; its answers stay the same. Raises
+        StoreFailed.
+        """
+
+
+@runtime_checkable
+class ChangeFeed(Protocol):
+    """Optional capability of a snapshot: report the changes of a scope, so that its data need not be read again."""
+
+    async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
+        """Return the changes after the change `seen` (0: everything), whatever the status of a memory."""

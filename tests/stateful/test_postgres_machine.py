@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from mnemic.ports import RecordStore
 from mnemic_postgres import PostgresStore
-from mnemic_testing.machine import StoreMachine
+from mnemic_testing.store_comparison_machine import StoreMachine
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

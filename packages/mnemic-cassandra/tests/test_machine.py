@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from mnemic.ports import RecordStore
 from mnemic_cassandra import CassandraStore
-from mnemic_testing.machine import StoreMachine
+from mnemic_testing.store_comparison_machine import StoreMachine
 from tests.faults.scale import size
 
 RUNS = size(6, 500)

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import InvalidConfig, InvalidInput, ModelTimeout
 from mnemic.types import Completion, Deadline, Prompt
-from mnemic_eval import commands, extraction
+from mnemic_eval import assistant_requests, extraction
 from mnemic_eval.tables import set_table
 from mnemic_testing.embedder import WordEmbedder
 
@@ -128,7 +128,7 @@ async def test_a_pair_needs_two_words_or_near_meaning() -> None:
 def test_a_command_counts_where_something_would_be_kept(tmp_path: Path) -> None:
     write_commands(tmp_path / "set" / "train", ["play some jazz", "i love jazz music"], ["play", "play"])
     write_commands(tmp_path / "set" / "test", ["play some jazz", "book a table for two"], ["play", "book"])
-    result = commands.run(tmp_path)
+    result = assistant_requests.run(tmp_path)
 
     assert result["dev"] == {
         "stored": 0.5,
@@ -138,7 +138,7 @@ def test_a_command_counts_where_something_would_be_kept(tmp_path: Path) -> None:
     assert (result["test"]["stored"], result["test"]["texts"]) == (0.0, 1)
 
 
-@pytest.mark.parametrize("measure", [extraction.run, commands.run])
+@pytest.mark.parametrize("measure", [extraction.run, assistant_requests.run])
 def test_an_empty_folder_is_refused(tmp_path: Path, measure: Any) -> None:
     with pytest.raises(InvalidInput):
         measure(tmp_path)
@@ -147,7 +147,7 @@ def test_an_empty_folder_is_refused(tmp_path: Path, measure: Any) -> None:
 def test_labels_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     write_commands(tmp_path / "test", ["play some jazz"], ["play", "book"])
     with pytest.raises(InvalidInput, match="data:commands"):
-        commands.run(tmp_path)
+        assistant_requests.run(tmp_path)
     write_lines(tmp_path / "dataset.jsonl", [{"id": "1"}])
     write_lines(tmp_path / "labels.jsonl", [LABELS[0]])
     with pytest.raises(InvalidInput, match="data:extraction"):

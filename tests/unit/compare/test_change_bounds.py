@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemic_eval.changes import examples
 from mnemic_eval.texts import statements
+from mnemic_eval.train_change_classifier import examples
 from mnemic_language.compare.certain_changes import CERTAIN_CHANGES, rules_for
 from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.change_classifier import Change, judge

@@ -20,7 +20,7 @@ from mnemic_server.credentials import Role
 from mnemic_server.example_values import REQUESTS, VALUES
 from mnemic_server.field_descriptions import FIELDS
 from mnemic_server.openapi_descriptions import shape_of
-from mnemic_server.summaries import SUMMARIES
+from mnemic_server.operation_summaries import SUMMARIES
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from mnemic_eval import (
     abstention,
+    assistant_requests,
     beam,
     chat_capture,
-    commands,
     extraction,
     injection,
     languages,
@@ -42,7 +42,7 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "pii": pii.run,
         "structured": structured.run,
         "extraction": extraction.run,
-        "commands": commands.run,
+        "commands": assistant_requests.run,
         "truth": truth.run,
         "captured": chat_capture.run,
         "abstention": abstention.run,

@@ -14,8 +14,8 @@ from mnemic_postgres.direct_connections import Servers
 from mnemic_postgres.group_commit import GroupCommit
 from mnemic_postgres.group_state import GroupState
 from mnemic_postgres.indexes import Indexes
+from mnemic_postgres.large_scopes import Promotions
 from mnemic_postgres.lru_mapping import LruMapping
-from mnemic_postgres.promotion import Promotions
 from mnemic_postgres.rows import Bodies, HashedTerms
 from mnemic_postgres.transaction import PostgresTransaction
 

@@ -18,8 +18,8 @@ from mnemic_postgres.audit_chain import collect
 from mnemic_postgres.connections import Session
 from mnemic_postgres.database_access import DatabaseAccess, OpenDatabase
 from mnemic_postgres.indexes import Indexes
+from mnemic_postgres.large_scopes import Promotions
 from mnemic_postgres.owner_maintenance import OwnerConnection
-from mnemic_postgres.promotion import Promotions
 from mnemic_postgres.resources import Resources
 from mnemic_postgres.rows import Bodies, HashedTerms, place_of, places_of, storable
 from mnemic_postgres.schema import reopen_with

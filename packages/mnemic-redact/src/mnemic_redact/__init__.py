@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mnemic_redact.finders import Finder, pattern
     from mnemic_redact.redactor import Redactor, redact
-    from mnemic_redact.search import Finder, pattern
     from mnemic_redact.types import Action, Detector, Found, InvalidRules, RedactError, Redaction, Span, Unredactable
 
 _HOMES = {

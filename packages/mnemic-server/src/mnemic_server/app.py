@@ -41,7 +41,7 @@ from mnemic_server.routes import (
     imports,
     keys,
     memories,
-    operations,
+    operators,
     personas,
     policies,
     reference,
@@ -79,7 +79,7 @@ _TAKEN = [
 """Headers that a page of another origin may send."""
 _PARTS = (
     memories, versions, runs, imports, uploads, changes, episodes, entities, structured, personas, conversations,
-    subjects, reviews, operations, policies, tenants, users, keys, webhooks, health, sign_on, console, reference,
+    subjects, reviews, operators, policies, tenants, users, keys, webhooks, health, sign_on, console, reference,
 )  # fmt: skip
 _LENIENT = (health, sign_on, console, reference)
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 414, 422, 429, 500, 501, 502, 503, 507)

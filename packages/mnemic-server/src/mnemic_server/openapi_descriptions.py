@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, JsonValue, create_model
 
 from mnemic_server.field_descriptions import FIELDS
-from mnemic_server.summaries import SUMMARIES
+from mnemic_server.operation_summaries import SUMMARIES
 
 
 def describe(document: dict[str, Any]) -> None:

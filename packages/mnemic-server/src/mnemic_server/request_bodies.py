@@ -25,7 +25,7 @@ from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.limits import Quota
 from mnemic.policy.strict_json import NotStrictJson, loads
 from mnemic.types import Candidate, Kind, Memory, MemoryRequest, Message, Origin, Source
-from mnemic_server.requests_on_the_wire import fields_of
+from mnemic_server.library_value_bodies import fields_of
 
 MAX_BATCH = 500
 MAX_TEXT = 32_768

@@ -1,9 +1,9 @@
 """Classifier: does a later statement supersede an earlier one?
 
 A logistic model over features of the two frames and the cosine of their texts
-(`mnemic_language.compare.change_features`), with its weights in `data/weights.json`; `mnemic_eval.changes` trains them
-on generated sentences. Rules run first where they are certain: questions, quotations and hypothetical statements change
-nothing, and neither does a repetition.
+(`mnemic_language.compare.change_features`), with its weights in `data/weights.json`;
+`mnemic_eval.train_change_classifier` trains them on generated sentences. Rules run first where they are certain:
+questions, quotations and hypothetical statements change nothing, and neither does a repetition.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     if adds_another(old, new):
         return None
     opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and _corrects(old, new))
-    # The model decides everything else; `mnemic_eval.changes` trains it on these features.
+    # The model decides everything else; `mnemic_eval.train_change_classifier` trains it on these features.
     probability = likelihood(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:
         probability = 1.0  # identical except for the contradiction: the number of neighbours is irrelevant

@@ -1,6 +1,8 @@
 """Kinds of personal data and secrets, as one table of detectors; each file of this folder has the searches of a kind.
 
 To add a kind, write its file and add its line to `detectors`, or to `OPTIONAL` where a find is often meant to be kept.
+If a find may consist of letters and spaces alone, add a sign of it to `_SUSPECT` of `redactor`: texts without any sign
+are not searched.
 
 Every search is linear in the length of the text: quantifiers are bounded or possessive. Finds are validated where a
 rule exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), issued areas for US social security numbers,
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from mnemic_redact.finders import Finder, found, numbered
 from mnemic_redact.pii_kinds import documents, national_ids, stdnum_ids
 from mnemic_redact.pii_kinds.credentials import secrets
 from mnemic_redact.pii_kinds.emails import emails, hidden_emails, spelled_emails
@@ -20,7 +23,6 @@ from mnemic_redact.pii_kinds.opt_in_kinds import OPTIONAL
 from mnemic_redact.pii_kinds.payment_cards import cards
 from mnemic_redact.pii_kinds.phones import Phones
 from mnemic_redact.pii_kinds.ssn import ssns
-from mnemic_redact.search import Finder, found, numbered
 from mnemic_redact.types import Detector, Found
 
 

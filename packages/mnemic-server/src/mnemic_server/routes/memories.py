@@ -14,6 +14,7 @@ from mnemic.json_output import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.types import Memory, Origin
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown, hits_shown, report_shown, result_shown, shown
+from mnemic_server.library_value_bodies import asked
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.problems import Refusal
 from mnemic_server.request_bodies import (
@@ -36,7 +37,6 @@ from mnemic_server.request_bodies import (
     page_dict,
 )
 from mnemic_server.request_limits import DEADLINE
-from mnemic_server.requests_on_the_wire import asked
 from mnemic_server.response_bodies import (
     ContextResponse,
     CountResponse,

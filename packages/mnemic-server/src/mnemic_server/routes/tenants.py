@@ -20,7 +20,7 @@ from mnemic_server.operations_response_bodies import TenantPageResponse, TenantR
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import QuotaRequest, QuotasRequest, TenantRequest
 from mnemic_server.response_bodies import answering
-from mnemic_server.routes.operations import quotas_used
+from mnemic_server.routes.operators import quotas_used
 
 router = APIRouter(prefix="/v1/tenants", tags=["tenants"], route_class=ParsedBodyRoute)
 

@@ -1,4 +1,6 @@
-"""Training of `mnemic_language.compare.change_classifier` on generated sentences: `python -m mnemic_eval.changes`.
+"""Training of `mnemic_language.compare.change_classifier` on generated sentences.
+
+Run it by `python -m mnemic_eval.train_change_classifier`.
 
 `data/statements.json` has, by language and topic, what may be known, what changes it when said later, and what lets it
 be; and the same of other persons. Every pair that this gives is one example. Half of the topics can be held out, to
@@ -173,7 +175,8 @@ def main() -> None:
     weights = fitted(rows, np.array([float(one.changes) for one in found]))
     named = {name: round(float(weight), 4) for name, weight in zip((*NAMES, "bias"), weights, strict=True)}
     said: dict[str, Any] = {
-        "about": "The weights of mnemic_language.compare.change_classifier, made by mnemic_eval.changes."
+        "about": "The weights of mnemic_language.compare.change_classifier, made by "
+        "mnemic_eval.train_change_classifier."
     } | {
         "held_out": {name: round(figure, 4) for name, figure in held_out(found, rows).items()},
         "weights": named,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Action": "types",
     "Detector": "types",
-    "Finder": "search",
+    "Finder": "finders",
     "Found": "types",
     "InvalidRules": "types",
     "RedactError": "types",
@@ -30,7 +30,7 @@ _HOMES = {
     "Redactor": "redactor",
     "Span": "types",
     "Unredactable": "types",
-    "pattern": "search",
+    "pattern": "finders",
     "redact": "redactor",
 }
 

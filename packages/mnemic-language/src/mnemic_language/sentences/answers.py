@@ -27,8 +27,8 @@ _OPENING = re.compile(
     r"|great|amazing|ooh|ouch|ah|hm+|by the way|btw|remind me|tell me|question|sorry|lovely)\b[\s,.!:-]*)+"
 )
 _CLOSING = re.compile(
-    r"(?i)[\s,]+(?:again|btw|by the way|tho|though|then|now|anyway|these days|at the moment|exactly|mate|man|bro|dude|"
-    r"lol|haha|dear|darling|love|too|actually|if you don't mind(?: me)?(?: my)?(?: asking)?)\W*\Z"
+    r"(?i)[\s,]{1,4}(?:again|btw|by the way|tho|though|then|now|anyway|these days|at the moment|exactly|mate|man|bro|"
+    r"dude|lol|haha|dear|darling|love|too|actually|if you don't mind(?: me)?(?: my)?(?: asking)?)\W{0,8}\Z"
 )
 _SPELLED = (
     (re.compile(r"(?i)\bu\b"), "you"),

@@ -4,13 +4,13 @@ reports the fallback.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
 from mnemic.errors import MnemicError, ModelFailed
-from mnemic.extract import Extraction, Extractor, WindowExtractor, is_users_own
+from mnemic.extract import Extraction, Extractor, WindowExtractor, is_other_person, is_users_own
 from mnemic.extract.message_context import ALONE, InformedExtractor, MessageContext
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.extract.talk import TURNS_BEFORE, talk_before
@@ -42,7 +42,8 @@ class FallbackExtractor:
             within = _share(deadline)
             return await self.model.extract(message, policy=policy, budget=budget, deadline=within, around=around)
         except ModelFailed as failure:
-            return await self._by_rules(message, failure, policy, budget, deadline)
+            talk = _talk(self.rules, [*around.before, message], len(around.before))
+            return await self._by_rules(message, failure, policy, budget, deadline, talk)
 
     async def extract_window(
         self,
@@ -59,20 +60,40 @@ class FallbackExtractor:
         read = await self.model.extract_window(messages, policy=policy, budget=budget, deadline=within, around=around)
         if stops:
             return read
+        turns = [*around.before, *messages]
         for place, one in enumerate(read):
             if isinstance(one, ModelFailed):
-                read[place] = await self._by_rules(messages[place], one, policy, budget, deadline)
+                talk = _talk(self.rules, turns, len(around.before) + place)
+                read[place] = await self._by_rules(messages[place], one, policy, budget, deadline, talk)
         return read
 
     async def _by_rules(
-        self, message: Message, failure: ModelFailed, policy: Policy, budget: Budget, deadline: Deadline
+        self,
+        message: Message,
+        failure: ModelFailed,
+        policy: Policy,
+        budget: Budget,
+        deadline: Deadline,
+        talk: Mapping[str, Any],
     ) -> Extraction:
-        found = await self.rules.extract(message, policy=policy, budget=budget, deadline=deadline)
+        found = await self.rules.extract(message, policy=policy, budget=budget, deadline=deadline, **talk)
         return replace(found, degraded=failure.reason)
 
 
 def _share(deadline: Deadline) -> Deadline:
     return Deadline.after(timedelta(seconds=MODELS_SHARE * deadline.remaining()), deadline.monotonic)
+
+
+def _talk(
+    extractor: Extractor, turns: Sequence[Message], place: int, *, between_people: bool = False
+) -> Mapping[str, Any]:
+    """Return the talk around the turn at `place` as an argument of `extract`; none for an extractor that does not read
+    it. `between_people`: another person takes part, though perhaps not in `turns`.
+    """
+    if not getattr(extractor, "reads_talk", False):
+        return {}
+    before = turns[max(0, place - TURNS_BEFORE) : place]
+    return {"talk": talk_before(turns[place], before, people=between_people or any(map(is_other_person, turns)))}
 
 
 async def read_all(
@@ -101,11 +122,9 @@ async def read_all(
     for place, message in enumerate(messages, start=len(before)):
         one: Extraction | MnemicError | None = None
         if is_users_own(message):
-            if getattr(extractor, "reads_talk", False):
-                recent = turns[max(0, place - TURNS_BEFORE) : place]
-                asked["talk"] = talk_before(message, recent, people=between_people)
+            talk = _talk(extractor, turns, place, between_people=between_people)
             try:
-                one = await extractor.extract(message, **asked)
+                one = await extractor.extract(message, **asked, **talk)
             except MnemicError as stop:
                 one = stop
         read.append(one)

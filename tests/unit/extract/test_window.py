@@ -16,7 +16,7 @@ from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.message_context import WINDOW_TURNS
 from mnemic.extract.model_extractor import WINDOW_CHARS, ModelExtractor, windows
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.types import Actor, Message
+from mnemic.types import BETWEEN_PEOPLE, Actor, Message
 from mnemic.types.trace import RunReport
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_sqlite import SqliteStore
@@ -202,3 +202,18 @@ async def test_a_model_that_never_answers_leaves_the_reading_to_rules(tmp_path: 
     assert report.status == "ok"
     assert any("llm_timeout" in one for one in report.errors)
     assert any("Bergen" in one for one in held)
+
+
+async def test_rules_that_read_for_a_failed_model_hear_the_talk_as_they_do_without_one(tmp_path: Path) -> None:
+    talk = [
+        Message(role="participant", content="What's your brother's name?", session="s1"),
+        Message(role="user", content="Álvaro.", session="s1"),
+    ]
+    with ScriptedModelServer(["no JSON"] * 6) as server:
+        async with engine_of(tmp_path, server, RULES) as engine:
+            await engine.capture_many(talk, actor=ANA)
+            (kept,) = [one for one in await engine.list(actor=ANA) if one.key is None]
+        assert server.requests
+    assert kept.content == "My brother's name is Álvaro."
+    assert kept.context == "What's your brother's name"
+    assert kept.data[BETWEEN_PEOPLE]

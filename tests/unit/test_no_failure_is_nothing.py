@@ -1,4 +1,6 @@
-"""What could not be looked up or done in time is told as that, never as "nothing is known" or "nothing is asked"."""
+"""Failures to look something up, or to do it in time, are reported, never passed off as "nothing is known" or "nothing
+is asked".
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,7 @@ async def test_a_request_that_could_not_be_looked_up_is_an_error_of_the_turn(
     graph = memory_graph(ports.engine, lambda _: "ok")
     asked = {"input": REQUEST, "user_id": "ana", "thread_id": "t"}
     assert (await graph.ainvoke(asked))["final_output"]["memory_requests"]
-    monkeypatch.setattr("mnemic_agents.steps.long_term.requests_in", down)
+    monkeypatch.setattr("mnemic_agents.steps.memory_backend.requests_in", down)
     turn = (await graph.ainvoke(asked))["final_output"]
     assert "memory_requests" not in turn
     assert [one for one in turn["errors"] if one.startswith("extract_memory_candidates: store_")], turn["errors"]

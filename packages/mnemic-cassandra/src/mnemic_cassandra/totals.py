@@ -185,9 +185,9 @@ async def _recent(view: View, tenant: str, since: datetime, on_top: Sequence[Par
 async def _known(
     rows: RowReads, tenant: str, homes: Sequence[Partition], *, begun: bool
 ) -> dict[Partition, tuple[int, str | None, bytes]]:
-    """Return what was counted of these scopes: version, place among the newest, usage. Raises Moved where an answer
-    lacks the row that is always there: while nodes join or leave one may lack rows for a moment, and a scope that seems
-    uncounted would be in the total twice.
+    """Return what was counted of these scopes: version, place among the newest, usage. Raises PartitionChanged where an
+    answer lacks the row that is always there: while nodes join or leave one may lack rows for a moment, and a scope
+    that seems uncounted would be in the total twice.
     """
     found = {Partition(*row[:3]): row[3:] for row in await rows.get(COUNTED, [of_tenant(tenant), *homes])}
     if begun and found.pop(of_tenant(tenant), None) is None:

@@ -273,7 +273,7 @@ class View:
         return known
 
     def _checked(self, head: Head, answer: Sequence[tuple[bytes, bytes, int, str | None]]) -> list[tuple[bytes, bytes]]:
-        """Return the keys and rows of an answer. Raises Moved where it is not of the version that was seen."""
+        """Return the keys and rows of an answer. Raises PartitionChanged if it is not of the version seen before."""
         if any(version != head.version or pending is not None for _, _, version, pending in answer):
             raise PartitionChanged
         head.sure = bool(answer)

@@ -28,7 +28,7 @@ _EITHER = frozenset(
     "roommate housemate colleague coach therapist dentist".split()
 )
 _RELATIVE = re.compile(
-    r"(?i)\b(?P<whose>my|our|your|ur|the)\s+(?:(?:little|big|older|younger|old|new|best|poor|other|eldest|youngest)\s+)?"
+    r"(?i)\b(?P<whose>my|our|your|ur)\s+(?:(?:little|big|older|younger|old|new|best|poor|other|eldest|youngest)\s+)?"
     rf"(?P<who>{'|'.join(sorted(_SHE | _HE | _EITHER, key=len, reverse=True))})(?:'s)?\b"
     r"(?: (?P<name>(?-i:[A-Z][a-z]+)))?"
 )
@@ -84,9 +84,6 @@ def _persons(said: str, *, she: bool, turned: bool) -> set[str]:
         word, whose = one["who"].casefold(), one["whose"].casefold()
         if word in (_HE if she else _SHE) or (turned and whose == "my"):
             continue
-        mine = "our" if whose == "our" else "the" if whose == "the" else "my"
-        if mine == "the":
-            continue
-        found.add(one["name"] or f"{mine} {word}")
+        found.add(one["name"] or f"{'our' if whose == 'our' else 'my'} {word}")
     names = [one["name"] for form in (_NAME, _OPENING_NAME) for one in form.finditer(said)]
     return found | {name for name in names if name.casefold() not in _NO_NAMES}

@@ -8,7 +8,7 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.extract import Extraction
 from mnemic.policy.grant import Grant
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Candidate, Message, Skipped
 from mnemic_agents.steps import GatewayMemory, MemorySteps, TurnRules
 from mnemic_stores.in_memory_store import InProcessStore

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
     from mnemic.policy.budget import Budget
     from mnemic.policy.grant import Grant
-    from mnemic.policy.rules import KeyRule, Policy
+    from mnemic.policy.key_rules import KeyRule, Policy
     from mnemic.types import (
         Actor,
         Candidate,
@@ -50,7 +50,7 @@ _HOMES = {
     "Candidate": "types",
     "Grant": "policy.grant",
     "Hit": "types",
-    "KeyRule": "policy.rules",
+    "KeyRule": "policy.key_rules",
     "Kind": "types",
     "Memory": "types",
     "MemoryEngine": "engine",
@@ -60,7 +60,7 @@ _HOMES = {
     "Message": "types",
     "MnemicError": "errors",
     "Outcome": "types",
-    "Policy": "policy.rules",
+    "Policy": "policy.key_rules",
     "RunReport": "types.trace",
     "Scope": "types",
     "SearchResult": "types",

@@ -18,7 +18,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Actor, Kind, Origin, Outcome
-from mnemic.types.catalog import CATALOG
+from mnemic.types.memory_kinds import CATALOG
 from mnemic_kinds.profile import Profile
 from mnemic_sqlite import SqliteStore
 from mnemic_sqlite.graph import SqliteGraph

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import StoreFull
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.ports import RecordStore
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.runtime.clock import SystemClock

@@ -17,7 +17,7 @@ READERS = {
 }
 """The reader, and the parts around it."""
 OTHERS = {
-    "mnemic_importers/conversations/timestamps.py": "the moments that files of conversations write, in fixed formats",
+    "mnemic_importers/file_readers/timestamps.py": "the moments that files of conversations write, in fixed formats",
     "mnemic_travel/prose.py": "the weekday of a booking: the next after its confirmation was sent",
     "mnemic_travel/dates.py": "dates printed on tickets, in the orders and abbreviations of carriers",
     "mnemic_travel/gds.py": "dates in the lines of reservation systems (12MAR), which no one says",

@@ -12,7 +12,7 @@ from mnemic.extract import Extraction
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.prompts import intent_prompt
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message

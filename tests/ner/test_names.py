@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.bootstrap import build_entity_reader, with_names
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.types import Deadline, Message
 from mnemic.write.redact import Redactor
 

@@ -11,7 +11,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.inject import ActorMemories, InjectionConfig, SourceEntry, injector_for
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Deadline, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.pipeline import WriteRules
 from mnemic_stores.in_memory_store import InProcessStore

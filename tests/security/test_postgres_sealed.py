@@ -13,7 +13,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import KeyFailed, NotSupported, StoreFailed
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Candidate, Memory, Origin, Source
 from mnemic.write.tokenisation import TokenVault

@@ -11,7 +11,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import ReviewDenied, WriteBlocked
 from mnemic.inject import InjectionConfig, injector_for
 from mnemic.policy.grant import Grant
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Intent, Origin, Outcome, RecallRequest, Source, Trust
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock

@@ -17,7 +17,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, RevealDenied
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.ports import RecordStore
 from mnemic.types import Actor, Candidate, Kind, Level, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules

@@ -21,9 +21,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.policy.grant import Grant, denial
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.limits import Limits, Retention
 from mnemic.policy.proposal_check import check_candidate
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Source, Status
 from mnemic.write.revise import candidate_of
 from mnemic_maintenance.archive import ArchivedMemory

@@ -16,7 +16,7 @@ from mnemic.ports import RecordStore, Transaction
 from mnemic.requests import List, Search
 from mnemic.retrieve.data_index import ScopeData
 from mnemic.types import Actor, Kind, Level, Memory, from_json, to_json
-from mnemic.types.conditions import DEEPEST, MOST_CONDITIONS, MOST_VALUES, checked_filter, meets
+from mnemic.types.filter_language import DEEPEST, MOST_CONDITIONS, MOST_VALUES, checked_filter, meets
 from mnemic.types.scope_changes import ScopeChanges
 from mnemic_sqlite import SqliteStore
 from mnemic_stores.in_memory_store import InProcessStore

@@ -19,8 +19,8 @@ from mnemic.errors import (
     VersionConflict,
 )
 from mnemic.policy.grant import Grant
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.retrieve.export import as_candidate
 from mnemic.types import Actor, Candidate, Completion, Deadline, Kind, Message, Origin, Outcome, Prompt, Source
 from mnemic_sqlite import SqliteStore

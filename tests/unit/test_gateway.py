@@ -14,8 +14,8 @@ from mnemic.engine.recall import recall
 from mnemic.errors import BudgetSpent, InvalidInput, InvalidIntent, ScopeDenied, StoreFailed
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.limits import Limits, Quota
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.search import Searcher
 from mnemic.types import (

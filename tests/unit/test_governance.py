@@ -11,7 +11,7 @@ from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import ReviewDenied
 from mnemic.policy.grant import Grant
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source
 from mnemic.write.pipeline import WriteRules
 from mnemic_sqlite import SqliteStore

@@ -28,7 +28,7 @@ def engine() -> MemoryEngine:
 
 
 def test_names_of_a_package_are_loaded_when_they_are_asked_for() -> None:
-    assert bootstrap.load_profile.__module__ == "mnemic.bootstrap.profiles"
+    assert bootstrap.load_profile.__module__ == "mnemic.bootstrap.agent_profiles"
     assert administration_verbs.AuditReport is reports.AuditReport
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.policy.expiry_rule import FOREVER
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.limits import Limits, Retention
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Outcome, Status
 from mnemic.types.identity import new_id
 from mnemic_maintenance.archive import ArchivedMemory

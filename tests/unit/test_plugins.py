@@ -33,12 +33,12 @@ from mnemic.bootstrap.plugin_backends import with_scan
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.extract.rule_extractor import RuleExtractor
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Message, VectorSpace
 from mnemic_cli import cli
 from mnemic_cli.option_values import Word
-from mnemic_importers.conversations import read_conversation
+from mnemic_importers.file_readers import read_conversation
 from mnemic_operations import backup_store
 from mnemic_stores.graph import InProcessGraph
 

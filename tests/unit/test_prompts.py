@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mnemic.policy.budget import Budget
 from mnemic.policy.intent_check import check_intent
+from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import check_answer, check_candidates
-from mnemic.policy.rules import Policy
 from mnemic.prompts import answer_prompt, capture_prompt, intent_prompt, window_prompt
 from mnemic.types import Message, Prompt
 from mnemic_maintenance.summary_prompts import (

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.engine.recall import choose
 from mnemic.extract.messages import MESSAGE_CATEGORY
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.types import (
     Actor,

@@ -18,8 +18,8 @@ from mnemic.errors import StoreUnavailable
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.proposal_check import parse_json
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.ports import Snapshot
 from mnemic.providers.retrying import RetryingCompleter
 from mnemic.retrieve.intent_planning import ModelPlanner

@@ -4,7 +4,7 @@ Each TALK is a file of talk between people, one JSON line for each turn: `user`,
 anything changes while people talk, so each closing that is found in it, with every guard off and a low bar, is an
 example of none; `--right FILE` names those that a reader found right, one JSON line each: `old`, `new`. What changes is
 found in the first half of the generated conversations (`generate.py`) and in the tables of `tests/acceptance/told`. The
-weights go to `compare/data/evidence.json`. No talk is part of this project.
+weights go to `changes/data/evidence.json`. No talk is part of this project.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ import numpy as np
 from mnemic.types import Actor, Message
 from mnemic.write import supersede
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
-from mnemic_language.compare.change_classifier import frame_of
-from mnemic_language.compare.change_evidence import NAMES, features
+from mnemic_language.changes.change_classifier import frame_of
+from mnemic_language.changes.change_evidence import NAMES, features
 
 ROOT = Path(__file__).parents[2]
-WEIGHTS = ROOT / "packages/mnemic-language/src/mnemic_language/compare/data/evidence.json"
+WEIGHTS = ROOT / "packages/mnemic-language/src/mnemic_language/changes/data/evidence.json"
 TOLD = ROOT / "tests/acceptance/told"
 LOW = 0.3
 """Probability from which a pair is an example."""

@@ -24,7 +24,7 @@ from mnemic.extract import talk
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.extract.talk import Talk
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
 from mnemic_eval.options import EvalOptions
 from mnemic_language.sentences.classify import between_people

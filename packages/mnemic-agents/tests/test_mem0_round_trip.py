@@ -22,7 +22,7 @@ from mnemic.compat.mem0 import Memory
 from mnemic.engine import MemoryEngine
 from mnemic.types import Actor
 from mnemic_cli.file_import import Intake
-from mnemic_importers.conversations import read_conversation
+from mnemic_importers.file_readers import read_conversation
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 

@@ -10,7 +10,7 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from mnemic.errors import InvalidConfig
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Origin, Source
 from mnemic_agents.langgraph import memory_graph
 from mnemic_agents.steps import TurnRules

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic_agents.steps.relevance import relevant
 
 POLICY = Policy(keys={"allergies": KeyRule("allergies", on_change="accumulate", pinned=True)}, open_keys=True)

@@ -15,7 +15,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InjectionFailed, StoreUnavailable
 from mnemic.inject import InjectionConfig
 from mnemic.policy.grant import Grant
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Kind, Origin
 from mnemic_agents.turns import TurnMemory, asked, asks_of_turn, latest_ask
 from mnemic_sqlite import SqliteStore

@@ -33,7 +33,7 @@ def test_an_error_of_the_system_among_tasks_is_no_bug_of_ours(capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("mnemic_importers.conversations", "missing_extra:import - pip install 'mnemic[import]'"),
+        ("mnemic_importers.file_readers", "missing_extra:import - pip install 'mnemic[import]'"),
         ("mnemic_language", "missing_extra:language - pip install mnemic-language"),
         ("numpy", "internal_error:ModuleNotFoundError - this is a bug in mnemic; --debug shows where"),
     ],

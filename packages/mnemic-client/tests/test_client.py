@@ -25,7 +25,7 @@ from mnemic.errors import (
     VersionConflict,
 )
 from mnemic.graph.projection import GraphProjection
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Kind, Message, Origin, Outcome, Source, Status, Trust
 from mnemic_client import BlockingClient, connect, connect_async
 from mnemic_client.response_values import report_of

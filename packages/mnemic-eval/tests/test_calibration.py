@@ -19,7 +19,7 @@ from mnemic.types import Actor, Outcome, Vector, VectorSpace
 from mnemic.write.calibration import Calibration, keep, stored
 from mnemic.write.draft import WriteRules
 from mnemic.write.thresholds import STORE_TENANT, mark_of
-from mnemic_eval.calibration import LabelledPair, calibrate, labelled_pairs
+from mnemic_eval.threshold_calibration import LabelledPair, calibrate, labelled_pairs
 from mnemic_maintenance.reembed import reembed
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.errors import InvalidInput
 from mnemic_eval.chat_capture import run
-from mnemic_eval.talk import read_talk
+from mnemic_eval.chat_transcripts import read_talk
 
 TALK = """# 2026-03-02 18:40
 Una: I live in Derry with my sister

@@ -19,8 +19,8 @@ from mnemic import plugins
 from mnemic.errors import InvalidInput, MissingExtra
 from mnemic.retrieve.export import FORMAT
 from mnemic.types import Candidate, Kind, Message, Origin
-from mnemic_importers.conversations import Importer, Item, formats, read_conversation
-from mnemic_importers.conversations.timestamps import moment
+from mnemic_importers.file_readers import Importer, Item, formats, read_conversation
+from mnemic_importers.file_readers.timestamps import moment
 
 LOCOMO = {
     "sample_id": "conv-1",
@@ -165,7 +165,7 @@ def test_an_indented_document_with_values_on_lines_of_their_own_is_one(tmp_path:
 
 
 def test_a_line_larger_than_the_limit_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("mnemic_importers.conversations.records"), "MAX_LINE_BYTES", 200)
+    monkeypatch.setattr(import_module("mnemic_importers.file_readers.records"), "MAX_LINE_BYTES", 200)
     large = {"role": "user", "content": "a" * 2_000}  # ten times as much
     items = read(write(tmp_path, lines([large, {"role": "user", "content": "I live in Oslo."}])))
     assert [one.problem.reason if one.problem else None for one in items] == ["invalid_input:file:too_large", None]

@@ -17,7 +17,7 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Actor, Candidate, Memory, Message, Status
 from mnemic_cli import cli
 from mnemic_cli.file_import import Intake, Summary
-from mnemic_importers.conversations import Item, read_conversation
+from mnemic_importers.file_readers import Item, read_conversation
 from mnemic_maintenance.archive import ArchivedMemory
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock

@@ -12,7 +12,7 @@ import pytest
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Candidate, Message
-from mnemic_importers.conversations import Item, read_bytes, read_conversation
+from mnemic_importers.file_readers import Item, read_bytes, read_conversation
 
 MARCH = datetime(2024, 3, 12, 21, 15, tzinfo=UTC)
 

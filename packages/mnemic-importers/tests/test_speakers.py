@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from mnemic.types import Message
 from mnemic_cli import cli
 from mnemic_cli.failures import Exit
-from mnemic_importers.conversations import Item, read_conversation
-from mnemic_importers.conversations.speakers import speakers_in, with_user
+from mnemic_importers.file_readers import Item, read_conversation
+from mnemic_importers.file_readers.speakers import speakers_in, with_user
 from tests.service import MNEMIC
 
 CHAT = (

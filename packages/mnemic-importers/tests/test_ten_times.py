@@ -15,7 +15,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.types import Actor
 from mnemic_cli.file_import import Intake, Summary
-from mnemic_importers.conversations import multi_file_exports, read_conversation
+from mnemic_importers.file_readers import multi_file_exports, read_conversation
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

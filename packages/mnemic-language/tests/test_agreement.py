@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.agreement import agree, is_faint
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.change_features import revalued
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.agreement import agree, is_faint
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.changes.change_features import revalued
+from mnemic_language.frames.statement_frame import Frame
 
 APART = [
     ("I honestly like plums in any form.", "Sour plums only"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.amended_values import amended
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.amended_values import amended
+from mnemic_language.frames.statement_frame import Frame
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.certain_changes import amending
-from mnemic_language.compare.change_bounds import ChangeBounds
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.products import named_products
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.certain_changes import amending
+from mnemic_language.changes.change_bounds import ChangeBounds
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.changes.products import named_products
+from mnemic_language.frames.statement_frame import Frame
 
 CHANGES = [
     ("I keep my code on GitHub.", "We switched to GitLab."),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.sentences.clauses import clauses, sentences
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.disagreements import disagree
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.disagreements import disagree
+from mnemic_language.frames.statement_frame import Frame
 
 EXCLUSIVE = [
     ("I am vegetarian", "I eat meat"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change_evidence import NAMES, evidence, features, is_evident
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_evidence import NAMES, evidence, features, is_evident
+from mnemic_language.frames.statement_frame import Frame
 
 CHANGES = [
     ("I live in Bonn.", "I moved to Kiel last week.", 0.8),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.frames.statement_frame import Frame
 
 TAKES_THE_PLACE = [
     ("Our quotes are always in USD.", "Quotes in GBP from October, new rule."),

@@ -2,9 +2,9 @@
 
 import pytest
 
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.change_features import alike, takes_back
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.changes.change_features import alike, takes_back
+from mnemic_language.frames.statement_frame import Frame
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.labelled_lists import labelled, rest_of_list
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.changes.labelled_lists import labelled, rest_of_list
+from mnemic_language.frames.statement_frame import Frame
 
 ANOTHER = [
     ("I take ramipril 5 mg.", "I take ramipril 10 mg now."),

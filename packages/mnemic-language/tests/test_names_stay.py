@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.left_jobs import leaves_work, left
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.endings.left_jobs import leaves_work, left
+from mnemic_language.frames.statement_frame import Frame
 
 STAYS = [
     ("My sister Emma.", "My sister moved to Graz."),

@@ -2,9 +2,9 @@
 
 import pytest
 
-from mnemic_language.compare.changes_in_one_conversation import changes_earlier, corrects_slip
-from mnemic_language.compare.left_jobs import left
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.changes_in_one_conversation import changes_earlier, corrects_slip
+from mnemic_language.endings.left_jobs import left
+from mnemic_language.frames.statement_frame import Frame
 
 
 @pytest.mark.parametrize(

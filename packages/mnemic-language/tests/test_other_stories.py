@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.frames.statement_frame import Frame
 
 UNCHANGED = (
     ("I'm married to Petra.", "Before I met Petra I was engaged to Julia."),

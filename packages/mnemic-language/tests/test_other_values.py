@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.change_features import outgrown, revalued
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.changes.change_features import outgrown, revalued
+from mnemic_language.frames.statement_frame import Frame
 
 REVALUED = [
     ("My rent is 780 a month.", "The rent went up to 815."),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.frames.statement_frame import Frame
 
 OLD = """Lucía prefiere los informes de ventas los lunes por la mañana, no los viernes por la tarde, porque entonces
 revisa con calma los números de la semana y prepara las preguntas para la reunión del equipo comercial de

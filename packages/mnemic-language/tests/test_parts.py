@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.statement_frame import Frame, about_a_name
-from mnemic_language.compare.statement_parts import frames_of_parts, rest, separate
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.changes.statement_parts import frames_of_parts, rest, separate
+from mnemic_language.frames.statement_frame import Frame, about_a_name
 
 GOES_ON = [
     ("I live in Lisbon with my dog Rex", "I moved to Porto", "My dog Rex."),

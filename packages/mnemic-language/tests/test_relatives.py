@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.disagreements import disagree
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.changes.disagreements import disagree
+from mnemic_language.frames.statement_frame import Frame
 
 TWO = [
     ("My brother Tom lives in Leeds.", "My brother Ben lives in York."),

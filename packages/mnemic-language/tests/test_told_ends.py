@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change_bounds import ChangeBounds
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_bounds import ChangeBounds
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.frames.statement_frame import Frame
 
 ENDED = [
     ("We have an old Vespa in the shed.", "The Vespa found a new owner on Saturday."),

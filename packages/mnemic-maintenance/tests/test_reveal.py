@@ -12,7 +12,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, KeyFailed, MemoryNotFound, NotSupported, RevealDenied
 from mnemic.policy.grant import Grant
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.types import Actor, Candidate, Level, Where
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_sqlite import SqliteStore

@@ -25,12 +25,13 @@ from mnemic.dispatch import Middleware
 from mnemic.engine import MemoryEngine
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
+from mnemic.policy.key_rules import Policy
 from mnemic.policy.policy_bundle import PolicyBundle
-from mnemic.policy.rules import Policy
 from mnemic.runtime.clock import SystemClock
 from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
+    from mnemic.bootstrap.agent_profiles import build_profile, load_profile
     from mnemic.bootstrap.keyrings import build_keyring, key_folder
     from mnemic.bootstrap.models import (
         DEFAULT_MODEL,
@@ -41,8 +42,7 @@ if TYPE_CHECKING:
         with_detectors,
         with_names,
     )
-    from mnemic.bootstrap.profiles import build_profile, load_profile
-    from mnemic.policy.redaction import RedactionRules
+    from mnemic.policy.redaction_policy import RedactionRules
     from mnemic.ports import Clock, Completer, Embedder, Keyring
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection

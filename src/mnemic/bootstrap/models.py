@@ -13,8 +13,8 @@ from mnemic.bootstrap.plugin_backends import offered_as
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, MissingExtra
 from mnemic.plugins import is_offered, scheme_of
-from mnemic.policy.redaction import RedactionRules
-from mnemic.policy.rules import EntityReading
+from mnemic.policy.key_rules import EntityReading
+from mnemic.policy.redaction_policy import RedactionRules
 
 if TYPE_CHECKING:
     from mnemic.extract import Extractor

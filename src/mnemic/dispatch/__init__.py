@@ -24,8 +24,8 @@ from mnemic.errors import RunStopped
 from mnemic.policy.budget import Budget
 from mnemic.policy.candidate_check import check_candidate
 from mnemic.policy.grant import Grant, denial
+from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import LimitCheck, Limits
-from mnemic.policy.rules import Policy
 from mnemic.requests import Request
 from mnemic.types import Actor, Candidate, Deadline, Scope, WriteReceipt
 from mnemic.write.commit import blocked_receipt

@@ -15,8 +15,8 @@ from mnemic.errors import InvalidIntent
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant, admit_intent
+from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import Limits
-from mnemic.policy.rules import Policy
 from mnemic.ports import Clock
 from mnemic.requests import AddMany
 from mnemic.retrieve.policy_candidates import PreferenceBias, checked_pinned

@@ -18,14 +18,14 @@ from mnemic.errors import InvalidInput, MnemicError
 from mnemic.policy.budget import Budget
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.grant import Grant
+from mnemic.policy.key_rules import EntityReading, Policy
 from mnemic.policy.limits import Limits
-from mnemic.policy.redaction import RedactionRules
-from mnemic.policy.rules import EntityReading, Policy
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.requests import Add, AddMany
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.lazy_methods import late
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Origin, Source, WriteReceipt
-from mnemic.types.catalog import CATALOG, kind_of
+from mnemic.types.memory_kinds import CATALOG, kind_of
 from mnemic.types.values import aware, checked_share
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules, vault_of

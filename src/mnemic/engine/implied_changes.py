@@ -20,18 +20,18 @@ from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, QUOTED, THIRD_PARTY, TRANSIENT
 from mnemic.types import BETWEEN_PEOPLE, Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
 from mnemic.types.cosines import read
-from mnemic_language.compare.agreement import agree, is_faint
-from mnemic_language.compare.amended_values import amended_value
-from mnemic_language.compare.certain_changes import amending, amends, recovers
-from mnemic_language.compare.change_classifier import frame_of, framed, judge
-from mnemic_language.compare.change_evidence import KEPT_FROM, evidence
-from mnemic_language.compare.change_features import takes_back
-from mnemic_language.compare.changes_between_people import is_plain_change
-from mnemic_language.compare.changes_in_one_conversation import corrects_slip
-from mnemic_language.compare.denials import is_bare_denial
-from mnemic_language.compare.implicit_endings import tells_change
-from mnemic_language.compare.left_jobs import leaves_work
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.agreement import agree, is_faint
+from mnemic_language.changes.amended_values import amended_value
+from mnemic_language.changes.certain_changes import amending, amends, recovers
+from mnemic_language.changes.change_classifier import frame_of, framed, judge
+from mnemic_language.changes.change_evidence import KEPT_FROM, evidence
+from mnemic_language.changes.change_features import takes_back
+from mnemic_language.changes.changes_between_people import is_plain_change
+from mnemic_language.changes.changes_in_one_conversation import corrects_slip
+from mnemic_language.endings.denials import is_bare_denial
+from mnemic_language.endings.implicit_endings import tells_change
+from mnemic_language.endings.left_jobs import leaves_work
+from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.disputes import without_dispute
 from mnemic_language.sentences.exclusion_rules import said_plainly

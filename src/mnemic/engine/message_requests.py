@@ -9,7 +9,7 @@ from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.extract import Extraction, is_users_own
 from mnemic.reason_codes import MEMORY_REQUEST
 from mnemic.types import Actor, Deadline, Intent, Kind, Level, Memory, MemoryRequest, Message, Skipped, Status, Where
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.sentences.about_memory import Asked, asked_of_memory
 from mnemic_language.sentences.several_things import things_in
 

@@ -139,7 +139,7 @@ class ReadVerbs:
         `as_of` selects what was true then; `known_at` what was believed then, whatever was learnt, corrected or closed
         since; both together, what was believed then about that time. Forgotten and expired memories are never returned.
         `asked_at` is the day from which "two weeks ago" counts (default: now); memories of that time are boosted.
-        `where` keeps only memories whose data meets this filter, wherever they rank (`mnemic.types.conditions`).
+        `where` keeps only memories whose data meets this filter, wherever they rank (`mnemic.types.filter_language`).
         `pinned` (0 to 100) is the number of pinned memories and preferences that precede the hits whether or not they
         resemble the query; the most relevant ones if there are more. `named` keeps only memories that the query names,
         by their key or by one of `data["names"]`, pinned ones included; without a match the result is empty
@@ -206,10 +206,10 @@ class ReadVerbs:
         """Return the most recent memories by the time they happened, for the head of a prompt: through the hot set if
         there is one, whose failure is named in `errors`. Writes of other processes may appear with a short delay.
         """
-        from mnemic.engine import lists
+        from mnemic.engine import list_and_count
         from mnemic.retrieve.hot_set import HotReader
 
-        where = await lists.visible(self, actor, kinds)
+        where = await list_and_count.visible(self, actor, kinds)
         return await HotReader.among(self._projections, self.store).newest(where, limit=limit)
 
     async def get(
@@ -246,10 +246,10 @@ class ReadVerbs:
         before: str | None = None,
     ) -> Sequence[Memory]:
         """Active memories, newest first, after the page that ended with `before`; filters as in `search`."""
-        from mnemic.engine import lists
+        from mnemic.engine import list_and_count
 
-        bounds = lists.Bounds(kinds, categories, keys, where, happened_from, happened_to, as_of, known_at)
-        return await lists.listed(self, actor, bounds, facets=facets, limit=limit, before=before)
+        bounds = list_and_count.Bounds(kinds, categories, keys, where, happened_from, happened_to, as_of, known_at)
+        return await list_and_count.listed(self, actor, bounds, facets=facets, limit=limit, before=before)
 
     async def count(
         self,
@@ -265,10 +265,10 @@ class ReadVerbs:
         known_at: datetime | None = None,
     ) -> int:
         """Return the number of active memories that the actor can read; filters as in `list`."""
-        from mnemic.engine import lists
+        from mnemic.engine import list_and_count
 
-        bounds = lists.Bounds(kinds, categories, keys, where, happened_from, happened_to, as_of, known_at)
-        return await lists.counted(self, actor, bounds)
+        bounds = list_and_count.Bounds(kinds, categories, keys, where, happened_from, happened_to, as_of, known_at)
+        return await list_and_count.counted(self, actor, bounds)
 
     async def history(
         self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None

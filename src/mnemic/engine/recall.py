@@ -23,7 +23,7 @@ from mnemic.inject.memory_source import is_trusted
 from mnemic.inject.token_budget import within_tokens
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.policy.grant import admit_intent
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.retrieve.category_members import asks_for_several
 from mnemic.retrieve.distractors import QUESTION
 from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from mnemic.errors import MnemicError
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Cost, Deadline, Message, Origin, Skipped
 
 

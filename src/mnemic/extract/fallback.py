@@ -15,7 +15,7 @@ from mnemic.extract.message_context import ALONE, InformedExtractor, MessageCont
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.extract.talk import TURNS_BEFORE, talk_before
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
 
 MODELS_SHARE = 0.8

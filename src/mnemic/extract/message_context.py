@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from mnemic.errors import MnemicError
 from mnemic.extract import Extraction
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.prompts import PromptContext
 from mnemic.types import Deadline, JsonValue, Memory, Message
 

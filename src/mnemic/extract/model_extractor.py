@@ -14,8 +14,8 @@ from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, MessageContext, whole_number
 from mnemic.extract.operations import ProposalContext, proposed
 from mnemic.policy.budget import Budget
+from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import drop_duplicates, items_of, parse_json
-from mnemic.policy.rules import Policy
 from mnemic.ports import Completer
 from mnemic.ports.metering import metered
 from mnemic.prompts import PromptContext, capture_prompt, window_prompt

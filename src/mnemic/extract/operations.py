@@ -19,16 +19,16 @@ from mnemic.extract.relative_times import timed
 from mnemic.extract.typed_facts import TABLE_KEYS, typed_facts
 from mnemic.extract.vetting import follows, said_until, veto
 from mnemic.policy.budget import Budget
+from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import check_candidate, check_candidates
-from mnemic.policy.rules import Policy
 from mnemic.reason_codes import UNKNOWN_MEMORY, UNKNOWN_OPERATION, UNSUPPORTED
 from mnemic.types import Candidate, Level, Memory, Message, Origin, Skipped, Source, Trust, lowered
-from mnemic.types.catalog import TRUST
+from mnemic.types.memory_kinds import TRUST
 from mnemic.types.values import canonical_key
-from mnemic_language.compare.change_classifier import bears, frame_of, framed
-from mnemic_language.compare.statement_frame import Frame
-from mnemic_language.compare.statement_parts import separate
-from mnemic_language.compare.vocabulary import plain
+from mnemic_language.changes.change_classifier import bears, frame_of, framed
+from mnemic_language.changes.statement_parts import separate
+from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.frames.vocabulary import plain
 from mnemic_language.sentences.classify.classifier import weights
 from mnemic_language.sentences.clauses import clause_around, clauses, sentences
 from mnemic_language.text.pattern import Pattern

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 from mnemic.types import Candidate
-from mnemic_language.compare.change_classifier import framed
+from mnemic_language.changes.change_classifier import framed
 from mnemic_language.text.pattern import Pattern
 from mnemic_language.text.time_bounds import BOUND, beginning, ending
 from mnemic_language.text.time_expressions import Period, periods_in

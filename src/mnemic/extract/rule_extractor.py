@@ -28,13 +28,13 @@ from mnemic.extract.relative_times import timed
 from mnemic.extract.talk import SPOKEN_ALONE, Talk, answer_in, by_name, is_kept_between_people
 from mnemic.extract.typed_facts import says_more, typed_facts
 from mnemic.policy.budget import Budget, check_time
+from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import check_candidate, drop_duplicates
-from mnemic.policy.rules import Policy
 from mnemic.ports import Embedder
 from mnemic.reason_codes import JOKE, MAX_CAPTURE_ITEMS, NOT_DURABLE, NOT_UNDERSTOOD, ORIGIN, QUOTED, TRANSIENT
 from mnemic.types import BETWEEN_PEOPLE, Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
-from mnemic_language.compare.frame_expressions import FROM_NOW_ON
+from mnemic_language.frames.frame_expressions import FROM_NOW_ON
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic_language.sentences.classify.world import world

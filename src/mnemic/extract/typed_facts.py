@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.policy.rules import Policy
-from mnemic_language.compare.certain_changes import is_limited
-from mnemic_language.compare.change_classifier import framed
-from mnemic_language.compare.products import named_products
+from mnemic.policy.key_rules import Policy
+from mnemic_language.changes.certain_changes import is_limited
+from mnemic_language.changes.change_classifier import framed
+from mnemic_language.changes.products import named_products
 from mnemic_language.sentences.exclusion_rules import NEGATED, WISH
 from mnemic_language.sentences.tables import Rule, english, spanish, tidy
 from mnemic_language.text.analyse import terms

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from mnemic.extract.grounding import NormalisedText, same_word
 from mnemic.extract.typed_facts import typed_facts
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.reason_codes import HYPOTHETICAL, NEGATED, PAST, QUOTED, THIRD_PARTY, TRANSIENT, UNSUPPORTED
 from mnemic.types import Candidate, Message
-from mnemic_language.compare.stated_part import stated_until
+from mnemic_language.frames.stated_part import stated_until
 from mnemic_language.sentences.classify.classifier import weights
 from mnemic_language.sentences.clauses import Clause, clauses
 from mnemic_language.sentences.exclusion_rules import is_certain, left_out, mood_of, payload_follows

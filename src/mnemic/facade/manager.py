@@ -14,7 +14,7 @@ from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.runtime.event_loop_thread import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, M, awaited, blocking
 from mnemic.types import Actor, AuditEvent

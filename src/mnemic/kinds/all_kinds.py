@@ -10,8 +10,8 @@ from mnemic.kinds.view import KindView
 from mnemic.requests import NewMemory
 from mnemic.runtime.sync_facade import CallMode, M, awaited, given_as, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
-from mnemic.types.catalog import CATALOG, Home, kind_of
 from mnemic.types.identity import new_id
+from mnemic.types.memory_kinds import CATALOG, Home, kind_of
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

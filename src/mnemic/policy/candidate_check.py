@@ -15,7 +15,7 @@ from mnemic.errors import (
 )
 from mnemic.policy.budget import Budget
 from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, SHORTEST_TTL
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Kind
 from mnemic.types.values import canonical_key, clean_content
 from mnemic_language.text.normalise import invisible

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from mnemic.errors import InvalidInput
-from mnemic.policy.rules import MAX_TTL_DAYS, Policy
+from mnemic.policy.key_rules import MAX_TTL_DAYS, Policy
 from mnemic.types import Candidate, Kind, Memory
-from mnemic.types.catalog import CATALOG
+from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.values import duration_of
 
 FOREVER = timedelta(days=999_999_999)

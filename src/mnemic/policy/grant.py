@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, ScopeDenied, escape_detail
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import Policy, checked_levels
+from mnemic.policy.key_rules import Policy, checked_levels
 from mnemic.reason_codes import (
     CONSENT_REQUIRED,
     KEY_DENIED_EXECUTION,
@@ -20,7 +20,7 @@ from mnemic.reason_codes import (
     SCOPE_DENIED_EXECUTION,
 )
 from mnemic.types import Actor, Blocked, Candidate, Level
-from mnemic.types.catalog import CATALOG
+from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.values import canonical_key, checked_share
 
 if TYPE_CHECKING:

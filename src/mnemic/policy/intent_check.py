@@ -9,7 +9,7 @@ from typing import Any
 from mnemic.errors import InvalidInput, InvalidIntent
 from mnemic.policy.budget import Budget
 from mnemic.policy.candidate_check import MAX_CONTENT_CHARS
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Intent, Kind
 from mnemic.types.values import canonical_key, clean_content
 

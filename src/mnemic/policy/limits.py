@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.policy.grant import consent_required, quota_exceeded, retention_denied
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.reason_codes import QUOTA_EXCEEDED
 from mnemic.types import Candidate, Kind, Level, Usage
 from mnemic.types.values import canonical_key

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
+from mnemic.policy.key_rules import EntityReading, Policy
 from mnemic.policy.limits import Limits
-from mnemic.policy.redaction import RedactionRules
-from mnemic.policy.rules import EntityReading, Policy
+from mnemic.policy.redaction_policy import RedactionRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,10 +56,19 @@ from mnemic.errors import InvalidConfig
 from mnemic.policy import strict_json
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
+from mnemic.policy.key_rules import (
+    EntityReading,
+    Expiry,
+    KeyRule,
+    OnChange,
+    OnModelFailure,
+    OnRefuted,
+    OnViolation,
+    Policy,
+)
 from mnemic.policy.limits import Limits, OnFull, Per, Quota, Retention
 from mnemic.policy.policy_bundle import PolicyBundle
-from mnemic.policy.redaction import RedactionRules
-from mnemic.policy.rules import EntityReading, Expiry, KeyRule, OnChange, OnModelFailure, OnRefuted, OnViolation, Policy
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.policy.similar_names import did_you_mean
 from mnemic.types import Kind, Level
 

@@ -30,7 +30,7 @@ from mnemic.policy.candidate_check import (
     ttl_within,
     value_of,
 )
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.reason_codes import DUPLICATE
 from mnemic.types import Candidate, Level, Skipped, Source
 from mnemic.types.values import canonical_key, clean_content

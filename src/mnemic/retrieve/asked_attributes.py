@@ -17,8 +17,8 @@ from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import RELATED
 from mnemic.types import Kind, Memory, Origin, Scope
 from mnemic.types.search import MESSAGE_CATEGORY
-from mnemic_language.compare.change_classifier import frame_of, framed
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_classifier import frame_of, framed
+from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.questions.key_questions import PREFERENCE
 from mnemic_language.questions.stated_work import Work, stated_work
 

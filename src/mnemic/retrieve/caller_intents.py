@@ -9,8 +9,8 @@ from typing import TypeVar
 from mnemic.errors import InvalidInput
 from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Intent, JsonValue, Kind, aware, window_of
-from mnemic.types.catalog import kind_of
-from mnemic.types.conditions import checked_filter
+from mnemic.types.filter_language import checked_filter
+from mnemic.types.memory_kinds import kind_of
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
 """Questions for a category: "Which sports do I do?" is answered by messages about tennis that never say "sport".
 
-The category is looked up in a small table of everyday categories and their members (`kinds_of_things.json`). In the
+The category is looked up in a small table of everyday categories and their members (`category_members.json`). In the
 keyword list a message that contains a member counts as one that contains a part of a query word, as with the synonym
 operators of search engines. The list of those messages is added to the others without a separate weight.
 """
@@ -51,7 +51,7 @@ COUNTS: Mapping[str, float] = MappingProxyType({INSTANCES: 0.35, ANSWERS: 0.35, 
 
 @cache
 def _table() -> Mapping[str, str]:
-    read: dict[str, str] = json.loads(get_data("mnemic.retrieve", "kinds_of_things.json") or b"{}")
+    read: dict[str, str] = json.loads(get_data("mnemic.retrieve", "category_members.json") or b"{}")
     return {" ".join(terms(kind)): words for kind, words in read.items()}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from mnemic.ports import Snapshot
 from mnemic.retrieve.data_index import DataIndex
 from mnemic.types import Memory, Status, Where
-from mnemic.types.conditions import checked_filter, meets
+from mnemic.types.filter_language import checked_filter, meets
 
 PAGE = 500
 """Memories that are read at a time."""

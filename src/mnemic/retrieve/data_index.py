@@ -15,7 +15,7 @@ from typing import Any
 
 from mnemic.ports import ChangeFeed, ScopeChanges, Snapshot
 from mnemic.types import Scope, Where
-from mnemic.types.conditions import meets
+from mnemic.types.filter_language import meets
 
 MAX_INDEXED = 1_000_000
 """Maximum number of memories of all scopes together whose data is cached; the least recently used scope is evicted."""

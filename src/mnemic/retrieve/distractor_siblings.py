@@ -17,7 +17,7 @@ from itertools import pairwise
 from pkgutil import get_data
 
 from mnemic.types import Memory, Scored
-from mnemic_language.compare.vocabulary import products
+from mnemic_language.frames.vocabulary import products
 
 BEHIND, BEHIND_STATED = 0.8, 0.5
 """Part of its score that such a message keeps, and such a statement, which names its subject itself."""

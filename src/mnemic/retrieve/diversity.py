@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from mnemic.types import Kind, Memory, Signals
-from mnemic_language.compare.vocabulary import plain
+from mnemic_language.frames.vocabulary import plain
 
 Entry = tuple[str, float, str]
 """A memory with its score and the reason why it is there."""

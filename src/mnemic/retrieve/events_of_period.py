@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from mnemic.ports import Snapshot
 from mnemic.retrieve.question import Question
 from mnemic.types import Kind, Memory, Scored, Where
-from mnemic_language.compare.change_classifier import frame_of
+from mnemic_language.changes.change_classifier import frame_of
 from mnemic_language.questions.time_only import (
     asked_about,
     asks_lately,

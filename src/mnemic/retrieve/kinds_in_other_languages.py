@@ -1,8 +1,8 @@
 """Questions for a kind of thing in six other languages: "Welchen Sport mache ich?" is answered by "Ich spiele Tennis".
 
 The table (`kinds_in_other_languages.json`, written for this project) has everyday kinds and their members in German,
-French, Spanish, Italian, Portuguese and Dutch, as `kinds_of_things.json` has in English. A question is looked up in its
-own language alone: a word of one may mean something else in another.
+French, Spanish, Italian, Portuguese and Dutch, as `category_members.json` has in English. A question is looked up in
+its own language alone: a word of one may mean something else in another.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class Searcher:
         split it. `named` keeps only memories that the query names. With `known_at` memories are searched in their state
         of that time. `asked_at` is the reference for times such as "last week". `hidden` reads the keys of which
         nothing may be found, in place of those of `where`, so that embedding need not wait for them. `data` is a filter
-        on the data of memories that applies to every list (`mnemic.types.conditions`).
+        on the data of memories that applies to every list (`mnemic.types.filter_language`).
 
         Raises MnemicError if every list fails.
         """

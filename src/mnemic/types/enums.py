@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 
 
 class Kind(StrEnum):
-    """The seven kinds of memory; `mnemic.types.catalog` has the guarantees of each."""
+    """The seven kinds of memory; `mnemic.types.memory_kinds` has the guarantees of each."""
 
     WORKING = "working"
     SHORT_TERM = "short_term"

@@ -21,7 +21,7 @@ class Intent(Serialisable):
 
     `as_of` selects what was true at that time, `known_at` what was believed at that time; both together, what was
     believed then about that time. `parts` are the questions that `query` consists of, each also searched separately; if
-    empty, rules split the query. `where` filters by the data of memories (`mnemic.types.conditions`).
+    empty, rules split the query. `where` filters by the data of memories (`mnemic.types.filter_language`).
     """
 
     query: str = field(repr=False)

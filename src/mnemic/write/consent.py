@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Actor
 from mnemic.types.identity import token_of
 from mnemic.types.values import canonical_key

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mnemic.errors import InvalidConfig
 from mnemic.policy.expiry_rule import bounded, end_of
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import (
     SHARED,
     Actor,
@@ -26,8 +26,8 @@ from mnemic.types import (
     VectorSpace,
     subject_of,
 )
-from mnemic.types.catalog import CATALOG, TRUST, KindSpec
-from mnemic_language.compare import LEAST_COSINE
+from mnemic.types.memory_kinds import CATALOG, TRUST, KindSpec
+from mnemic_language.changes import LEAST_COSINE
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock

@@ -16,7 +16,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Candidate, Kind, Scope
-from mnemic.types.catalog import CATALOG
+from mnemic.types.memory_kinds import CATALOG
 from mnemic.write.draft import Draft
 from mnemic_language.text.normalise import nfkc
 

@@ -9,7 +9,7 @@ from mnemic.errors import InvalidInput, MemoryNotFound, WriteBlocked
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import LOWER_TRUST
 from mnemic.types import SHARED, Actor, ForgetResult, Memory, Origin, Scope, Trust, subject_of
-from mnemic.types.catalog import TRUST
+from mnemic.types.memory_kinds import TRUST
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import delete_memories, derived_from, remove

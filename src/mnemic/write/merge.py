@@ -23,7 +23,7 @@ from mnemic.types import Memory, Outcome, Status, Vector
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
 from mnemic.write.write_job import rounded
-from mnemic_language.compare import KEPT
+from mnemic_language.changes import KEPT
 from mnemic_language.compare.word_comparison import Statement, beyond
 
 _LONGEST_JOINED = 1000

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import BudgetSpent, EmbedderFailed, InvalidConfig, InvalidInput, SpaceMismatch, StoreFailed
 from mnemic.policy.grant import Grant
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import (
     Actor,
     Candidate,

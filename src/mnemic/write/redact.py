@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.reason_codes import PII_BLOCKED
 from mnemic.types import Candidate, Detector, JsonValue
 from mnemic.types.values import canonical_key

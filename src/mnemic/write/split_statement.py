@@ -13,12 +13,12 @@ from mnemic.types import REST_OF, Candidate, Kind, Memory, Outcome, Source, Stat
 from mnemic.types.identity import new_id
 from mnemic.write.draft import Decision, Draft, VectorsMissing
 from mnemic.write.fingerprint import fingerprint_of
-from mnemic_language.compare.change_classifier import frame_of, framed, judge
+from mnemic_language.changes.change_classifier import frame_of, framed, judge
+from mnemic_language.changes.labelled_lists import labelled, rest_of_list
+from mnemic_language.changes.statement_parts import rest
 from mnemic_language.compare.counted_lists import recounted
-from mnemic_language.compare.denials import denies_item, has_denied
-from mnemic_language.compare.labelled_lists import labelled, rest_of_list
-from mnemic_language.compare.statement_frame import Frame
-from mnemic_language.compare.statement_parts import rest
+from mnemic_language.endings.denials import denies_item, has_denied
+from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.sentences.unresolved_references import is_broken_off
 
 NEAR_ENOUGH = 0.5

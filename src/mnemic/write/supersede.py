@@ -19,16 +19,16 @@ from mnemic.write.contradictions import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import SimilarMemory, closed
-from mnemic_language.compare.amended_values import amended, amended_value
-from mnemic_language.compare.certain_changes import amending, may_change_certainly
-from mnemic_language.compare.change_bounds import ChangeBounds
-from mnemic_language.compare.change_classifier import Change, bears, frame_of, framed, judge, strangers
-from mnemic_language.compare.change_evidence import is_evident
-from mnemic_language.compare.change_features import apart
-from mnemic_language.compare.changes_between_people import is_plain_change
-from mnemic_language.compare.statement_frame import Frame
-from mnemic_language.compare.statement_parts import frames_of_parts
-from mnemic_language.compare.which_of_several import ended_one_of
+from mnemic_language.changes.amended_values import amended, amended_value
+from mnemic_language.changes.certain_changes import amending, may_change_certainly
+from mnemic_language.changes.change_bounds import ChangeBounds
+from mnemic_language.changes.change_classifier import Change, bears, frame_of, framed, judge, strangers
+from mnemic_language.changes.change_evidence import is_evident
+from mnemic_language.changes.change_features import apart
+from mnemic_language.changes.changes_between_people import is_plain_change
+from mnemic_language.changes.statement_parts import frames_of_parts
+from mnemic_language.changes.which_of_several import ended_one_of
+from mnemic_language.frames.statement_frame import Frame
 
 IN_PART_COSINE = 0.3
 """The cosine from which the parts of a statement are judged one by one."""

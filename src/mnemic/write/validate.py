@@ -17,7 +17,7 @@ from mnemic.errors import InvalidInput
 from mnemic.policy.candidate_check import MAX_CONTENT_CHARS
 from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, lifetime
 from mnemic.types import Candidate, JsonValue, Kind, Origin, Source
-from mnemic.types.catalog import CATALOG
+from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.values import canonical_key, clean_content
 from mnemic.write.draft import MAX_CONTENT_BYTES, Draft
 

@@ -110,7 +110,7 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
 
 def is_bare_correction(text: str) -> bool:
     """Return True for a short statement that does nothing but correct the one before it: "Sorry, I meant Zeiss"."""
-    from mnemic_language.compare.frame_expressions import AMENDS
+    from mnemic_language.frames.frame_expressions import AMENDS
     from mnemic_language.text.normalise import bare
 
     return AMENDS.match(bare(text)) is not None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic_language.compare.change_classifier import cosine_of, frame_of, framed, judge, likelihood, required
-from mnemic_language.compare.change_features import NAMES, apart, features
-from mnemic_language.compare.statement_frame import Frame, stem
+from mnemic_language.changes.change_classifier import cosine_of, frame_of, framed, judge, likelihood, required
+from mnemic_language.changes.change_features import NAMES, apart, features
+from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_testing.record_store.fixtures import memory
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from mnemic_eval.texts import statements
 from mnemic_eval.train_change_classifier import examples
-from mnemic_language.compare.certain_changes import CERTAIN_CHANGES, rules_for
-from mnemic_language.compare.change_bounds import ChangeBounds
-from mnemic_language.compare.change_classifier import Change, judge
-from mnemic_language.compare.change_features import OUTGROWN_COSINE
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.certain_changes import CERTAIN_CHANGES, rules_for
+from mnemic_language.changes.change_bounds import ChangeBounds
+from mnemic_language.changes.change_classifier import Change, judge
+from mnemic_language.changes.change_features import OUTGROWN_COSINE
+from mnemic_language.frames.statement_frame import Frame
 
 CROWDS = (1, 2, 6, 7, 12, 32)
 EXAMPLES = sorted(examples(), key=lambda one: (one.known, one.said))

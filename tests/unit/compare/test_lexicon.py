@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic_eval.texts import statements
-from mnemic_language.compare.change_classifier import judge
-from mnemic_language.compare.lexicon import Lexicon, Mark, branches_of_pattern, mark_of_phrase
-from mnemic_language.compare.statement_frame import Frame
-from mnemic_language.compare.vocabulary import _data, attribute_words, cue_words, plain, value_sorts, word_classes
+from mnemic_language.changes.change_classifier import judge
+from mnemic_language.frames.lexicon import Lexicon, Mark, branches_of_pattern, mark_of_phrase
+from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.frames.vocabulary import _data, attribute_words, cue_words, plain, value_sorts, word_classes
 
 PHRASES = sorted({phrase for by in _data("cues").values() for told in by.values() for phrase in told})
 SAID = [

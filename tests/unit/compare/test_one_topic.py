@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic_language.compare.change_classifier import cosine_of, framed, judge
-from mnemic_language.compare.change_features import indifferent, new_value, revalues
+from mnemic_language.changes.change_classifier import cosine_of, framed, judge
+from mnemic_language.changes.change_features import indifferent, new_value, revalues
 
 TOPIC = [
     ("I'm really into ceramics, it calms me.", "On Sunday I finally took my nephews to a ceramics class."),

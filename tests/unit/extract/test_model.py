@@ -8,7 +8,7 @@ import pytest
 from mnemic.errors import InvalidInput, MnemicError, ModelInvalidJson, ModelTimeout
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Candidate, Completion, Deadline, Message, Origin, Prompt
 
 TEXT = "For future updates, write in English, keep replies concise, and remember that I am enterprise tier."

@@ -13,7 +13,7 @@ from mnemic.extract import Extraction
 from mnemic.extract.message_context import MessageContext
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Completion, Deadline, Kind, Level, Memory, Message, Prompt, Scope
 
 TEXT = "I row on the lake each Tuesday. My locker at the pool is 81."

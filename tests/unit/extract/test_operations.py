@@ -16,7 +16,7 @@ from mnemic.errors import InvalidInput
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.message_context import MessageContext, known_key
 from mnemic.extract.model_extractor import ModelExtractor
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Scope, Trust
 from mnemic.types.trace import RunReport
 from mnemic_models.openai_completer import OpenAICompleter

@@ -11,8 +11,8 @@ from mnemic.errors import BudgetSpent
 from mnemic.extract import Extraction
 from mnemic.extract.rule_extractor import MAX_SKIPPED, MAX_STATEMENTS, RuleExtractor, _sentence
 from mnemic.policy.budget import Budget
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Deadline, Message, Origin
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -8,7 +8,7 @@ import pytest
 
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
 from mnemic_language.sentences.temporary_states import is_in_jest, is_passing_state, takes_back_in_jest
 

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
 from mnemic_language.sentences.classify.classifier import LABELS, Opinion
 from mnemic_language.sentences.statements import Piece, Statement, decided, is_order

@@ -4,7 +4,7 @@ import pytest
 
 from mnemic.extract.grounding import ground
 from mnemic.extract.vetting import veto
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Message, Source
 
 

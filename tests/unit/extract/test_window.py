@@ -15,7 +15,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.message_context import WINDOW_TURNS
 from mnemic.extract.model_extractor import WINDOW_CHARS, ModelExtractor, windows
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import BETWEEN_PEOPLE, Actor, Message
 from mnemic.types.trace import RunReport
 from mnemic_models.openai_completer import OpenAICompleter

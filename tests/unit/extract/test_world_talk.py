@@ -7,7 +7,7 @@ import pytest
 from mnemic.extract import Extraction
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Deadline, Message
 from mnemic_language.sentences.classify.classifier import weights

@@ -14,7 +14,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, ScopeDenied, SpaceMismatch, VersionConflict
 from mnemic.policy.grant import Grant
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import (
     Actor,
     Candidate,
@@ -29,7 +29,7 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
-from mnemic_importers.conversations import read_conversation
+from mnemic_importers.file_readers import read_conversation
 from mnemic_maintenance.archive import ArchivedMemory, read_line
 from mnemic_maintenance.reembed import reembed
 from mnemic_sqlite import SqliteStore

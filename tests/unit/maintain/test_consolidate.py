@@ -16,8 +16,8 @@ from mnemic.errors import InvalidInput
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.policy.budget import Budget
+from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import Limits
-from mnemic.policy.rules import Policy
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.derived_memories import DERIVED, sources_of

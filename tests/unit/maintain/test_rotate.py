@@ -15,7 +15,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, KeyFailed, MemoryNotFound, NotSupported
 from mnemic.policy.grant import Grant
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.types import Actor, Deadline, Level, Scope, Vector
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_sqlite import SqliteStore

@@ -12,8 +12,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
+from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import Limits
-from mnemic.policy.rules import Policy
 from mnemic.types import Actor, Kind
 from mnemic.write import turn_log
 from mnemic.write.turn_log import TurnTexts, keep_turn, turns_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
 from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, Lifetime, bounded, end_of, lifetime, ttl_of
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Candidate, Kind, Level, Memory, Scope, Source
 
 DAY = timedelta(days=1)

@@ -7,7 +7,7 @@ import pytest
 from mnemic.errors import BudgetSpent, InvalidConfig, ScopeDenied
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant, admit, admit_intent, consent_required, retention_denied
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Blocked, Candidate, Intent
 
 POLICY = Policy.of("language", KeyRule("declared_tier", sensitive=True), levels=frozenset({"user", "workspace"}))

@@ -8,7 +8,7 @@ import pytest
 from mnemic.errors import RunStopped
 from mnemic.policy.budget import Budget
 from mnemic.policy.intent_check import check_intent
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Kind
 
 POLICY = Policy.of("language", "response_style", levels=frozenset({"user", "workspace"}))

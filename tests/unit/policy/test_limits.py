@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.limits import Consents, LimitCheck, Limits, Per, Quota, Retention
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Candidate, Kind, Usage
 
 DAY = timedelta(days=1)

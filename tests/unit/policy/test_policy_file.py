@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import guard_data, load_guard, load_policy, read_guard, with_earlier_names
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Kind
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from mnemic.errors import ModelEmpty, ModelInvalidJson, ModelInvalidSchema, RunStopped
 from mnemic.policy.budget import Budget
 from mnemic.policy.intent_check import MAX_PARTS, check_intent
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.proposal_check import (
     check_answer,
     check_candidate,
@@ -21,7 +22,6 @@ from mnemic.policy.proposal_check import (
     drop_duplicates,
     parse_json,
 )
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Candidate, Kind
 
 POLICY = Policy.of(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig
-from mnemic.policy.redaction import MOST_REGIONS, NAMES, Action, RedactionRules
+from mnemic.policy.redaction_policy import MOST_REGIONS, NAMES, Action, RedactionRules
 
 COUNTRIES = ("DE", "AT", "CH", "FR", "IT", "ES", "NL", "BE", "PL")
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Kind
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.bootstrap import with_names
 from mnemic.errors import InvalidConfig
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 
 
 def test_names_without_the_extra_are_refused_and_not_silently_left(monkeypatch: pytest.MonkeyPatch) -> None:

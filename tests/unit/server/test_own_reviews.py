@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_stores.in_memory_store import InProcessStore

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys

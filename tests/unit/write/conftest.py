@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Candidate, Memory, Origin, Source, Status, Vector, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Kind, Level, Origin, Outcome, Source, Status, Where
 
 DAY = timedelta(days=1)

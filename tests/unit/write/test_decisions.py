@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Outcome, Source, Status
 from mnemic.write.contradictions import by_key, contradicted, deduplicated, opposing, pending
 from mnemic.write.draft import Draft, WriteRules

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Kind, Outcome
 
 DAY = timedelta(days=1)

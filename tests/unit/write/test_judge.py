@@ -12,8 +12,8 @@ import pytest
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Kind, Origin, Outcome, Status, WriteReceipt
 from mnemic.write.model_judge import ModelJudge
 from mnemic_models.openai_completer import OpenAICompleter

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemic.policy.rules import KeyRule, Policy
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Deadline, Kind, Origin, Outcome, Source, Status
 from mnemic.write.draft import WriteRules
 from mnemic.write.model_judge import Judgement, Verdict

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import StoreUnavailable
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Deadline, Level, Origin, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
 from tests.projections import Copy

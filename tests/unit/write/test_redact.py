@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.policy.redaction import MOST_REGIONS, RedactionRules
+from mnemic.policy.redaction_policy import MOST_REGIONS, RedactionRules
 from mnemic.types import Candidate, Found, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.redact import Redactor, redact_candidate, redact_value

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Actor, Origin, Outcome, Status
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Actor, Candidate, Kind, Source
 from mnemic.write.draft import Draft, WriteRules
 from mnemic.write.validate import validate

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mnemic.types import Message, Origin
-from mnemic_importers.conversations import Item
+from mnemic_importers.file_readers import Item
 
 
 def items(records: Iterator[Any], name: str) -> Iterator[Item]:

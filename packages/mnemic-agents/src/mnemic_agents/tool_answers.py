@@ -12,7 +12,7 @@ from mnemic.errors import InvalidInput
 from mnemic.inject import SourceEntry, account_for
 from mnemic.inject.escape import defused, visible
 from mnemic.types import Actor, Deadline, Hit, Intent, Memory, RecallRequest, RecallResult, WriteReceipt
-from mnemic.types.conditions import checked_filter
+from mnemic.types.filter_language import checked_filter
 from mnemic.types.values import aware
 from mnemic.write.turn_log import TurnTexts
 

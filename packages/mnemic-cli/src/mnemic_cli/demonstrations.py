@@ -16,7 +16,7 @@ from mnemic_cli.file_import import Intake, Summary
 from mnemic_cli.processes import Turn, joined, run_turn
 from mnemic_cli.rendering import result_dict
 from mnemic_cli.terminal import one_line, printable
-from mnemic_importers.conversations import read_conversation
+from mnemic_importers.file_readers import read_conversation
 
 DATA = Path(__file__).parent / "demo_data"
 SHOWN_HITS = 3

@@ -26,8 +26,8 @@ from mnemic_cli.terminal import (
     say,
     tally,
 )
-from mnemic_importers.conversations import AUTO, formats, read_conversation
-from mnemic_importers.conversations.speakers import Speakers, speakers_in, with_user
+from mnemic_importers.file_readers import AUTO, formats, read_conversation
+from mnemic_importers.file_readers.speakers import Speakers, speakers_in, with_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
     from mnemic.types import Actor
     from mnemic_cli.file_import import Summary
-    from mnemic_importers.conversations import Item
+    from mnemic_importers.file_readers import Item
     from mnemic_maintenance.administration_verbs import Form
 
 SHOWN_FAILURES = 20
@@ -285,9 +285,9 @@ def _complain_of(failed: Sequence[tuple[str, str]], hints: Mapping[str, str]) ->
 
 def _require_file(file: str, file_format: str) -> None:
     """Raise InvalidInput before anything is opened, so that a typing error creates no empty memory file."""
-    from mnemic_importers.conversations import importers
-    from mnemic_importers.conversations.multi_file_exports import packed
-    from mnemic_importers.conversations.records import open_file
+    from mnemic_importers.file_readers import importers
+    from mnemic_importers.file_readers.multi_file_exports import packed
+    from mnemic_importers.file_readers.records import open_file
 
     importers(file_format)
     if file != "-" and packed(file) is None:

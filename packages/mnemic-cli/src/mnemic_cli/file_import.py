@@ -27,7 +27,7 @@ from mnemic.reason_codes import (
 from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
 from mnemic.types.trace import RunReport
 from mnemic_cli.failures import Exit, exit_code_of_run
-from mnemic_importers.conversations import Item
+from mnemic_importers.file_readers import Item
 from mnemic_maintenance.archive import Archived, ArchivedConsent, ArchivedMemory
 
 BATCH = 32

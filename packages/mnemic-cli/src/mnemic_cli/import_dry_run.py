@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
     from mnemic.types import Actor
     from mnemic.types.trace import RunReport
-    from mnemic_importers.conversations import Item
+    from mnemic_importers.file_readers import Item
 
 READ_MESSAGES = 200
 SAMPLES = 3

@@ -11,12 +11,12 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.policy.expiry_rule import ttl_of
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.requests import Request, given
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import CallMode, M
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Source, WriteReceipt
-from mnemic.types.catalog import CATALOG, kind_of
+from mnemic.types.memory_kinds import CATALOG, kind_of
 from mnemic_client.governance import RemoteGovernance
 from mnemic_client.memory import MemoryClient
 from mnemic_client.opening import AsyncClient

@@ -26,7 +26,7 @@ from mnemic.types import (
     WriteReceipt,
     from_json,
 )
-from mnemic.types.catalog import CATALOG
+from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.trace import RunReport
 from mnemic_client.conversation import RemoteConversation
 from mnemic_client.failures import failure_of

@@ -24,7 +24,7 @@ from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 from mnemic_eval import locomo, longmemeval
 from mnemic_eval.conditions import conditions
-from mnemic_eval.files import Unread, found, loaded
+from mnemic_eval.dataset_files import Unread, found, loaded
 from mnemic_eval.metrics import CONFIDENCE, interval
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import SPLITS

@@ -17,9 +17,9 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Message
 from mnemic_eval import chats
 from mnemic_eval.chats import Chat, ChatSet, Question
-from mnemic_eval.files import Unread, found, messages_of
+from mnemic_eval.dataset_files import Unread, found, messages_of
 from mnemic_eval.pinned import Wish
-from mnemic_importers.conversations.records import open_file, records
+from mnemic_importers.file_readers.records import open_file, records
 
 FILES = ("beam_100k.jsonl*", "beam_500k.jsonl*", "beam_1m.jsonl*", "beam_10m.jsonl*", "*.jsonl*")
 WISHES = {"instruction_following": "instruction_being_tested", "preference_following": "preference_being_tested"}

@@ -1,10 +1,10 @@
 """Long chats between two people, captured in order: the memories stored, and the memories superseded.
 
-PATH is the file or folder of LoCoMo, of REALTALK, or of talk in plain text (`mnemic_eval.talk`). Each speaker of a chat
-is a user, whose messages are captured in order, with those of the others as context, as an agent that listens to the
-talk would. No label says
-what is worth keeping of such a chat, so the figures count, and a sample drawn by the seed is written for a person to
-judge: of the stored memories, and all superseded or flagged ones with their replacements.
+PATH is the file or folder of LoCoMo, of REALTALK, or of talk in plain text (`mnemic_eval.chat_transcripts`). Each
+speaker of a chat is a user, whose messages are captured in order, with those of the others as context, as an agent that
+listens to the talk would. No label says what is worth keeping of such a chat, so the figures count, and a sample drawn
+by the seed is written for a person to judge: of the stored memories, and all superseded or flagged ones with their
+replacements.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunReport
 from mnemic_eval import realtalk
+from mnemic_eval.chat_transcripts import read_talk
 from mnemic_eval.chats import Chat
 from mnemic_eval.conditions import conditions
 from mnemic_eval.locomo import conversations
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.progress import Progress
 from mnemic_eval.replay import throwaway_engine
-from mnemic_eval.talk import read_talk
 
 TURNS = 4_000
 SAMPLE = 100

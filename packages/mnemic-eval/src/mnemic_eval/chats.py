@@ -21,7 +21,7 @@ from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 from mnemic_eval.ablation import Ablation
 from mnemic_eval.conditions import conditions
-from mnemic_eval.files import Unread
+from mnemic_eval.dataset_files import Unread
 from mnemic_eval.metrics import all_at, ndcg_at, recall_at
 from mnemic_eval.outcome import SEED, Asked, report, write_lines
 from mnemic_eval.pinned import FIGURES as STANDING_FIGURES

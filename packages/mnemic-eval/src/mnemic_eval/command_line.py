@@ -244,7 +244,7 @@ async def _calibrated(
     engine: MemoryEngine, data: Path | None, error: float, flagged: float, dry_run: bool
 ) -> dict[str, Any]:
     from mnemic.write.calibration import Calibration, keep
-    from mnemic_eval.calibration import calibrate, labelled_pairs
+    from mnemic_eval.threshold_calibration import calibrate, labelled_pairs
 
     space = engine.embedder.space
     if data is None:

@@ -31,7 +31,7 @@ from mnemic_eval.outcome import SPLITS
 from mnemic_eval.progress import Progress
 from mnemic_eval.samples import counted, drawn, share
 from mnemic_eval.single_extraction import Reader
-from mnemic_importers.conversations.records import open_file, records
+from mnemic_importers.file_readers.records import open_file, records
 from mnemic_language.text.analyse import terms
 
 SAME_WORDS = 0.5

@@ -28,7 +28,7 @@ from mnemic.ports import Embedder
 from mnemic.types import Actor, Candidate, Message
 from mnemic_eval import locomo
 from mnemic_eval.conditions import conditions
-from mnemic_eval.files import Unread
+from mnemic_eval.dataset_files import Unread
 from mnemic_eval.metrics import CONFIDENCE, interval
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import SPLITS

@@ -11,7 +11,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Kind
-from mnemic.types.catalog import CATALOG
+from mnemic.types.memory_kinds import CATALOG
 from mnemic_eval.floors import WARM
 from mnemic_eval.latency import Bench
 from mnemic_eval.metrics import percentiles

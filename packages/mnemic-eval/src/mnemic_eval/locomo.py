@@ -19,7 +19,7 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Message
 from mnemic_eval import chats
 from mnemic_eval.chats import Chat, ChatSet, Question
-from mnemic_eval.files import Unread, found, loaded, messages_of
+from mnemic_eval.dataset_files import Unread, found, loaded, messages_of
 
 FILES = ("locomo10.json", "locomo.json")
 FIGURES = ("recall@5", "recall@10", "recall@20")

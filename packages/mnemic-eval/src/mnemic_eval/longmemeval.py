@@ -29,13 +29,13 @@ from mnemic.types import Actor, Message
 from mnemic_eval.ablation import Ablation
 from mnemic_eval.as_of import AskedEarlier, Earlier, earlier_report
 from mnemic_eval.conditions import conditions
-from mnemic_eval.files import Unread, found, loaded, messages_of
+from mnemic_eval.dataset_files import Unread, found, loaded, messages_of
 from mnemic_eval.metrics import all_at, any_at, ndcg_at, recall_at
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import Asked, report, write_lines
 from mnemic_eval.progress import Progress
 from mnemic_eval.replay import Replayed, facts, throwaway_engine
-from mnemic_importers.conversations.timestamps import moment
+from mnemic_importers.file_readers.timestamps import moment
 
 FILES = ("longmemeval_s*.json*", "longmemeval_m*.json*", "longmemeval_oracle*.json*", "*.json*")
 FIGURES = ("session_any@5", "session_all@5", "turn_recall@5", "ndcg@10")

@@ -28,8 +28,8 @@ from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Candidate
 from mnemic_eval.conditions import conditions
-from mnemic_eval.files import found as file_in
-from mnemic_eval.files import loaded
+from mnemic_eval.dataset_files import found as file_in
+from mnemic_eval.dataset_files import loaded
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import SPLITS, Asked, report, write_lines
 from mnemic_eval.progress import Progress

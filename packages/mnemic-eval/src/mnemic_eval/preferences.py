@@ -17,13 +17,13 @@ from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 from mnemic_eval.conditions import conditions
-from mnemic_eval.files import found, loaded
+from mnemic_eval.dataset_files import found, loaded
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import SPLITS, Asked, report, write_lines
 from mnemic_eval.pinned import FIGURES, Wish, followed
 from mnemic_eval.progress import Progress
 from mnemic_eval.replay import Replayed, throwaway_engine
-from mnemic_importers.conversations.records import open_file, records
+from mnemic_importers.file_readers.records import open_file, records
 
 FILES = ("preferences*.json*", "*.jsonl", "*.json")
 OTHERS = 9

@@ -15,9 +15,9 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Message
 from mnemic_eval import chats
 from mnemic_eval.chats import Chat, ChatSet, Question
-from mnemic_eval.files import Unread, loaded, messages_of
+from mnemic_eval.dataset_files import Unread, loaded, messages_of
 from mnemic_eval.locomo import evidence_ids
-from mnemic_importers.conversations.records import open_file
+from mnemic_importers.file_readers.records import open_file
 
 FIGURES = ("recall@5", "recall@10", "recall@20")
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "commonsense"}

@@ -32,7 +32,7 @@ from mnemic.types import Actor, Candidate, Message, Source
 from mnemic_eval import languages, locomo
 from mnemic_eval.chats import Chat
 from mnemic_eval.conditions import conditions
-from mnemic_eval.files import Unread
+from mnemic_eval.dataset_files import Unread
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import SPLITS
 from mnemic_eval.progress import Progress, silent

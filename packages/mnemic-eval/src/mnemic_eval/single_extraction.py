@@ -12,7 +12,7 @@ from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.ports import Clock, Completer, Embedder
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.runtime.clock import SystemClock

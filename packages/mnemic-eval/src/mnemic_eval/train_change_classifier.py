@@ -1,4 +1,4 @@
-"""Training of `mnemic_language.compare.change_classifier` on generated sentences.
+"""Training of `mnemic_language.changes.change_classifier` on generated sentences.
 
 Run it by `python -m mnemic_eval.train_change_classifier`.
 
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from mnemic.ports import Embedder
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic_language.compare.change_classifier import cosine_of
-from mnemic_language.compare.change_features import NAMES, features
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.change_classifier import cosine_of
+from mnemic_language.changes.change_features import NAMES, features
+from mnemic_language.frames.statement_frame import Frame
 
 Floats = NDArray[np.float64]
 _STRANGERS = 25
@@ -175,7 +175,7 @@ def main() -> None:
     weights = fitted(rows, np.array([float(one.changes) for one in found]))
     named = {name: round(float(weight), 4) for name, weight in zip((*NAMES, "bias"), weights, strict=True)}
     said: dict[str, Any] = {
-        "about": "The weights of mnemic_language.compare.change_classifier, made by "
+        "about": "The weights of mnemic_language.changes.change_classifier, made by "
         "mnemic_eval.train_change_classifier."
     } | {
         "held_out": {name: round(figure, 4) for name, figure in held_out(found, rows).items()},

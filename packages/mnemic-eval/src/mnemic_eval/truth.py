@@ -44,7 +44,7 @@ from mnemic_eval.truth_match import (
     matches,
     shown,
 )
-from mnemic_importers.conversations.records import open_file, records
+from mnemic_importers.file_readers.records import open_file, records
 
 TOP = 3
 SEARCHED = 10

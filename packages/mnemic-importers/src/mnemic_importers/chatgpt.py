@@ -11,13 +11,13 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
-from mnemic_importers.conversations.fields import first, text
-from mnemic_importers.conversations.importer_interface import Importer
-from mnemic_importers.conversations.item import Item
-from mnemic_importers.conversations.multi_file_exports import Packed
-from mnemic_importers.conversations.records import Record
-from mnemic_importers.conversations.timestamps import moment
 from mnemic_importers.entries import began_at, entry, in_order, left_out, mapping, read, records_of, wrong
+from mnemic_importers.file_readers.fields import first, text
+from mnemic_importers.file_readers.importer_interface import Importer
+from mnemic_importers.file_readers.item import Item
+from mnemic_importers.file_readers.multi_file_exports import Packed
+from mnemic_importers.file_readers.records import Record
+from mnemic_importers.file_readers.timestamps import moment
 
 _ROLES = frozenset({"user", "assistant", "tool"})
 _PART_OF_EXPORT = re.compile(r"(?:^|/)conversations-\d{1,6}\.json$")

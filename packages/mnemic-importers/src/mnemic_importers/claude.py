@@ -14,13 +14,13 @@ from typing import Any
 from mnemic.errors import InvalidInput
 from mnemic.extract.messages import text_parts
 from mnemic.types import Candidate, Message, Origin, Source
-from mnemic_importers.conversations.fields import text
-from mnemic_importers.conversations.importer_interface import Importer
-from mnemic_importers.conversations.item import Item
-from mnemic_importers.conversations.multi_file_exports import Packed
-from mnemic_importers.conversations.records import Record
-from mnemic_importers.conversations.timestamps import moment
 from mnemic_importers.entries import began_at, entry, in_order, mapping, read, records_of
+from mnemic_importers.file_readers.fields import text
+from mnemic_importers.file_readers.importer_interface import Importer
+from mnemic_importers.file_readers.item import Item
+from mnemic_importers.file_readers.multi_file_exports import Packed
+from mnemic_importers.file_readers.records import Record
+from mnemic_importers.file_readers.timestamps import moment
 
 _ROLES: Mapping[str | None, str] = MappingProxyType({"human": "user", "assistant": "assistant"})
 _MEMORY_FILE = re.compile(r"(?:^|/)memories(?:/[^/]+)?\.json$")

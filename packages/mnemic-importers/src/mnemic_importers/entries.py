@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic_importers.conversations.item import Item, entry
-from mnemic_importers.conversations.multi_file_exports import Packed
-from mnemic_importers.conversations.records import Record, records
-from mnemic_importers.conversations.timestamps import moment
+from mnemic_importers.file_readers.item import Item, entry
+from mnemic_importers.file_readers.multi_file_exports import Packed
+from mnemic_importers.file_readers.records import Record, records
+from mnemic_importers.file_readers.timestamps import moment
 
 __all__ = ["began_at", "entry", "in_order", "left_out", "mapping", "read", "records_of", "wrong"]
 

@@ -9,8 +9,8 @@ from uuid import UUID, uuid5
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Kind, Level, Memory, Origin, Scope, Source, Status
-from mnemic_importers.conversations.fields import first
-from mnemic_importers.conversations.timestamps import moment
+from mnemic_importers.file_readers.fields import first
+from mnemic_importers.file_readers.timestamps import moment
 from mnemic_maintenance.archive import ArchivedMemory
 
 _NAMESPACE = UUID("6a1f4c5e-6f0d-5c0a-9c52-3d8a0f1d7e60")

@@ -14,12 +14,12 @@ from typing import Any
 from mnemic.errors import InvalidInput
 from mnemic.extract.messages import text_parts
 from mnemic.types import Candidate, Message, Origin, Source
-from mnemic_importers.conversations.fields import first, text
-from mnemic_importers.conversations.importer_interface import Importer
-from mnemic_importers.conversations.item import Item
-from mnemic_importers.conversations.records import Record
-from mnemic_importers.conversations.timestamps import moment
 from mnemic_importers.entries import entry, left_out, mapping, read
+from mnemic_importers.file_readers.fields import first, text
+from mnemic_importers.file_readers.importer_interface import Importer
+from mnemic_importers.file_readers.item import Item
+from mnemic_importers.file_readers.records import Record
+from mnemic_importers.file_readers.timestamps import moment
 
 _SPOKEN = frozenset({"user", "assistant"})
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
-from mnemic_importers.conversations.fields import text
-from mnemic_importers.conversations.importer_interface import Importer
-from mnemic_importers.conversations.item import Item
-from mnemic_importers.conversations.records import Record
 from mnemic_importers.entries import entry, left_out, mapping, read
+from mnemic_importers.file_readers.fields import text
+from mnemic_importers.file_readers.importer_interface import Importer
+from mnemic_importers.file_readers.item import Item
+from mnemic_importers.file_readers.records import Record
 
 _ROLES: Mapping[str | None, str] = MappingProxyType(
     {

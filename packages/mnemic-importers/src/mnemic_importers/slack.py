@@ -15,13 +15,13 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
-from mnemic_importers.conversations.fields import text
-from mnemic_importers.conversations.importer_interface import Importer
-from mnemic_importers.conversations.item import Item
-from mnemic_importers.conversations.multi_file_exports import Packed
-from mnemic_importers.conversations.records import Record, records
-from mnemic_importers.conversations.timestamps import moment
 from mnemic_importers.entries import entry, left_out, mapping
+from mnemic_importers.file_readers.fields import text
+from mnemic_importers.file_readers.importer_interface import Importer
+from mnemic_importers.file_readers.item import Item
+from mnemic_importers.file_readers.multi_file_exports import Packed
+from mnemic_importers.file_readers.records import Record, records
+from mnemic_importers.file_readers.timestamps import moment
 
 _MARKED = re.compile(r"<([^<>|]{1,2000})(?:\|([^<>]{0,2000}))?>")
 _EMOJI_CODE = re.compile(

@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any
 
 from mnemic.types import Message, Origin
-from mnemic_importers.conversations.fields import first, text
-from mnemic_importers.conversations.importer_interface import Importer
-from mnemic_importers.conversations.item import Item
-from mnemic_importers.conversations.records import Record
-from mnemic_importers.conversations.timestamps import moment
 from mnemic_importers.entries import entry, left_out, mapping, read, wrong
+from mnemic_importers.file_readers.fields import first, text
+from mnemic_importers.file_readers.importer_interface import Importer
+from mnemic_importers.file_readers.item import Item
+from mnemic_importers.file_readers.records import Record
+from mnemic_importers.file_readers.timestamps import moment
 
 
 def recognises(value: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
 from mnemic.types import Actor, Kind, Memory, Message
-from mnemic.types.catalog import DURABLE_KINDS, kind_of
+from mnemic.types.memory_kinds import DURABLE_KINDS, kind_of
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

@@ -10,8 +10,8 @@ from mnemic.kinds.view import KindView
 from mnemic.ports import SessionStore
 from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import ROLES, Deadline, Kind, Level, Message, Origin, Scope
-from mnemic.types.catalog import CATALOG
 from mnemic.types.identity import new_id
+from mnemic.types.memory_kinds import CATALOG
 from mnemic_kinds.compaction import Compaction, lineage, split, tokens_of
 from mnemic_maintenance.summarise import SUMMARY, shortened
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mnemic import requests
 from mnemic.errors import InvalidInput
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, WriteReceipt
 from mnemic.write.limiter import consents
 from mnemic_maintenance.maintenance_verbs import MaintenanceVerbs

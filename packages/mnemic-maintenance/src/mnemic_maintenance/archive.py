@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, VersionConflict
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.ports.optional_capabilities import SuppliedIdentifiers
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, LOWER_TRUST
@@ -31,7 +31,7 @@ from mnemic.types import (
     aware,
     lowered,
 )
-from mnemic.types.catalog import TRUST
+from mnemic.types.memory_kinds import TRUST
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, GateRefusal, blocked_receipt, keep, receipt_of

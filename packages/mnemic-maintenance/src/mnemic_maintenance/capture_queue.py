@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Memory, Message, Origin, Trust
-from mnemic.types.catalog import TRUST
 from mnemic.types.identity import new_id
+from mnemic.types.memory_kinds import TRUST
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
 from mnemic.write.consent import subject_token
 

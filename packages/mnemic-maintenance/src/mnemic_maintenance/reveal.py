@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mnemic.errors import NotSupported, RevealDenied
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Scope, subject_of
 from mnemic.unit_of_work import Mutation, apply

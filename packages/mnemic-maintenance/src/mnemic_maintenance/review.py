@@ -14,7 +14,7 @@ from typing import Any
 
 from mnemic.errors import MemoryNotFound, MnemicError, ReviewDenied, StoreFailed, VersionConflict
 from mnemic.policy.expiry_rule import bounded
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.reason_codes import DUPLICATE
 from mnemic.types import (
@@ -30,7 +30,7 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
-from mnemic.types.catalog import CATALOG
+from mnemic.types.memory_kinds import CATALOG
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.audited_changes import AuditedWriter
 from mnemic.write.commit import Gate, GateRefusal, keep, receipt_of

@@ -11,7 +11,7 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import LOWER_TRUST
 from mnemic.retrieve.export import accepted
 from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteReceipt
-from mnemic.types.catalog import TRUST
+from mnemic.types.memory_kinds import TRUST
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, GateRefusal, receipt_of
 from mnemic.write.draft import Draft

@@ -8,7 +8,7 @@ from datetime import timedelta
 from mnemic.errors import InvalidInput
 from mnemic.ports import AuditLog, RecordStore, SessionStore
 from mnemic.types import AuditEvent, Kind, Level, Memory, Scope, Status
-from mnemic.types.catalog import CATALOG
+from mnemic.types.memory_kinds import CATALOG
 
 PAGE = 500
 CONVERSATION = 200

@@ -14,7 +14,7 @@ from datetime import datetime
 from mnemic.engine.lineage import rests
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.policy.expiry_rule import bounded
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Scope, Status
 from mnemic.unit_of_work import Unit, commit

@@ -13,7 +13,7 @@ from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavail
 from mnemic.ports import Capabilities, Keyring, Reseal, Snapshot, Transaction
 from mnemic.ports.optional_capabilities import Damage
 from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
-from mnemic_postgres import damage, index_check, maintenance, next_space, outbox, reseal, spaces
+from mnemic_postgres import damage, index_check, maintenance, outbox, reseal, second_embedding_space, spaces
 from mnemic_postgres.audit_chain import collect
 from mnemic_postgres.connections import Session
 from mnemic_postgres.database_access import DatabaseAccess, OpenDatabase
@@ -259,14 +259,14 @@ class PostgresStore(JobTables, SingleReads):
         self._ready.next_space = space
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
-        return await next_space.unfilled(self._ready.as_owners, self._bodies, limit)
+        return await second_embedding_space.unfilled(self._ready.as_owners, self._bodies, limit)
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        return await next_space.fill(self._ready.as_owners, filled)
+        return await second_embedding_space.fill(self._ready.as_owners, filled)
 
     async def switch_space(self) -> bool:
         before = self._ready
-        space = await next_space.switch(before.as_owners)
+        space = await second_embedding_space.switch(before.as_owners)
         if space is None:
             return False
         self._opened = self._searching(before.database, space)

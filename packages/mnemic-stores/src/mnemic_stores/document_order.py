@@ -1,5 +1,5 @@
 """Order in which a query puts documents, and the namespaces that a listing names: one meaning for every document store.
-`mnemic.types.conditions` says which documents a filter accepts.
+`mnemic.types.filter_language` says which documents a filter accepts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mnemic.types import ListNamespaces, Namespace, Vector
-from mnemic.types.conditions import accepts, check_conditions, equal
+from mnemic.types.filter_language import accepts, check_conditions, equal
 from mnemic_language.text.keywords import keyword_scores
 
 __all__ = ["accepts", "best_first", "check_conditions", "cosines", "equal", "keyword_scores", "listed", "texts_in"]

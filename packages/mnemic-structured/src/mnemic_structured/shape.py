@@ -11,8 +11,8 @@ from itertools import product
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.types.conditions import accepts, check_conditions
 from mnemic.types.facets import day_facet, undated_facet, value_facet
+from mnemic.types.filter_language import accepts, check_conditions
 from mnemic_structured.iso_times import comparable
 from mnemic_structured.merge import merge
 from mnemic_structured.person_names import may_be_one, person_words
@@ -161,7 +161,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Check of one field and its condition; see `mnemic.types.conditions`. Times are compared as times."""
+    """Check of one field and its condition; see `mnemic.types.filter_language`. Times are compared as times."""
 
     path: tuple[str, ...]
     wanted: Any = field(repr=False)

@@ -79,7 +79,8 @@ class StructuredMemory(KindView[M]):
     @verb
     async def query(self, name: str, where: Mapping[str, Any] | None = None, *, limit: int = 50) -> Sequence[Memory]:
         """Return the newest `limit` (1 to 500) memories called `name` whose fields are as `where` wants them: a value,
-        or operators such as `{"$gte": low, "$lt": high}`; see `mnemic.types.conditions`. Times are compared as times.
+        or operators such as `{"$gte": low, "$lt": high}`; see `mnemic.types.filter_language`. Times are compared as
+        times.
 
         Raises InvalidInput (`invalid_input:shape`, `:field:<name>`, `:operator`, `:limit`).
         """

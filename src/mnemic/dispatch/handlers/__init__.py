@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic import requests
 from mnemic.dispatch import Handler
 from mnemic.dispatch.handlers.add import AddHandler, AddManyHandler
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 

@@ -23,7 +23,7 @@ from mnemic.runtime.event_loop_thread import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, DualModeApi, M, awaited, blocking, verb
 from mnemic.types import Actor, Hit, Message, Outcome, Status
 from mnemic.types import Memory as Kept
-from mnemic.types.conditions import checked_filter, meets
+from mnemic.types.filter_language import checked_filter, meets
 from mnemic_agents.compat.mem0_procedures import PROCEDURAL, summary
 from mnemic_agents.compat.mem0_settings import MemoryConfig, settings_of
 from mnemic_agents.compat.mem0_values import (

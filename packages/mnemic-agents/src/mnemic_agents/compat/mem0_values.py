@@ -15,7 +15,7 @@ from mnemic.inject.messages import text_of as said_in
 from mnemic.ports import RecordStore
 from mnemic.retrieve.export import plain
 from mnemic.types import Actor, Hit, Memory, Message, Origin
-from mnemic.types.conditions import meets
+from mnemic.types.filter_language import meets
 
 _LOG = logging.getLogger(__name__)
 IDS = ("user_id", "agent_id", "run_id")
@@ -110,8 +110,9 @@ def _identifier(name: str, value: object) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Parsed filter: the owner of the memories, and a condition on their data (`mnemic.types.conditions`). `owner` None
-    means any user.
+    """Parsed filter: the owner of the memories, and a condition on their data (`mnemic.types.filter_language`).
+
+    `owner` None means any user.
     """
 
     owner: Ids | None

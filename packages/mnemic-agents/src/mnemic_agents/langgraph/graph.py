@@ -19,7 +19,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
 from mnemic.inject.token_count import counter_of
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic_agents.langgraph.store_memory import StoreMemory
 from mnemic_agents.steps import (
     EDGES,

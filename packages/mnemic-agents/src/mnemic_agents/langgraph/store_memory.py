@@ -9,7 +9,7 @@ from typing import Any
 from langgraph.store.base import BaseStore
 
 from mnemic.inject.memory_source import TRUSTED_ORIGINS
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 from mnemic.write.turn_log import TurnTexts

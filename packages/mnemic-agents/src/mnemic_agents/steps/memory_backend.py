@@ -20,8 +20,8 @@ from mnemic.extract import Extraction
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.inject.injection_log import record_injection
 from mnemic.inject.memory_source import is_trusted, said_by
+from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
-from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import (
     Actor,
     Candidate,

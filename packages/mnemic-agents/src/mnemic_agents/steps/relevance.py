@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mnemic.policy.rules import Policy
+from mnemic.policy.key_rules import Policy
 from mnemic.retrieve.preference_relevance import ParsedRequest
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
-from mnemic_importers.conversations.fields import text
-from mnemic_importers.conversations.importer_interface import Importer
-from mnemic_importers.conversations.item import Item, entry
-from mnemic_importers.conversations.records import Record
-from mnemic_importers.conversations.timestamps import moment
+from mnemic_importers.file_readers.fields import text
+from mnemic_importers.file_readers.importer_interface import Importer
+from mnemic_importers.file_readers.item import Item, entry
+from mnemic_importers.file_readers.records import Record
+from mnemic_importers.file_readers.timestamps import moment
 
 _SESSION = re.compile(r"session_(\d+)")
 

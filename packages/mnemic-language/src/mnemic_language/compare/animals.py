@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from mnemic_language.compare.statement_frame import Frame
-from mnemic_language.compare.vocabulary import animal_words
+from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.frames.vocabulary import animal_words
 
 
 def kinds_named(frame: Frame) -> frozenset[str]:

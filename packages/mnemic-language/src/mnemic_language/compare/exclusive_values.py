@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from mnemic_language.compare.statement_frame import Frame, stem
+from mnemic_language.frames.statement_frame import Frame, stem
 
 LONGEST_FAINT = 16
 """Words of a statement that may change a value by a faint word ("now", "again")."""

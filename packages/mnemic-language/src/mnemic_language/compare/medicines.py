@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mnemic_language.compare.statement_frame import Frame, stem
-from mnemic_language.compare.vocabulary import MEMBERS
+from mnemic_language.frames.statement_frame import Frame, stem
+from mnemic_language.frames.vocabulary import MEMBERS
 from mnemic_language.text.pattern import Pattern
 
 _DOSE = Pattern(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mnemic_language.compare.statement_frame import Frame
-from mnemic_language.compare.vocabulary import MEMBERS, plain
+from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.frames.vocabulary import MEMBERS, plain
 
 _PLACE = re.compile(
     r"\b(?i:in|into|to|from|near|at|aus|bei|nach|à|au|en|chez|a|em|no|na|uit|naar|te)\s+"

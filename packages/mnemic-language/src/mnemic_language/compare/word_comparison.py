@@ -17,9 +17,9 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from mnemic_language.compare.content_words import Word, glance, parts_of, starts_sentence, value_class, words_of
-from mnemic_language.compare.frame_expressions import without_in_the
-from mnemic_language.compare.word_lists import (
+from mnemic_language.frames.content_words import Word, glance, parts_of, starts_sentence, value_class, words_of
+from mnemic_language.frames.frame_expressions import without_in_the
+from mnemic_language.frames.word_lists import (
     ANTONYMS,
     NEGATIONS,
     NEGATIVE_PREFIXES,

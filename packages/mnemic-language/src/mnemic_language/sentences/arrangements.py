@@ -4,7 +4,7 @@ Paket kommt am Dienstag". They read like talk of the world, as no word in them n
 
 from __future__ import annotations
 
-from mnemic_language.compare.vocabulary import plain, word_classes
+from mnemic_language.frames.vocabulary import plain, word_classes
 from mnemic_language.text.pattern import Pattern
 
 LONGEST = 12

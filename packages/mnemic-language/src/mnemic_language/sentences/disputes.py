@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mnemic_language.compare.frame_expressions import DISPUTES
-from mnemic_language.compare.vocabulary import plain
+from mnemic_language.frames.frame_expressions import DISPUTES
+from mnemic_language.frames.vocabulary import plain
 from mnemic_language.text.pattern import Pattern
 
 LONGEST = 80

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.sentences.classify.classifier import weights
 from mnemic_language.sentences.clauses import sentences
 

@@ -6,8 +6,8 @@ present. The classifier, most of whose sentences are English, is less sure of th
 
 from __future__ import annotations
 
-from mnemic_language.compare.products import named_products
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.changes.products import named_products
+from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.sentences.activities import does_regularly
 from mnemic_language.sentences.tables import pattern
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from mnemic_language.compare.statement_frame import Frame
-from mnemic_language.compare.vocabulary import person_words, plain
+from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.frames.vocabulary import person_words, plain
 
 _OF = "'s"
 _OF_A_KIND = re.compile(

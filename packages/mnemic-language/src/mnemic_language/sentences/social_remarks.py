@@ -235,5 +235,5 @@ def _tells_nothing(said: str) -> bool:
 @lru_cache(maxsize=1)
 def _light() -> frozenset[str]:
     """Return the words that name nothing."""
-    data = json.loads(files(__package__).joinpath("data", "light.json").read_text(encoding="utf-8"))
+    data = json.loads(files(__package__).joinpath("data", "words_without_content.json").read_text(encoding="utf-8"))
     return frozenset(word for name, words in data.items() if name != "about" for word in words)

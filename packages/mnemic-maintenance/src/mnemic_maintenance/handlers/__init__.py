@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mnemic import requests
 from mnemic.dispatch.handlers.handler_table import Table
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic_maintenance.handlers.administration import (

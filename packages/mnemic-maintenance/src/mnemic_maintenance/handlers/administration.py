@@ -12,7 +12,7 @@ from typing import Any
 from mnemic.dispatch import Call, CheckedProposal
 from mnemic.dispatch.handlers.forget import AdministrationHandler
 from mnemic.errors import MemoryNotFound, NotSupported
-from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.ports import SessionStore
 from mnemic.types import Status
 from mnemic.write import consent

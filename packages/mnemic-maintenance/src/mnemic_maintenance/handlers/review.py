@@ -11,7 +11,7 @@ from mnemic.errors import ScopeDenied, WriteBlocked
 from mnemic.reason_codes import LOWER_TRUST
 from mnemic.requests import Restore
 from mnemic.types import Memory, Outcome, Scope, Status, WriteReceipt
-from mnemic.types.catalog import TRUST
+from mnemic.types.memory_kinds import TRUST
 from mnemic.write.commit import GateRefusal, blocked_receipt
 from mnemic.write.draft import Draft
 from mnemic.write.limiter import Limiter

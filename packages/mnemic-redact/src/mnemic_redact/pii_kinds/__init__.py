@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from mnemic_redact.finders import Finder, found, numbered
-from mnemic_redact.pii_kinds import documents, national_ids, stdnum_ids
+from mnemic_redact.pii_kinds import documents_and_accounts, national_ids, stdnum_ids
 from mnemic_redact.pii_kinds.credentials import secrets
 from mnemic_redact.pii_kinds.emails import emails, hidden_emails, spelled_emails
 from mnemic_redact.pii_kinds.iban import ibans
@@ -33,7 +33,7 @@ def _iban(text: str) -> Iterator[Found]:
 _NATIONAL_IDS = (
     numbered((*national_ids.numbers, *stdnum_ids.formed, stdnum_ids.named)),
     *national_ids.lettered,
-    *documents.medicare,
+    *documents_and_accounts.medicare,
 )
 
 
@@ -50,11 +50,11 @@ def detectors(regions: Sequence[str] = (), optional: Collection[str] = ()) -> tu
         Finder("CARD", cards),
         Finder("SSN", (numbered(ssns),)),
         Finder("NATIONAL_ID", _NATIONAL_IDS),
-        Finder("PASSPORT", documents.passports),
-        Finder("DRIVING_LICENCE", documents.licences),
-        Finder("BANK_ACCOUNT", documents.accounts),
-        Finder("VIN", documents.vehicles),
-        Finder("WALLET", documents.wallets),
+        Finder("PASSPORT", documents_and_accounts.passports),
+        Finder("DRIVING_LICENCE", documents_and_accounts.licences),
+        Finder("BANK_ACCOUNT", documents_and_accounts.accounts),
+        Finder("VIN", documents_and_accounts.vehicles),
+        Finder("WALLET", documents_and_accounts.wallets),
         Finder("EMAIL", (emails, hidden_emails, spelled_emails)),
         Finder("PHONE", (Phones(regions),)),
         Finder("MAC", macs),

@@ -115,7 +115,7 @@ def _changed(
     quotas: Sequence[Quota], limits: dict[str, int | None], kind: str | None, soft: float | None
 ) -> list[Quota]:
     """Return `quotas` with the values of the command line. Raises InvalidInput (`kind`)."""
-    from mnemic.types.catalog import kind_of
+    from mnemic.types.memory_kinds import kind_of
     from mnemic_maintenance.tenant_registry import with_limits
 
     chosen = None if kind is None else kind_of(kind)

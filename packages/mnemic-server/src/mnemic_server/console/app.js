@@ -5,7 +5,7 @@ import { el } from "./elements.js";
 import { follow, liveSign, unfollow } from "./live.js";
 import { button, failure, toastArea } from "./parts.js";
 import { GROUPS, mayOpen, pageAt } from "./page-list.js";
-import { themeSwitch } from "./scheme.js";
+import { themeSwitch } from "./theme_button.js";
 import { listenForKeys } from "./shortcuts.js";
 
 const main = el("main", { id: "main", tabindex: "-1" });

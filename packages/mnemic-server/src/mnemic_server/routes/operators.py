@@ -12,7 +12,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.json_output import usage_dict
 from mnemic.policy.limits import MINUTE, Quota
 from mnemic.types import Kind, Level, Scope, Usage
-from mnemic.types.catalog import CATALOG
+from mnemic.types.memory_kinds import CATALOG
 from mnemic_server.access import Operating, Reading, ServiceAdmin, TheService, principal_of
 from mnemic_server.activity import activity
 from mnemic_server.console_response_bodies import ActivityResponse, SettingsResponse

@@ -14,8 +14,8 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Actor, Message
 from mnemic_cli.file_import import Intake, Summary
 from mnemic_cli.import_dry_run import rehearse_beside
-from mnemic_importers.conversations import AUTO, Item, formats, read_bytes
-from mnemic_importers.conversations.speakers import speakers_in, with_user
+from mnemic_importers.file_readers import AUTO, Item, formats, read_bytes
+from mnemic_importers.file_readers.speakers import speakers_in, with_user
 from mnemic_server.access import Reading, ServiceContext, TheService, Writing
 from mnemic_server.console_response_bodies import FormatsResponse, UploadResponse
 from mnemic_server.parsed_body_route import ParsedBodyRoute

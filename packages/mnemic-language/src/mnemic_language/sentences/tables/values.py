@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from mnemic_language.compare.vocabulary import plain, product_names
+from mnemic_language.frames.vocabulary import plain, product_names
 from mnemic_language.sentences.tables import lower, tidy
 from mnemic_language.text.pattern import plain_letters
 

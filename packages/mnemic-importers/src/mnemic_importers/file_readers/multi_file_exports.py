@@ -1,0 +1,79 @@
+"""Exports of several files: a folder, or the zip that a product gives. Nothing is unpacked to disk."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BufferedReader, BytesIO
+from pathlib import Path
+
+from mnemic.errors import InvalidInput
+from mnemic_importers.file_readers.records import MAX_DOCUMENT_BYTES, STANDARD_INPUT
+
+MOST_FILES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The files of a folder or a zip at `path`, by their names in it, in order."""
+
+    path: Path
+    names: tuple[str, ...]
+    zipped: bool
+
+    def named(self, *endings: str) -> Iterator[str]:
+        """Yield the names that end so."""
+        return (name for name in self.names if name.casefold().endswith(endings))
+
+    def open(self, name: str) -> BufferedReader:
+        """Return the bytes of a file. Raises InvalidInput (`file:too_large`, `file:unreadable`)."""
+        try:
+            if self.zipped:
+                with zipfile.ZipFile(self.path) as archive, archive.open(name) as file:
+                    data = file.read(MAX_DOCUMENT_BYTES + 1)
+            else:
+                with (self.path / name).open("rb") as file:
+                    data = file.read(MAX_DOCUMENT_BYTES + 1)
+        except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError):
+            raise InvalidInput("file:unreadable", hint=f"{name} cannot be read") from None
+        if len(data) > MAX_DOCUMENT_BYTES:
+            raise InvalidInput("file:too_large", hint=f"{name}: more than {MAX_DOCUMENT_BYTES} bytes")
+        return BufferedReader(BytesIO(data))
+
+
+def packed(path: str | Path) -> Packed | None:
+    """Return the files of a folder or a zip; None for any other file. Raises InvalidInput (`file:too_large`)."""
+    place = Path(path)
+    try:
+        if str(path) == STANDARD_INPUT or not place.exists():
+            return None
+        if place.is_dir():
+            files = (one.relative_to(place).as_posix() for one in place.rglob("*") if one.is_file())
+            return Packed(place, _bounded(files), zipped=False)
+        if not zipfile.is_zipfile(place):
+            return None
+        with zipfile.ZipFile(place) as archive:
+            return Packed(place, _bounded(iter(archive.namelist())), zipped=True)
+    except InvalidInput:
+        raise
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return None
+
+
+def _bounded(names: Iterator[str]) -> tuple[str, ...]:
+    found = []
+    for name in names:
+        if _is_hidden(name):
+            continue
+        found.append(name)
+        if len(found) > MOST_FILES:
+            raise InvalidInput("file:too_large", hint=f"more than {MOST_FILES} files")
+    return tuple(sorted(found))
+
+
+def _is_hidden(name: str) -> bool:
+    """Return True for folders of a zip, and for files that programs keep next to a user's: macOS in a zip, the settings
+    and the bin of a note-taking program, version control.
+    """
+    return name.endswith("/") or any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))

@@ -1,0 +1,40 @@
+"""Evidence that a later statement is about the same matter as an earlier one.
+
+"Again", "only", "rather" and "left" occur in most talk. Such a faint word changes a statement only where both name the
+same attribute, thing or person, or give one thing two values. In a long chat something always resembles a remark.
+"""
+
+from __future__ import annotations
+
+from mnemic_language.changes.change_features import denied, takes_back
+from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort
+from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.frames.vocabulary import SLOTS
+
+PLAIN = frozenset({"end", "change", "correct"})
+"""Cues that say by themselves that something has changed."""
+TWO = 2
+"""Number of content words in common from which two statements are about one matter."""
+
+
+def is_faint(new: Frame) -> bool:
+    """Return True if only a faint word says that something has changed."""
+    return new.cues.isdisjoint(PLAIN) and "takes_back" not in new.cues
+
+
+def agree(old: Frame, new: Frame) -> bool:
+    """Return True if the two are about one matter: an attribute, a thing with a value, a name, a number or a day of
+    something that both mention, or two words of content.
+    """
+    if old.attributes & new.attributes or denied(old, new) or takes_back(old, new):
+        return True
+    if another_of_a_sort(old, new) or compound_of_a_sort(old, new) or (old.theme and old.theme <= new.stems):
+        return True
+    shared = old.stems & new.stems
+    if not shared:
+        return False
+    if new.theme and new.theme <= old.stems:
+        return True  # "My shoulder hurts", "My shoulder is fine again"
+    if shared & (old.names | old.called_stems) or len(shared) >= TWO or old.negated != new.negated:
+        return True
+    return any(old.slots(name) and new.slots(name) for name in SLOTS) or bool(old.numbers and new.numbers)

@@ -1,0 +1,260 @@
+"""Classifier: does a later statement supersede an earlier one?
+
+A logistic model over features of the two frames and the cosine of their texts
+(`mnemic_language.changes.change_features`), with its weights in `data/weights.json`;
+`mnemic_eval.train_change_classifier` trains them on generated sentences. Rules run first where they are certain:
+questions, quotations and hypothetical statements change nothing, and neither does a repetition.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import exp, log, log1p
+from operator import mul
+from pkgutil import get_data
+from typing import Protocol
+
+from mnemic_language.changes import KEPT, LEAST_COSINE
+from mnemic_language.changes.agreement import agree, is_faint
+from mnemic_language.changes.certain_changes import (
+    adds_another,
+    is_limited,
+    may_change_certainly,
+    moves_only,
+    rules_for,
+)
+from mnemic_language.changes.change_features import (
+    NAMES,
+    alike,
+    apart,
+    at_other_times,
+    denied,
+    features,
+    flips,
+    indifferent,
+    moved,
+    outgrown,
+    recounted,
+    revalued,
+    revalues,
+    takes_back,
+)
+from mnemic_language.endings.ended_by_others import tells_such_end
+from mnemic_language.endings.ended_objects import ends_something_else
+from mnemic_language.endings.left_jobs import leaves_work
+from mnemic_language.frames.conditional import depends
+from mnemic_language.frames.frame_expressions import DISPUTES, FROM_NOW_ON
+from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.frames.vocabulary import plain
+
+STRONG = frozenset({"end", "weak_end", "change", "correct"})
+"""Cues that explicitly end or replace a fact."""
+UNTURNED_COSINE = 0.3
+"""Minimum cosine if the new statement has no cue of a change."""
+NAMED_COSINE = 0.2
+"""Minimum cosine if a language model has named the earlier statement."""
+CERTAIN = 0.5
+"""Probability from which a statement supersedes another."""
+OPPOSED = 0.25
+"""The same if words contradict each other and few neighbours are compared: in a long chat words often contradict."""
+LONG, SHARED = 12, 0.15
+"""Number of content words that makes a statement a paragraph, and the smallest share of words that two paragraphs on
+one topic have in common.
+"""
+_STOPS = " .!"
+MOST_CORRECTING = 12
+"""Maximum length, in words, of a pure correction."""
+FEW = 6
+"""Number of neighbours up to which resemblance by chance is ignored."""
+CROWD, CROWDED = 1.5, 4
+"""Addition to the threshold in log odds: `CROWD * ln(1 + excess / CROWDED)` for `excess` neighbours beyond `FEW`. In a
+long chat many statements resemble each other.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Change that a later statement makes to an earlier one: `how` is `ended`, `corrected` or `changed`."""
+
+    how: str
+    probability: float
+
+
+def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: bool = False) -> Change | None:
+    """Judge the effect of `new`, a later statement of the same speaker, on `old`; None if `old` remains valid.
+
+    `among` is the number of neighbours that `new` is compared with: with more of them a chance resemblance is likelier,
+    so the threshold rises. `opposed`: the words of the two contradict each other, so the threshold falls.
+    """
+    # The cheap exclusions come first: most of the 24 to 32 neighbours of a statement are ruled out before any feature
+    # is computed (ADR 0099).
+    if new.plain in old.plain or (new.silent and not opposed and not may_change_certainly(new)):
+        return None  # a repetition of a part of `old`, or no effect
+    if strangers(old, new) or new.bygone or is_limited(new) or depends(old, new) or ends_something_else(old, new):
+        return None
+    # A contradiction in words counts only if both statements apply to the same occasion.
+    # Rules that are certain by themselves: a like turned into a dislike, another number of the same things.
+    if flips(old, new) or recounted(old, new):
+        return Change("changed", 1.0)
+    if any(rule(old, new) for rule in rules_for(new)) and not apart(old, new):
+        return Change(_how(new), 1.0)
+    if revalued(old, new, cosine) or outgrown(old, new, cosine):
+        return Change(_how(new), 1.0)
+    if adds_another(old, new):
+        return None
+    opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and _corrects(old, new))
+    # The model decides everything else; `mnemic_eval.train_change_classifier` trains it on these features.
+    probability = likelihood(old, new, cosine, opposed=opposed)
+    if opposed and probability and old.stems == new.stems:
+        probability = 1.0  # identical except for the contradiction: the number of neighbours is irrelevant
+    if probability < required(among, OPPOSED if opposed and among <= FEW else CERTAIN):
+        return None
+    # A high probability alone is not enough: without a strong word of change or another value, two statements on one
+    # topic usually hold side by side.
+    if _is_contained(old, new) if opposed else not _is_evident(old, new, among):
+        return None
+    return Change(_how(new), probability)
+
+
+def _is_evident(old: Frame, new: Frame, among: int) -> bool:
+    """Return True if a probable change is one: the two differ in a value or a strong word indicates it, and among many
+    neighbours a faint word does not do it alone.
+    """
+    if indifferent(old, new) or moves_only(old, new) or not (new.cues & STRONG or revalues(old, new)):
+        return False
+    # "I used to work as a clerk, but I quit" ends a former job, and no present one.
+    if {"past", "end"} <= new.cues and old.stems.isdisjoint(new.stems):
+        return False
+    return among <= FEW or not is_faint(new) or agree(old, new)
+
+
+def _is_contained(old: Frame, new: Frame) -> bool:
+    """Return True if the earlier statement contains what the later one says, with the same sign."""
+    return new.stems < old.stems and old.negated == new.negated and not new.turns
+
+
+def strangers(old: Frame, new: Frame) -> bool:
+    """Return True for two paragraphs with hardly a content word in common. Almost any paragraph contains a word of
+    change, ending or denial, and a monolingual embedder finds paragraphs in another language alike, so neither is
+    evidence.
+    """
+    if len(new.stems) < LONG:
+        return False  # asked first: most earlier statements need not be taken apart for it
+    fewest = min(len(old.stems), len(new.stems))
+    return fewest >= LONG and len(old.stems & new.stems) < SHARED * fewest
+
+
+def _corrects(old: Frame, new: Frame) -> bool:
+    """Return True if `new` retracts `old` and shares a content word with it, or is a pure correction by its length."""
+    return takes_back(old, new) and (bool(old.stems & new.stems) or len(new.tokens) <= MOST_CORRECTING)
+
+
+def _how(new: Frame) -> str:
+    """Return the kind of change, by the cues of the newer statement."""
+    if new.cues & {"correct", "weak_correct"}:
+        return "corrected"
+    ends = new.cues & {"end", "weak_end"} or leaves_work(new) or tells_such_end(new)
+    return "ended" if ends else "changed"
+
+
+def bears(old: Frame, new: Frame, cosine: float) -> bool:
+    """Return True if `new` may change `old`, given that a model has read both and judged so: no rule excludes it, and
+    they share a word, an attribute or enough meaning.
+    """
+    if old.plain == new.plain or apart(old, new):
+        return False
+    shared = old.stems & new.stems or old.attributes & new.attributes
+    if shared or cosine >= NAMED_COSINE or takes_back(old, new):
+        return True
+    return any(rule(old, new) for rule in rules_for(new))
+
+
+@lru_cache(maxsize=1024)
+def required(among: int, alone: float = CERTAIN) -> float:
+    """Return the probability that is asked for where `among` statements are compared, if `alone` is enough for one."""
+    odds = log(alone / (1 - alone)) + CROWD * log1p(max(0, among - FEW) / CROWDED)
+    return 1.0 / (1.0 + exp(-odds))
+
+
+def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) -> float:
+    """Return the probability that `new` takes the place of `old`, 0 to 1; `opposed` as in `judge`."""
+    if not (old.stems and new.stems):
+        return 0.0
+    if cosine < (LEAST_COSINE if new.turns else UNTURNED_COSINE) and not (denied(old, new) or alike(old, new)):
+        return 0.0
+    if old.plain == new.plain or not (opposed or moved(old, new) or takes_back(old, new)) or apart(old, new):
+        return 0.0
+    bias, *weights = _weights()
+    total = bias + sum(map(mul, weights, features(old, new, cosine)))
+    return 1.0 / (1.0 + exp(-total)) if total > -30 else 0.0
+
+
+class Source(Protocol):
+    """A source with the quoted words of a statement, where they are known."""
+
+    @property
+    def quote(self) -> str | None:
+        """The words, None where they are not known."""
+
+
+class StoredStatement(Protocol):
+    """A stored statement: its content, the key that it is a value of, and its source."""
+
+    @property
+    def content(self) -> str:
+        """The statement, or the value of its key."""
+
+    @property
+    def key(self) -> str | None:
+        """The key that the content is a value of."""
+
+    @property
+    def source(self) -> Source:
+        """The origin of the statement."""
+
+
+def frame_of(memory: StoredStatement) -> Frame:
+    """Return the frame of a memory: of its words with those of its key, or of the quote it was captured from."""
+    return framed(memory.content, memory.key, memory.source.quote)
+
+
+@lru_cache(maxsize=KEPT)
+def framed(content: str, key: str | None = None, quote: str | None = None) -> Frame:
+    """Return the frame of a content; for a value under a key, of the quote it was captured from. Words before it that
+    say from when on it is true, or that something else was wrong, belong to it.
+    """
+    if key is None:
+        return Frame(quote if quote is not None and quote != content and _is_opened(quote, content) else content)
+    return Frame(quote if quote and len(quote) > len(content) else f"{key.replace('_', ' ')}: {content}")
+
+
+def _is_opened(quote: str, content: str) -> bool:
+    if not quote.rstrip(_STOPS).casefold().endswith(content.rstrip(_STOPS).casefold()):
+        return False
+    return FROM_NOW_ON.match(quote) is not None or DISPUTES.match(plain(quote)) is not None
+
+
+def cosine_of(one: bytes | None, other: bytes | None) -> float:
+    """Return the cosine of two vectors of unit length; 0 where either is missing."""
+    if one is None or other is None or len(one) != len(other):
+        return 0.0
+    total: float = sum(map(mul, array("f", one), array("f", other)))
+    return total
+
+
+@lru_cache(maxsize=1)
+def _weights() -> tuple[float, ...]:
+    """Return the bias, then the weights in the order of `NAMES`."""
+    text = get_data(__package__, "data/weights.json") or b"{}"
+    found: dict[str, float] = json.loads(text)["weights"]
+    return tuple(found[name] for name in ("bias", *NAMES))
+
+
+@lru_cache(maxsize=1)
+def named_weights() -> Mapping[str, float]:
+    """Return the weight of each of the features, and the `bias`."""
+    return dict(zip(("bias", *NAMES), _weights(), strict=True))

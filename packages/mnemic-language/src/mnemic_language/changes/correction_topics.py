@@ -1,0 +1,28 @@
+"""Topics of corrections: a correction concerns an earlier statement of the same frame, however short the time between
+them.
+"""
+
+from __future__ import annotations
+
+from mnemic_language.frames.statement_frame import Frame, stem
+
+_NAMING = frozenset(
+    map(
+        stem,
+        "name number date day time place address answer spelling nom numero adresse datum nombre fecha direccion nome"
+        " data"
+        " indirizzo morada naam nummer adres".split(),
+    )
+)
+"""Stems of words for a value of whatever sort: "no, the name is Ingrid" may correct anything that has a name."""
+
+
+def on_another_topic(old: Frame, new: Frame) -> bool:
+    """Return True if a correction names what it gives a value, and the earlier statement says nothing of that: "I have
+    a dog called Biscuit", "That's wrong, my phone is a Pixel 8".
+    """
+    said = new.undisputed
+    topic = said.theme - _NAMING
+    if not topic or not topic.isdisjoint(old.stems) or not said.stems.isdisjoint(old.stems):
+        return False
+    return said.attributes.isdisjoint(old.attributes) and not said.theme & _NAMING

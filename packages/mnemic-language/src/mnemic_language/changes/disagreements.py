@@ -1,0 +1,190 @@
+"""Statements that cannot both hold: two values of an attribute that has one at a time, or two exclusive states.
+
+Of two states the later one closes the earlier one. Two names or places close nothing, as there may be a second dog or a
+second home: they are only marked.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from mnemic_language.changes.relatives import SEVERAL, of_another_relative
+from mnemic_language.frames.frame_expressions import NOT, TOKEN
+from mnemic_language.frames.statement_frame import Frame, stem
+from mnemic_language.frames.vocabulary import MEMBERS, person_words, plain, states, word_classes
+from mnemic_language.text.pattern import Pattern
+
+LONGEST_SENTENCE, LONGEST_VALUE = 12, 3
+"""Words of a sentence that gives one value, and of the value."""
+_UNLIKE = frozenset({"past", "passing", "add", "end", "weak_end"})
+"""References to earlier statements by which both may hold."""
+_OF_NOW = frozenset(
+    map(
+        stem,
+        "now again days jetzt wieder inzwischen maintenant nouveau ahora nuevo adesso nuovo agora novo nu weer"
+        " diet been bin being since".split(),
+    )
+)
+"""Stems of words that may stand beside a state."""
+_LIMITING = frozenset(
+    "only sometimes occasionally rarely mostly nur manchmal selten meist seulement parfois rarement solo solamente"
+    " veces raramente volte so apenas vezes alleen soms zelden".split()
+)
+_POSSESSIVE = (
+    r"(?:my|our|mein|meine|unser|unsere|mon|ma|notre|mi|nuestr[oa]|il mio|la mia|mi[oa]|il nostro|la nostra"
+    r"|o meu|a minha|meu|minha|o nosso|a nossa|mijn|ons|onze)"
+)
+_NAMED = Pattern(
+    rf"\A(?P<thing>{_POSSESSIVE} (?:[\w'-]+ ){{1,3}}?)(?P<verb>(?:(?:is|are) )?(?:called|named)|name is|heisst"
+    r"|s'appelle|se llama|si chiama|chama-se|se chama|heet|is|est|es|e|ist) (?P<value>\S.*)\Z"
+)
+"""Matches a sentence that names one thing of the speaker's: "my dog is called Rex"."""
+_LIVES = Pattern(
+    r"\A(?P<thing>.{0,40}?)\b(?P<verb>(?:live|lives|living|am based|i'm based|is based|resides?) in"
+    r"|wohn(?:e|t|en) in|leb(?:e|t) in|j'habite a|habit(?:e|ons) a|viv[oe] (?:en|a|em)|vivimos en|abit[oa] a"
+    r"|moro em|moramos em|woon(?:t)? in|wonen in) (?P<value>\S.*)\Z"
+)
+_WORKS = Pattern(
+    r"\A(?P<thing>.{0,40}?)\b(?P<verb>works? (?:at|for)|arbeite[tn]? (?:bei|fur)|travaille (?:chez|pour)"
+    r"|trabaj[oa] para|lavor[oa] (?:per|presso|da)|trabalh[oa] para|werkt? (?:bij|voor)) (?P<value>\S.*)\Z"
+)
+_ATTRIBUTES = (("name", _NAMED), ("residence", _LIVES), ("employer", _WORKS))
+_MANY = frozenset(
+    "friend friends colleague coworker cousin neighbour neighbor freund freundin kollege kollegin nachbar nachbarin ami"
+    " amie collegue voisin voisine amigo amiga vecino vecina companero companera amico amica collega vicino vicina"
+    " colega vizinho vizinha vriend vriendin buurman buurvrouw other second another andere anderer zweiter autre otro"
+    " otra altro altra outro outra tweede".split()
+)
+"""Words for what one has several of."""
+_OF_SELF = ("vivo", "vivimos", "abito", "moro", "moramos", "j'habite", "trabajo", "lavoro", "trabalho")
+_IN_NAMES = frozenset("de da do del della la le von van di of am an der den ten upon the".split())
+_BARE_VERBS = frozenset({"is", "est", "es", "e", "ist"})
+_JOINED = frozenset({"and", "or", "und", "oder", "et", "ou", "y", "o", "e", "ed", "en", "of", "but", "aber", "&"})
+_NATIONALITY = re.compile(r"\w(?:an|ish|ese|ch|ic|ist)\Z")
+_NUMBER = re.compile(r"\d+")
+_NOW = frozenset({"now", "jetzt", "maintenant", "ahora", "adesso", "ora", "agora", "nu", "too", "auch"})
+
+
+class Claim(NamedTuple):
+    """Value that a statement gives something that has one at a time; `denied` if it says that this is not the value."""
+
+    of: tuple[str, str]
+    value: frozenset[str]
+    denied: bool = False
+
+    def excludes(self, other: Claim) -> bool:
+        """Return True if only one of the two can hold."""
+        if self.of != other.of or (self.denied and other.denied):
+            return False
+        if self.denied or other.denied:
+            return self.value == other.value
+        return self.value.isdisjoint(other.value)
+
+
+def disagree(old: Frame, new: Frame) -> bool:
+    """Return True if `new` gives something another value than `old`, where only one can hold."""
+    mine, theirs = claims(old), claims(new)
+    if not mine or not theirs or any(old.slots(name) != new.slots(name) for name in MEMBERS):
+        return False
+    if of_another_relative(old, new):
+        return False
+    return any(one.excludes(other) for one in mine for other in theirs)
+
+
+def in_another_state(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says that the person of whom `old` tells a state is in one that excludes it: "I'm
+    vegetarian", "I eat meat"; two names or places may be of two things, and are only marked.
+    """
+    return tells_state(new) and tells_state(old) and any(a.excludes(b) for a in _states(old) for b in _states(new))
+
+
+@lru_cache(maxsize=16384)
+def tells_state(frame: Frame) -> bool:
+    """Return True if a statement tells a state of which a person is in one at a time, of now, and nothing else: no
+    day, occasion or person besides.
+    """
+    if not frame.said or frame.event or frame.conditions or not frame.cues.isdisjoint(_UNLIKE) or not _states(frame):
+        return False
+    left = frame.plain
+    for members in states().values():
+        for words in members:
+            left = words.sub(" ", left)
+    besides = Frame(left).unnumbered - frame.relations - _OF_NOW
+    return not besides and not any(frame.slots(name) for name in MEMBERS)
+
+
+@lru_cache(maxsize=16384)
+def claims(frame: Frame) -> tuple[Claim, ...]:
+    """Return what a statement claims; nothing if it speaks of the past, of a while, or of one more."""
+    if not frame.said or frame.event or frame.conditions or not frame.cues.isdisjoint(_UNLIKE):
+        return ()
+    return (*_states(frame), *(claim for said in frame.said if (claim := _value(said)) is not None))
+
+
+def _states(frame: Frame) -> list[Claim]:
+    whose, tokens, people = frame.subject or "self", set(frame.tokens), person_words()
+    if whose == "other:" or len(frame.said) > 1 or not _LIMITING.isdisjoint(tokens):
+        return []
+    if whose == "self" and (frame.relations or (tokens & people["possessive"] and not tokens & people["self"])):
+        return []  # more than one person, or something of the speaker's: "my dog eats meat"
+    found: list[Claim] = []
+    for name, members in states().items():
+        said = [number for number, words in enumerate(members) if words.search(frame.plain)]
+        if said:
+            # A word of one state may be a part of another's: "smoker" of "non-smoker".
+            denied = NOT.search(members[said[-1]].sub(" ", frame.plain)) is not None
+            found.append(Claim((name, whose), frozenset({str(said[-1])}), denied))
+    return found
+
+
+def _value(said: str) -> Claim | None:
+    """Return the value that one sentence gives one thing, if the value is a name or a number."""
+    words = said.strip(" .!,").split()
+    if len(words) > LONGEST_SENTENCE:
+        return None
+    text = plain(" ".join(words))
+    for attribute, pattern in _ATTRIBUTES:
+        found = pattern.search(text)
+        if found is None:
+            continue
+        value = [word for word in words[-len(found["value"].split()) :] if plain(word) not in _NOW]
+        thing = _thing(attribute, found["thing"], found["verb"])
+        if thing and value and _is_name_or_number(value, bare=found["verb"] in _BARE_VERBS):
+            return Claim((attribute, thing), _tokens(value))
+    return None
+
+
+def _thing(attribute: str, words: str, verb: str) -> str:
+    """Return what the value is of; empty if one may have several, or it is unknown who is meant."""
+    tokens = [token.removesuffix("'s") for token in TOKEN.findall(words)]
+    people = person_words()
+    if attribute == "name" and not SEVERAL.isdisjoint(tokens):
+        return ""  # two names are two brothers
+    if not _MANY.isdisjoint(tokens) or not people["others"].isdisjoint(tokens) or not _JOINED.isdisjoint(tokens[1:]):
+        return ""
+    if attribute != "name" and people["relations"].isdisjoint(tokens):
+        if not tokens:  # "Vivo a Roma", not "Vive a Roma"
+            return "self" if verb.startswith(_OF_SELF) else ""
+        return "self" if not people["self"].isdisjoint(tokens) else " ".join(tokens)
+    return " ".join(word for word in tokens if word != "name")
+
+
+def _is_name_or_number(value: list[str], *, bare: bool) -> bool:
+    low = [plain(word) for word in value]
+    if len(value) > LONGEST_VALUE or not _JOINED.isdisjoint(low):
+        return False
+    if any(word in word_classes()[name] for name in MEMBERS for word in low):
+        return False  # Monday's class and Tuesday's
+    if value[0][0].isdigit():
+        return True
+    # "My mother is German", "Mein Hund ist Dackel": after a bare verb a capital is no sign of a name.
+    if not all(word[0].isupper() or word in _IN_NAMES for word in value):
+        return False
+    return value[0][0].isupper() and not (bare and _NATIONALITY.search(low[0]))
+
+
+def _tokens(value: list[str]) -> frozenset[str]:
+    numbers = _NUMBER.findall(" ".join(value))
+    return frozenset(numbers or TOKEN.findall(plain(" ".join(value))))

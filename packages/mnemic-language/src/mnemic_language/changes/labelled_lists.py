@@ -1,0 +1,40 @@
+"""Notes of a label and a list: "Mr. Patel: Tuesdays, cash only, no shoes inside"; what a change leaves of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mnemic_language.compare.exclusive_values import another_of_a_sort
+from mnemic_language.compare.same_sort import has_slots
+from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.text.pattern import Pattern
+
+_LABELLED = Pattern(r"\A(?P<label>(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\. )?[^,:.!?;\n]{2,40}): (?P<items>[^.!?;\n:]+)[.!]?\Z")
+LONGEST_ITEM = 6
+"""Words of an item."""
+_STATES = Pattern(r"(?i)\b(?:is|are|was|were|ist|sind|war|est|sont|es|son|è|sono|é|são|zijn)\b")
+"""A verb, with which an item is a whole statement: "Deal: stage is proposal, 18k"."""
+
+
+def labelled(text: str) -> tuple[str, list[str]] | None:
+    """Return the label and the items of such a note; None of any other statement."""
+    found = _LABELLED.match(text.strip())
+    items = [item.strip() for item in found["items"].split(",")] if found is not None else []
+    if found is None or len(items) < 2 or not all(0 < len(item.split()) <= LONGEST_ITEM for item in items):
+        return None
+    if any(map(_STATES.search, items)):
+        return None
+    return found["label"], items
+
+
+def rest_of_list(label: str, items: Sequence[str], new: Frame) -> str:
+    """Return the note without the items that `new` concerns; empty if it concerns all or none of them."""
+    common = Frame(label).stems
+    kept = [item for item in items if not _concerns(new, Frame(item), common)]
+    return f"{label}: {', '.join(kept)}." if 0 < len(kept) < len(items) else ""
+
+
+def _concerns(new: Frame, item: Frame, common: frozenset[str]) -> bool:
+    if has_slots(item, new) or another_of_a_sort(item, new) or item.attributes & new.attributes:
+        return True
+    return bool((item.stems - common) & (new.stems | new.denied))

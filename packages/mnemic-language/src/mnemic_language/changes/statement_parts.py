@@ -1,0 +1,400 @@
+"""Parts of a statement, and which of them remain true after a later statement.
+
+"I live in Lisbon with my dog Rex" and "I moved to Porto": the home has changed, the dog has not. A statement is split
+at a list, a clause or a companion, in seven languages; a part remains if nothing in the later statement concerns it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from mnemic_language.changes import KEPT
+from mnemic_language.changes.change_features import denied
+from mnemic_language.compare.exclusive_values import another_of_a_sort
+from mnemic_language.compare.same_sort import may_be_about, touched_by_sort
+from mnemic_language.frames.adverbials import FREQUENCIES, begins_timed, says_only_when, time_first
+from mnemic_language.frames.frame_expressions import DUTCH, PRESENT
+from mnemic_language.frames.predicates import PREPOSITION, predicate_of
+from mnemic_language.frames.statement_frame import Frame, about_a_name, relation_stems, stem
+from mnemic_language.frames.vocabulary import person_words, plain, word_classes
+
+LONGEST = 400  # characters of a statement that is split; a longer one is closed as a whole
+_MINE = (
+    r"(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr[oa]s?|(?:(?:il|la|i|le|o|a|os|as) )?"
+    r"(?:mi[oae]|miei|nostr[oaie]|meus?|minhas?|noss[oa]s?)|mijn|onze|ons)"
+)
+_COUNT = (
+    r"(?:\d{1,3}|two|three|four|five|six|zwei|drei|vier|fünf|deux|trois|quatre|cinq|dos|tres|cuatro|due|tre|quattro|dois"
+    r"|duas|três|twee|drie)"
+)
+_ARTICLE = (
+    r"(?:an?|the|one|ein\w{0,2}|der|die|das|den|dem|une?|l[ea]s?|l'|el|los|una?s?|unos|uno|il|lo|gli|i|um|uma|os?|as?"
+    r"|een|het|de)"
+)
+_OTHERS = (
+    r"(?:he|she|they|it|his|her|their|its|he's|she's|they're|it's|er|sie|ihre?|es|il|elle|ils|elles|son|sa|ses|leurs?"
+    r"|él|ella|ellos|ellas|su|sus|lui|lei|loro|suo|sua|ele|ela|eles|elas|seu|seus|suas|hij|zij|ze|hun|zijn|haar)"
+)
+_RELATIVE = (
+    r"(?:who|whose|which|where|der|die|das|dessen|deren|wo|qui|dont|où|que|quien|cuy[oa]|donde|che|cui|dove|quem|onde"
+    r"|wie|waar)"
+)
+_BUT = r"(?:but|while|whereas|aber|während|mais|tandis que|pero|mientras(?: que)?|ma|mentre|mas|enquanto|maar|terwijl)"
+_WITH = r"(?:with|mit|avec|con|com|met)"
+_CUT = (
+    r"(?P<stop>(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bst)(?<![.!?;])[.!?;]+\s+|\n+)"
+    rf"|(?P<comma>,\s+(?:(?:AND|{_BUT}|so)\s+)?|\s[–—-]\s)"
+    rf"|(?P<and>(?<!\s)\s+(?:AND)\s+(?!a half\b|so on\b))"
+    rf"|(?P<but>(?<!\s)(?<!\bavec)(?<!\bde)(?<!\bchez)(?<!\bpour)\s+{_BUT}\s+)"
+    rf"|(?P<with>(?<!\s)\s+(?={_WITH}\s+(?:{_MINE}|{_COUNT})\s+\w))"
+)
+_CUTS = {
+    dutch: re.compile(_CUT.replace("AND", "and|und|et|y|e" + ("|en" if dutch else "")), re.IGNORECASE)
+    for dutch in (False, True)
+}
+_BETWEEN = re.compile(r"(?i)\b(?:between|both|zwischen|entre|tra|fra|tussen)\b[^,.;]{0,40}$")
+_OPENING = re.compile(rf"(?i)(?:{_MINE}|{_COUNT}|{_ARTICLE}|{_RELATIVE}|no|not|kein\w*|pas|nicht)\s+\w|l'\w")
+_RELATES = re.compile(rf"(?i){_RELATIVE}\b")
+_LEANS = re.compile(
+    rf"(?i)(?:{_OTHERS}|{_RELATIVE}|that|this|there|so|then|because|since|weil|parce|porque|perché|omdat)\b"
+)
+_WHO = re.compile(
+    rf"(?i)(?P<who>(?:i|we|ich|wir|je|nous|on|yo|nosotros|io|noi|eu|nós|ik|wij)(?P<am>'\w+)?(?![\w'])|(?P<je>j'\w+)"
+    rf"|{_MINE}\s+\w+(?:\s(?-i:[A-Z])\w+)?)"
+    rf"(?P<verb>(?:\s+(?:\w+ly|always|usually|also|only|just|never|still|immer|auch|toujours|siempre|sempre|altijd|ook))*\s+\w+)?"
+)
+_COMPANION = re.compile(
+    rf"(?i)(?:{_WITH}\s+)?(?P<named>{_MINE}\s+\w+\s+(?-i:[A-Z])[\w'-]+|(?:{_MINE}\s+)?{_COUNT}\s\w+)"
+)
+_INTRODUCED = re.compile(rf"(?:^|(?<=\s))(?P<known>(?i:{_MINE})\s+\w+)\s+(?P<name>[A-Z][\w'-]+)")
+_ORDERS = re.compile(
+    r"(?i)(?:please|always|never|from now on|bitte|immer|nie|niemals|ab jetzt|s'il (?:te|vous) pla[iî]t|toujours|jamais"
+    r"|désormais|por favor|siempre|nunca|per favore|sempre|mai|altijd|nooit|alsjeblieft|voortaan)\b(?! \w+(?:ed|ing)\b)"
+)
+"""Openings of a standing request, whose parts depend on each other and are never separated."""
+_LISTED = re.compile(r"(?i)[^,.;:!?\n]{1,40}(?:,[^,.;:!?\n]{1,40}){0,6},?\s(?:and|or|und|oder|et|ou|y|o|e|en|of)\s")
+LONG_ROW, SHORT_PART = 4, 6  # parts between commas from which a sentence is a list, and words of the longest
+_ACTS = re.compile(rf"(?i)(?<![^\W\d_])[^\W\d_]+\s(?:{_ARTICLE}|{_MINE})\s")
+_PLACED = re.compile(r"(?i)(?:in|an|am|auf|bei|mit|für|zu|zum|zur|nach|von|aus|um|nicht)\b")
+_SELF = re.compile(r"(?i)(?:i|ich|je|yo|io|eu|ik)\b(?!')")
+SHORT_ITEM, SHORT_SUBJECT = 2, 3  # the latter: words before "and I" that are the other half of the subject
+_HIS = re.compile(rf"(?i)(?:{_OTHERS}\b|j')")
+_CALLED_DOES = re.compile(rf"{_INTRODUCED.pattern}\s(?!(?:in|at|on|for|from|to|and|with|of|who)\b)[a-z]+")
+"""Matches a person by relation and name with a verb: "my manager Lea joins"."""
+_DENIES = re.compile(r"(?i)(?:no|not|never|kein\w*|nie|pas|jamais|nunca|sin|non|mai|niente|não|sem|geen|niet)\b")
+_POINTS = re.compile(r"(?i)\b(?:there|it|them|that|this|dort|allí|daar)\b")
+_GENERIC = frozenset(map(stem, "live work use love like prefer have need want go get know".split()))
+"""Stems of verbs that do not say by themselves what the speaker lives in, uses or likes."""
+
+
+@dataclass(frozen=True)
+class _Piece:
+    text: str
+    start: int
+    end: int
+    how: str
+    """Kind of the cut before it: `stop` (or none), `comma`, `and`, `but` or `with`."""
+
+    @cached_property
+    def whole(self) -> bool:
+        """True if the part has its own subject."""
+        words = plain(self.text).split(" ", 4)
+        people = person_words()
+        return (
+            self.how == "stop"
+            or begins_timed(self.text, people["self"])
+            or _HIS.match(self.text) is not None
+            or (words[0] in people["possessive"] and any(map(_is_verb, words[2:4])))
+            or _CALLED_DOES.match(self.text) is not None
+            or about_a_name(self.text)
+        )
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A part, the opening that it shares with the part it belongs to, and its words."""
+
+    piece: _Piece
+    lead: str
+    who: str
+    verb: bool
+    preposition: str = ""  # after the verb, if only a name or a thing follows it: "I work at Siemens"
+    beside: str = ""  # the word for "with" before a second companion
+    predicate: str = ""  # behind "am", before a preposition: "allergic"
+
+    @cached_property
+    def frame(self) -> Frame:
+        return Frame(self.piece.text)
+
+    @cached_property
+    def alone(self) -> Frame:
+        """The frame of the part as a sentence, without the verb of its neighbour."""
+        beside = self.piece.how == "with" or self.beside or _RELATES.match(self.piece.text)
+        return self.frame if beside or not self.verb else Frame(self.sentence)
+
+    @cached_property
+    def sentence(self) -> str:
+        """The part as a sentence."""
+        piece = self.piece
+        if piece.whole or not self.lead or _DENIES.match(piece.text):
+            return piece.text
+        if piece.how == "with" or not self.verb:
+            return f"{self.lead} … {piece.text}"
+        if self.beside:
+            return f"{self.lead} … {self.beside} {piece.text}"
+        if self.verbal:
+            return f"{self.who} {piece.text}"
+        when, what = time_first(piece.text)
+        if when and not PREPOSITION.match(what) and (_is_verb(plain(what).split(" ")[0]) or _ACTS.match(what)):
+            return f"{self.who} {what} {when}"
+        listed = self.predicate and (self.bare or PREPOSITION.match(piece.text)) and not when
+        lead = f"{self.lead} {self.predicate}" if listed else self.lead
+        return f"{lead} {self.preposition if self.bare and not when else ''}{piece.text}"
+
+    @property
+    def bare(self) -> bool:
+        """True if the part is only a name or a thing that continues the list before it."""
+        text = self.piece.text
+        opens = _OPENING.match(text) or PREPOSITION.match(text) or PRESENT.match(plain(text)) or _DENIES.match(text)
+        return not (opens or self.piece.whole or self.verbal)
+
+    @property
+    def verbal(self) -> bool:
+        """True if it begins with a verb of the same subject: "and coach the girls", "und spiele Klarinette"."""
+        text = self.piece.text
+        if _OPENING.match(text):
+            return False
+        # German nouns are capitalised, so a lower-case word after "und" that is no preposition is most likely a verb.
+        placed = _PLACED.match(text) or time_first(text)[0]
+        german = plain(self.who) in ("ich", "wir") and text[0].islower() and not placed
+        return german or _is_verb(plain(text).split(" ", 1)[0]) or _ACTS.match(text) is not None
+
+
+def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool = False, named: bool = False) -> str:
+    """Return the parts of `text` that remain true after `new`, which closes it, as sentences; empty if none do.
+
+    `judged` gives the probability that `new` closes one part, by its frame. `ended`: `new` says that something is over,
+    so what merely accompanied it is over as well. `named`: a reader of both says that `new` takes the place of `text`,
+    which words alone may not show, so a part ends with a value of the same sort, too.
+    """
+    # A bracket can belong to any part before it.
+    if len(text) > LONGEST or "(" in text or _ORDERS.match(text):
+        return ""
+    parts = _read(text)
+    if len(parts) < 2:
+        return _introduced(text, new, ended)
+    touched = _touched(parts, new, judged)
+    if named:
+        touched = touched_by_sort([(one.lead, one.frame) for one in parts], touched, new, _lead(new.text)[0])
+    if not any(touched):
+        return ""  # nothing points at one part rather than another: the whole is closed
+    kept = _kept(parts, touched, new)
+    if not any(kept):
+        return _introduced(text, new, ended)
+    return _sentences(text, parts, kept)
+
+
+@lru_cache(maxsize=KEPT)
+def frames_of_parts(text: str) -> tuple[Frame, ...]:
+    """Return the frames of the parts of a statement, each as a sentence; none if it states one thing."""
+    parts = _read(text) if len(text) <= LONGEST else ()
+    return tuple(one.alone for one in parts if _says(one)) if len(parts) > 1 else ()
+
+
+def separate(text: str) -> tuple[str, ...]:
+    """Return the parts of a statement as sentences; empty if it states one thing."""
+    return tuple(frame.text for frame in frames_of_parts(text))
+
+
+@lru_cache(maxsize=KEPT)
+def _read(text: str) -> tuple[_Read, ...]:
+    """Return the parts of a statement, with their properties. Cached: a closed statement has just been compared."""
+    found: list[_Read] = []
+    head = lead = who = ""
+    verb = False
+    for piece in _pieces(text):
+        if piece.whole:
+            head, (lead, who, verb) = piece.text, _lead(piece.text)
+        before = found[-1] if found and piece.how in ("and", "comma") and not piece.whole else None
+        beside = "" if before is None else before.beside
+        if before is not None and before.piece.how == "with":
+            beside = before.piece.text.split(" ", 1)[0]
+        predicate = predicate_of(head, lead) if verb else ""
+        preposition = _behind_verb(head, f"{lead} {predicate}" if predicate else lead)[0] if verb else ""
+        found.append(_Read(piece, lead, who, verb, preposition, beside, predicate))
+    return tuple(found)
+
+
+def _pieces(text: str) -> list[_Piece]:
+    cuts = _CUTS[DUTCH.search(plain(text)) is not None]
+    found: list[_Piece] = []
+    start, how = 0, "stop"
+    for cut in cuts.finditer(text):
+        kind = cut.lastgroup or "stop"
+        # A list inside a clause ("on Mondays and Thursdays") is cut like one of clauses.
+        if not _begins(text, cut, kind) or _within(text[start : cut.start()], text[cut.end() :], kind):
+            continue
+        found.append(_Piece(text[start : cut.start()].strip(), start, cut.start(), how))
+        start, how = cut.end(), kind
+    found.append(_Piece(text[start:].strip().rstrip(".!;"), start, len(text.rstrip()), how))
+    return [piece for piece in found if piece.text]
+
+
+def _within(head: str, after: str, kind: str) -> bool:
+    """Return True if the following words continue the last list in `head`: "to the gym on Tuesdays" and "Thursdays"."""
+    lead, who, verb = _lead(head)
+    if not verb or kind not in ("and", "comma"):
+        return False
+    preposition, short = _behind_verb(head, lead)
+    return bool(preposition) and not short and _Read(_Piece(after, 0, 0, kind), lead, who, verb).bare
+
+
+def _behind_verb(head: str, lead: str) -> tuple[str, bool]:
+    """Return the preposition after the verb of a sentence, and whether only one name or thing follows it."""
+    behind = head[len(lead) :].strip()
+    found = PREPOSITION.match(behind)
+    return ("", False) if found is None else (found[0], len(behind[found.end() :].split()) <= SHORT_ITEM)
+
+
+def _begins(text: str, cut: re.Match[str], kind: str) -> bool:
+    """Return True if an independent part begins after `cut`."""
+    if kind in ("stop", "with"):
+        return True
+    if kind == "and" and _SELF.match(text, cut.end()) and len(text[: cut.start()].split()) <= SHORT_SUBJECT:
+        return PRESENT.search(plain(text[: cut.start()])) is not None
+    after = text[cut.end() :]
+    if _BETWEEN.search(text, max(0, cut.start() - 60), cut.start()):
+        return False
+    if _Piece(after, 0, 0, kind).whole or _OPENING.match(after) or PRESENT.match(plain(after)):
+        return True
+    listed = kind == "comma" and (_LISTED.match(after) or _in_list(text, cut))
+    return bool(listed) or kind in ("and", "but") or cut[0].strip(" ,\n") != ""
+
+
+def _in_list(text: str, cut: re.Match[str]) -> bool:
+    """Return True if the sentence around `cut` is a row of short parts."""
+    first = max(text.rfind(mark, 0, cut.start()) for mark in ".!?;:\n") + 1
+    last = min((at for mark in ".!?;\n" if (at := text.find(mark, cut.end())) >= 0), default=len(text))
+    row = text[first:last].split(",")
+    return len(row) >= LONG_ROW and all(len(one.split()) <= SHORT_PART for one in row)
+
+
+def _is_verb(word: str) -> bool:
+    known = word == "go" or word in person_words()["verbs"] or PRESENT.fullmatch(word) is not None
+    return known and word not in FREQUENCIES
+
+
+def _lead(text: str) -> tuple[str, str, bool]:
+    """Return the subject and the verb that a sentence begins with, the subject alone, and whether there is a verb."""
+    found = _WHO.match(text)
+    if found is None:
+        first = text.split(" ", 1)[0]
+        return (first, "", True) if plain(first) in person_words()["self"] else ("", "", False)
+    if found["je"]:
+        return found["je"], "Je", True
+    who = found["who"].removesuffix(found["am"] or "")
+    return (found["who"], who, True) if found["am"] else (found[0], who, found["verb"] is not None)
+
+
+def _touched(parts: Sequence[_Read], new: Frame, judged: Callable[[Frame], float]) -> list[bool]:
+    """Return for each part whether `new` is about it: certainly, or else possibly."""
+    closing = [judged(one.alone) if _says(one) else 0.0 for one in parts]
+    # Half of the highest probability: parts of one statement are compared with each other, not with a fixed threshold,
+    # because the whole is known to be closed.
+    least = max(closing) / 2
+    certain = [_same_frame(one.frame, new) or 0 < least <= p for one, p in zip(parts, closing, strict=True)]
+    if any(certain):
+        return [sure or _shares(one, parts, new) for sure, one in zip(certain, parts, strict=True)]
+    return [may_be_about(one.frame, new) for one in parts]
+
+
+def _same_frame(frame: Frame, new: Frame) -> bool:
+    return bool(frame.attributes & new.attributes) or denied(frame, new) or another_of_a_sort(frame, new)
+
+
+def _shares(one: _Read, parts: Sequence[_Read], new: Frame) -> bool:
+    """Return True if a part and `new` share a word other than the subject and the verb of the whole statement."""
+    frame = one.frame
+    # The subject and the verb are common to all parts and would touch every one of them.
+    common = _GENERIC | relation_stems()
+    if one.piece.whole and any(not other.piece.whole and other.lead == one.lead for other in parts):
+        common |= Frame(one.lead).stems
+    if not _says(one):
+        common |= frame.names | frame.called_stems
+    return bool((frame.stems - common) & new.stems)
+
+
+def _says(one: _Read) -> bool:
+    """Return True if a part says something of its subject, and is not the subject alone ("My sister Ana")."""
+    return not (one.piece.whole and _INTRODUCED.fullmatch(one.piece.text))
+
+
+def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[bool]:
+    """Return for each part whether it remains: unaffected, with content, and independent of every part that ends."""
+    kept: list[bool] = []
+    for place, (one, hit) in enumerate(zip(parts, touched, strict=True)):
+        # A part that points back ("and she sits in Denver") is true only as long as the part it points to.
+        leans = bool(_LEANS.match(one.piece.text) or _POINTS.search(one.piece.text))
+        leans = leans or (not one.piece.whole and says_only_when(one.piece.text))
+        stays = not hit and bool(one.frame.stems - new.stems - _GENERIC) and not (one.piece.whole and one.frame.event)
+        stays = stays and (bool(one.lead) or one.frame.own or place > 0) and not _is_reason(parts, touched, place)
+        # A sentence without a subject of the speaker's continues the one before it.
+        if one.piece.how == "stop" and place and not one.frame.own:
+            stays = stays and kept[place - 1]
+        if stays and leans:
+            stays = place > 0 and kept[place - 1]
+        if stays and not one.piece.whole and not one.lead and not leans:
+            stays = place > 0 and kept[place - 1]
+        kept.append(stays)
+    return kept
+
+
+def _is_reason(parts: Sequence[_Read], touched: Sequence[bool], place: int) -> bool:
+    """Return True if a part is the last clause of its sentence, follows a comma and a part that ends, and so most
+    likely gives its reason ("answer in French, I need the practice").
+    """
+    piece = parts[place].piece
+    last = place + 1 == len(parts) or parts[place + 1].piece.how == "stop"
+    first = place == 1 or parts[place - 1].piece.how == "stop"
+    return piece.how == "comma" and piece.whole and last and first and touched[place - 1]
+
+
+def _sentences(text: str, parts: Sequence[_Read], kept: Sequence[bool]) -> str:
+    made: list[str] = []
+    last = -2
+    for place, (one, stays) in enumerate(zip(parts, kept, strict=True)):
+        if not stays:
+            continue
+        # Neighbouring parts that remain keep the words between them, so that the user's own wording is preserved.
+        joined = last == place - 1 and one.piece.how != "stop" and not one.beside
+        if joined and not (one.piece.whole and parts[last].piece.how == "with"):
+            made[-1] += text[parts[last].piece.end : one.piece.start] + one.piece.text
+        elif one.piece.how == "with" or one.beside:
+            if (named := _COMPANION.match(one.piece.text)) is None:
+                continue
+            made.append(named["named"])
+        else:
+            made.append(one.sentence)
+        last = place
+    return " ".join(one[0].upper() + one[1:].rstrip(" ,") + "." * (not one.endswith((".", "!", "…"))) for one in made)
+
+
+def _introduced(text: str, new: Frame, ended: bool) -> str:
+    """Return the relation of a person to the speaker if `new` only uses the name: "My sister Ana". A relative stays
+    one; a dog that died does not stay the speaker's dog.
+    """
+    found = _INTRODUCED.search(text)
+    name = plain(found["name"]) if found is not None else ""
+    if found is None or {name, f"{name}'s", f"{name}s"}.isdisjoint(new.tokens):
+        return ""  # another spelling of the name corrects it
+    if "relationship" in new.attributes or (
+        ended and person_words()["relations"].isdisjoint(plain(found["known"]).split())
+    ):
+        return ""
+    known = [stem(word) for word in plain(found["known"]).split() if word not in word_classes()["empty"]]
+    if any(one in new.stems for one in known):
+        return ""
+    return f"{found['known'][0].upper()}{found['known'][1:]} {found['name']}."

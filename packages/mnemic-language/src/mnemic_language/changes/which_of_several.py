@@ -1,0 +1,114 @@
+"""Ends of one of several known things by the word for its kind alone: "The cat died", of two cats."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from mnemic_language.changes.change_classifier import framed
+from mnemic_language.changes.products import HAS, KIND, named_products
+from mnemic_language.compare.animals import kind_of, sorts_named
+from mnemic_language.frames.statement_frame import Frame, stem
+from mnemic_language.frames.vocabulary import person_words, plain, product_kinds, word_classes
+
+SEVERAL = 2
+"""Things from which it is open which of them is meant."""
+_ALL = re.compile(
+    r"\b(?:both|all|every\w*|each|cars|pets|cats|dogs|beide[sn]?|alle[sn]?|autos|les deux|tou(?:te)?s|amb[oa]s|tod[oa]s"
+    r"|l[oa]s dos|entramb[ie]|tutt[ie]|as duas|os dois|allebei)\b"
+)
+"""Says that all of them are meant."""
+_ONE_OF = re.compile(r"\b(?:one of|ein\w{0,2} (?:meiner|unserer|der)|un[aeo]? d(?:e|ei|elle)|uma? d[oa]s|een van)\b")
+_MORE = (
+    r"\b(?:(?:another|(?:my|our|a|the) (?:second|third|other)|noch eine?n?|weitere[nrs]?|zweite[nrs]?|andere[nrs]?"
+    r"|autre|deuxieme|second|otr[oa]|segund[oa]|altr[oa]|second[oa]|outr[oa]|nog een|tweede|andere?) (?:\w+ )?KIND"
+    r"|(?:also|auch|aussi|tambien|anche|tambem|ook) (?:\w+ ){0,3}KIND|KIND (?:\w+ ){0,2}(?:too|as well))\b"
+)
+"""Says that there is one more of a kind."""
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_CALLED = re.compile(
+    r"(?:,|:| \(|(?: (?:and|that|who|qui|que|che|die|der|das))? (?:is |are )?(?:called|named|is|namens|heißt|genannt"
+    r"|s'appelle"
+    r"|appelée?|nommée?|se llama|llamad[oa]|es|si chiama|chiamat[oa]|è|se chama|chama-se|chamad[oa]|é|heet|genaamd))"
+    r" (?P<name>[A-ZÀ-Þ][\w'-]+)"
+)
+"""Matches the name of a thing behind the word for its kind: "a cat called Tom", "a cat, Tom"."""
+_NAMED = re.compile(
+    r"\b(?P<name>[A-ZÀ-Þ][\w'-]{1,40}), (?:an?|my|our|mein\w*|unser\w*|mon|ma|mi|il mio|la mia|mijn) (?:\w+ )?\Z"
+)
+"""Matches it in front: "Tom, my cat"."""
+
+
+class _Mention(NamedTuple):
+    """Things of one kind that a statement tells of: how many at least, their names, whether it says "another"."""
+
+    number: int
+    names: frozenset[str]
+    more: bool
+
+
+def ended_one_of(new: Frame, statements: Sequence[str]) -> list[int]:
+    """Return the places of the statements that tell of a thing of the kind that `new` ends, if these are several things
+    and `new` does not say which; empty otherwise.
+    """
+    if _ALL.search(new.plain) and not _ONE_OF.search(new.plain):
+        return []
+    for noun in dict.fromkeys(KIND.findall(new.plain)):
+        mentions = {
+            place: found for place, text in enumerate(statements) if (found := _mention_of(text, noun)) is not None
+        }
+        if _are_several(mentions.values()) and not _says_which(new, noun, [statements[place] for place in mentions]):
+            return list(mentions)
+    return []
+
+
+def _mention_of(text: str, noun: str) -> _Mention | None:
+    """Return what a statement of the speaker's tells of things of a kind; None if nothing."""
+    kind, sorts = stem(noun), product_kinds().get(noun, ())
+    mentioned = [found for found in _WORD.finditer(text) if stem(plain(found[0])) == kind]
+    animal = kind_of(noun)
+    if not mentioned and not sorts and animal is None:  # most statements, which are not taken apart for it
+        return None
+    frame = framed(text)
+    if frame.negated or (frame.relations and not frame.own) or HAS.search(frame.plain) is None:
+        return None
+    named = named_products(frame)
+    products = {f"{sort} {number}" for sort in sorts for number in named.get(sort, ())}
+    products |= sorts_named(frame).get(animal or "", frozenset())
+    if not mentioned and not products:
+        return None
+    numbers = word_classes()["numbers"]
+    pairs = zip(frame.tokens, frame.tokens[1:], strict=False)
+    counts = [int(numbers.get(one, one if one.isdigit() else 1)) for one, other in pairs if stem(other) == kind]
+    introduced = len(re.findall(rf"\b(?:an?|ein\w{{0,2}}|une?|un[ao]?|uma?|een) (?:\w+ )?{noun}\b", frame.plain))
+    called = [_CALLED.match(text, found.end()) or _NAMED.search(text, 0, found.start()) for found in mentioned]
+    names = {stem(plain(one["name"])) for one in called if one is not None}
+    return _Mention(
+        number=max(len(products), introduced, *(min(count, SEVERAL) for count in counts), 1),
+        names=frozenset(names | products),
+        more=re.search(_MORE.replace("KIND", noun), frame.plain) is not None,
+    )
+
+
+def _are_several(mentions: Iterable[_Mention]) -> bool:
+    """Return True if the statements tell of more than one thing: of a number of them, of one with another name, or of
+    "another" in addition to one.
+    """
+    known = list(mentions)
+    if any(one.number >= SEVERAL for one in known):
+        return True
+    if len(known) < SEVERAL:
+        return False
+    if any(one.more for one in known) and any(not one.more for one in known):
+        return True
+    names = [one.names for one in known if one.names]
+    return any(one.isdisjoint(other) for one in names for other in names)
+
+
+def _says_which(new: Frame, noun: str, statements: Sequence[str]) -> bool:
+    """Return True if `new` has a word of content that some of the statements have, and not all of them."""
+    mentions = [Frame(text).stems for text in statements]
+    shared = frozenset.intersection(*mentions) if len(mentions) > 1 else frozenset()
+    own = frozenset(map(stem, person_words()["possessive"])) | {stem(noun)}
+    return bool((new.stems & frozenset.union(*mentions)) - shared - own)

@@ -1,0 +1,97 @@
+"""Ends and changes of another thing of the same kind: "My hotel in Rome", "I cancelled the hotel in Paris"."""
+
+from __future__ import annotations
+
+import re
+
+from mnemic_language.endings.implicit_endings import akin
+from mnemic_language.frames.frame_expressions import AMENDS
+from mnemic_language.frames.statement_frame import Frame, stem
+from mnemic_language.frames.vocabulary import SLOTS, plain, word_classes
+
+_QUALIFIED = re.compile(
+    r"\b(?:an?|the|my|our) (?P<which>[a-z][a-z-]{2,20}) (?P<what>[a-z]{3,20})\b(?! (?:to|for|with) [a-z]+ing\b)"
+)
+"""Matches a thing with the word that says which, in plain English letters: "the optician appointment"."""
+_PLACED = re.compile(
+    r"\b(?P<what>[^\W\d_]{3,20}) (?:in|at|from|to|aus|von|bei|nach|à|chez|de|en|em|di|da|te|uit) "
+    r"(?P<where>[A-ZÀ-Þ][\w'-]+)"
+)
+"""Matches a thing with the name of its place: "the hotel in Paris"."""
+_SAYS_NO_WHICH = frozenset(
+    "new old own big little small first last next only best whole current present former favourite favorite lovely"
+    " dear poor good great nice same other second third two three local".split()
+)
+"""Words before a noun that do not tell two things of one kind apart."""
+_CHANGES = frozenset({"change", "correct", "takes_back"})
+
+
+def of_another_of_its_kind(old: Frame, new: Frame) -> bool:
+    """Return True if `new` ends a thing of a kind of which `old` tells another, by its place, its sort or its day."""
+    if new.cues.isdisjoint({"end", "weak_end"}) or not new.cues.isdisjoint(_CHANGES):
+        return False
+    return _placed_elsewhere(old, new) or _of_another_sort(old, new) or _on_another_day(old, new)
+
+
+def of_the_past_alone(old: Frame, new: Frame) -> bool:
+    """Return True if `new` only tells how something was, and names something of which `old` says nothing: "I live in
+    Cork", "I used to live in Galway".
+    """
+    if "past" not in new.cues or not new.cues.isdisjoint({"end", "weak_end", "again", *_CHANGES}) or "past" in old.cues:
+        return False
+    return bool(new.names and old.names and new.names.isdisjoint(old.names))
+
+
+def at_another_time_of_day(old: Frame, new: Frame) -> bool:
+    """Return True if the two tell what is at two times of the day or the week, and not the same of both: "I drink tea
+    in the morning", "In the evening I drink wine now".
+    """
+    if not new.cues.isdisjoint({"end", "weak_end", "weak_correct", *_CHANGES}) or AMENDS.match(new.plain):
+        return False
+    for name in ("dayparts", "weekdays"):
+        mine, theirs = old.slots(name), new.slots(name)
+        if mine and theirs and mine.isdisjoint(theirs):
+            of_time = {stem(word) for word in (*old.tokens, *new.tokens) if word in word_classes()[name]}
+            return bool(old.stems - new.stems - of_time) and bool(new.stems - old.stems - of_time)
+    return False
+
+
+def _placed_elsewhere(old: Frame, new: Frame) -> bool:
+    mine, theirs = _places(old), _places(new)
+    shared = mine.keys() & theirs.keys()
+    return bool(shared) and all(mine[what].isdisjoint(theirs[what]) for what in shared)
+
+
+def _places(frame: Frame) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for part in frame.said:
+        for match in _PLACED.finditer(part):
+            what = stem(plain(match["what"]))
+            found[what] = found.get(what, frozenset()) | {stem(plain(match["where"]))}
+    return found
+
+
+def _of_another_sort(old: Frame, new: Frame) -> bool:
+    mine, theirs = _sorts(old), _sorts(new)
+    return any(
+        not any(akin(one, other) or one == other for one in mine[what] for other in theirs[what])
+        and theirs[what].isdisjoint(old.tokens)
+        and mine[what].isdisjoint(new.tokens)
+        for what in mine.keys() & theirs.keys()
+    )
+
+
+def _sorts(frame: Frame) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    empty = word_classes()["empty"]
+    for match in _QUALIFIED.finditer(frame.plain):
+        if match["which"] not in _SAYS_NO_WHICH and match["which"] not in empty and match["what"] not in empty:
+            found.setdefault(stem(match["what"]), set()).add(match["which"])
+    return found
+
+
+def _on_another_day(old: Frame, new: Frame) -> bool:
+    """Return True if `new` names the day of what is over, and `old` another."""
+    return any(
+        old.slots(name) and new.slots(name) and old.slots(name).isdisjoint(new.slots(name)) for name in SLOTS[:2]
+    )

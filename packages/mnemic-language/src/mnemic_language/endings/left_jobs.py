@@ -1,0 +1,164 @@
+"""Work that its speaker has left without a word for where it was: "I quit my job", "I've handed in my notice"."""
+
+from __future__ import annotations
+
+import re
+
+from mnemic_language.endings.implicit_endings import works
+from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.frames.vocabulary import plain
+from mnemic_language.text.pattern import Pattern
+
+_LEFT = Pattern(
+    r"\b(?:quit|left|lost|resigned from|walked out of|chucked in|packed in|jacked in|gave up|given up|am leaving|'m"
+    r" leaving)"
+    r" (?:my|the) (?:(?P<en>\w+) )?(?:job|work|position|post)\b"
+    r"|\b(?:i|i've|i have|i just|i finally)(?: just| finally)? (?:quit|resigned)(?= *(?:$|[.,!;]| (?:today|yesterday"
+    r"|last|this"
+    r"|on|in|at|from|and|because|without|for good)\b))"
+    r"|\b(?:handed|handing|put|gave|given|turned|sent) (?:in |them )?my (?:notice|resignation)\b"
+    r"|\b(?:i was|i've been|i got|i have been|i'm being|they|company|boss) (?:just |finally )?(?:been |have |has )?"
+    r"(?:laid off|fired|sacked|made redundant|let go|dismissed|let me go|laid me off|fired me|sacked me)\b"
+    r"|\bmade me redundant\b|\bi(?:'m| am) (?:now |currently )?(?:out of (?:a job|work)|unemployed|jobless|between"
+    r" jobs|retired)\b"
+    r"|\bi(?:'ve| have)? (?:just |finally )?retired\b|\bmy last (?:day|shift) at work was\b"
+    r"|\b(?:mein\w*|den|die) (?:job|arbeit|stelle|anstellung) (?:habe? ich )?(?:ist |bin ich )?(?:\w+ ){0,2}"
+    r"(?:gekundigt|hingeschmissen|geschmissen|verloren|aufgegeben|los|weg)\b"
+    r"|\bich habe? (?:\w+ ){0,3}gekundigt\b(?! worden)|\b(?:mir wurde|man hat mir|sie haben mir|mein chef hat mir)"
+    r" (?:\w+ ){0,3}gekundigt\b"
+    r"|\bich (?:wurde|bin) (?:\w+ ){0,3}(?:entlassen|gefeuert|rausgeflogen|arbeitslos|in rente|pensioniert|im"
+    r" ruhestand)\b"
+    r"|\b(?:quitte|perdu|lache|plaque) (?:mon|ma) (?:travail|boulot|job|taf|poste|emploi|place)\b|\bj'ai (?:\w+ )?"
+    r"(?:demissionne|pose ma demission|donne ma demission)\b|\b(?:j'ai ete|je me suis fait|on m'a) (?:\w+ )?"
+    r"(?:licencie|licenciee|vire|viree|licencier|virer)\b|\bje suis (?:maintenant |desormais )?(?:au chomage|a la"
+    r" retraite"
+    r"|sans emploi|retraitee?)\b"
+    r"|\b(?:deje|he dejado|perdi|he perdido|renuncie a|he renunciado a) (?:mi|el) (?:trabajo|empleo|puesto|curro)\b"
+    r"|\b(?:me han despedido|me despidieron|me echaron|me han echado)\b(?! (?:de menos|una))|\bpresente mi (?:renuncia"
+    r"|dimision)\b"
+    r"|\b(?:estoy|me he quedado|me quede) (?:en (?:el )?paro|sin trabajo|sin empleo|desemplead[oa])\b|\bme (?:he"
+    r" jubilado|jubile)\b"
+    r"|\b(?:ho lasciato|lasciato|perso|mollato) (?:il (?:mio )?)?(?:lavoro|posto|impiego)\b|\bmi sono licenziat[oa]\b"
+    r"|\b(?:mi hanno|sono stat[oa]) licenziat[oa]\b|\bho dato le dimissioni\b|\bsono (?:ora |adesso"
+    r" )?(?:disoccupat[oa]|in pensione"
+    r"|senza lavoro)\b"
+    r"|\b(?:deixei|larguei|perdi) (?:o )?(?:meu )?(?:emprego|trabalho)\b|\b(?:demiti-me|me demiti|despedi-me|pedi (?:a"
+    r" )?demissao"
+    r"|pedi as contas)\b|\b(?:fui|me) (?:demitid[oa]|despedid[oa]|mandad[oa] embora|demitiram|despediram|mandaram"
+    r" embora)\b"
+    r"|\b(?:estou|fiquei) (?:desempregad[oa]|no desemprego|sem emprego|sem trabalho)\b|\b(?:me aposentei|reformei-me)\b"
+    r"|\bmijn (?:baan|werk|job) (?:\w+ ){0,2}(?:opgezegd|kwijt|verloren|kwijtgeraakt|opgegeven)\b|\bik heb (?:\w+"
+    r" ){0,3}ontslag"
+    r" genomen\b|\bik (?:ben|werd) (?:\w+ ){0,2}(?:ontslagen|werkloos|met pensioen)\b|\bontslag (?:ingediend"
+    r"|gekregen)\b"
+)
+_NOT_NOW = re.compile(
+    r"\b(?:nearly|almost|thinking of|considering|want to|might|going to|would|could|should|never|fast|beinahe|fast"
+    r"|will|mochte"
+    r"|presque|failli|veux|voudrais|casi|quiero|quisiera|quasi|voglio|vorrei|quase|quero|bijna|wil|zou)\b"
+)
+"""Says that it has not come to it."""
+_BACKGROUND = re.compile(
+    r"\b(?:since|when|seit|seitdem|depuis que|quand|desde que|cuando|da quando|quando|sinds|toen) (?:\w+ ){0,2}$"
+)
+"""Opens the clause in which a loss is mentioned as known already."""
+_QUALIFIED = frozenset(
+    "old previous former last first second other side weekend evening saturday part-time summer student".split()
+)
+
+
+def leaves_work(new: Frame) -> bool:
+    """Return True if the speaker says that they have left their work or lost it, or names what they have left."""
+    found = _LEFT.search(new.plain)
+    if found is None:
+        return left_by_name(new) is not None
+    if _BACKGROUND.search(new.plain[: found.start()]) is not None:
+        return False
+    return _NOT_NOW.search(new.plain) is None and "past" not in new.cues
+
+
+def left_by_name(new: Frame) -> str | None:
+    """Return the name that the speaker says they have left or quit, in plain letters; None if there is none. Only what
+    is known of it tells whether it is an employer.
+    """
+    if "past" in new.cues or new.relations or _NOT_NOW.search(new.plain) is not None:
+        return None
+    for part in new.said:
+        found = _LEFT_NAME.search(part)
+        if found is not None and _BACKGROUND.search(plain(part[: found.start()])) is None:
+            return plain(next(name for name in found.groupdict().values() if name)).rstrip(".")
+    return None
+
+
+def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
+    """Return True if `old` says where or as what the speaker works (`is_work`: in whatever words), and `new` that they
+    have left that work.
+    """
+    if not leaves_work(new) or old.negated or old.subject.startswith("other:") or old.relations - new.relations:
+        return False
+    if not (is_work or works(old)) or "past" in old.cues:
+        return False
+    # What was said before already ends nothing more; and a job that is lost is not the speaker's own business.
+    if leaves_work(old) or _OWN_BUSINESS.search(old.plain) is not None:
+        return False
+    if old.names and new.names and old.names.isdisjoint(new.names) and _names_employer(new):
+        return False
+    found = _LEFT.search(new.plain)
+    if found is None and not _works_for(old, left_by_name(new) or ""):
+        return False
+    which = found["en"] if found is not None else None
+    if which is None or which in old.tokens:
+        return True
+    # After the news of a job, the one that is left by its kind is another: "my dream job", "my IT job".
+    return which not in _QUALIFIED and (which in _PRESENT or _GOT.search(old.plain) is None)
+
+
+_PRESENT = frozenset({"current", "new", "day", "whole", "full", "full-time", "stressful", "terrible"})
+"""Words before a job that name no kind of it."""
+_GOT = re.compile(r"\b(?:got|found|landed|offered) (?:me )?(?:an?|my|the) (?:\w+ ){0,2}(?:job|position|post)\b")
+"""Matches the news of a job."""
+_OWN_BUSINESS = re.compile(
+    r"\b(?:my|our|mein|unser|mon|notre|mi|nuestr[oa]|mio|mia|nostr[oa]|meu|minha|noss[oa]|mijn|onze)\w{0,2}"
+    r" (?:\w+ )?(?:business|store|shop|studio|startup|company|firma|laden|geschaft|entreprise|boutique|magasin|negocio"
+    r"|tienda|empresa|azienda|negozio|attivita|loja|bedrijf|zaak|winkel)\b"
+)
+_NAME = r"[A-ZÀ-Þ][\w&.'’-]{1,30}(?: [A-ZÀ-Þ][\w&.'’-]{1,30}){0,3}"
+_ENDS_THERE = (
+    r"(?= *(?:$|[.,;!]| (?:last|this|in|on|yesterday|today|after|for good|because|and|[ld]etzte\w*|vor|im|en|le|la|el|"
+    r"il|nel|em|no|vorige|afgelopen)\b))(?! (?:in|on|for|and|en) (?:an?|the|my|time|foot)\b)"
+)
+_LEFT_NAME = Pattern(
+    rf"\b[Ii](?:['’]ve| have| just| finally|['’]ve (?:just|finally|now))? (?:quit|left|resigned from) (?:the )?"
+    rf"(?P<en>{_NAME})"
+    rf"{_ENDS_THERE}"
+    rf"|\b[Ii]ch (?:habe|hab) (?:\w+ ){{0,2}}(?P<de>{_NAME}) (?:\w+ ){{0,3}}(?:verlassen|gekündigt)\b"
+    rf"|\b[Ii]ch bin (?:\w+ ){{0,2}}(?:bei(?:m| der)?|von(?: der)?) (?P<de2>{_NAME}) (?:\w+ ){{0,2}}"
+    r"(?:weg|raus|fort|ausgeschieden)\b"
+    r"|\b[Jj]['’]ai (?:\w+ )?(?:quitté|démissionné de|démissionné de chez|lâché) (?:l['’]|la |le )?"
+    rf"(?P<fr>{_NAME}){_ENDS_THERE}"
+    rf"|\b(?:[Dd]ejé|[Hh]e dejado|[Mm]e fui de|[Mm]e he ido de|[Rr]enuncié a) (?:el |la )?(?P<es>{_NAME}){_ENDS_THERE}"
+    rf"|\b(?:[Hh]o lasciato|[Mm]e ne sono andat[oa] (?:da|dalla|dal)|[Mm]i sono dimess[oa] (?:da|dalla|dal)) "
+    rf"(?:l['’]|il |la )?(?P<it>{_NAME}){_ENDS_THERE}"
+    rf"|\b(?:[Dd]eixei|[Ss]aí d[aoe]|[Ll]arguei|[Dd]emiti-me d[aoe]) (?:[ao] )?(?P<pt>{_NAME}){_ENDS_THERE}"
+    rf"|\b[Ii]k heb (?:\w+ ){{0,2}}(?P<nl>{_NAME}) (?:\w+ ){{0,2}}verlaten\b"
+    rf"|\b[Ii]k ben (?:\w+ ){{0,2}}(?:weg|vertrokken|opgestapt) bij (?:de |het )?(?P<nl2>{_NAME})"
+)
+"""Names what the speaker has left, in the letters of the text."""
+_WORKS_FOR = Pattern(
+    r"\b(?:at|for|with|bei|beim|chez|en|alla|da|dalla|presso|na|no|pela|pelo|bij|employer:)"
+    rf"(?: the| der| la| el| de| het)? (?P<name>{_NAME})"
+)
+_EMPLOYER = re.compile(
+    r"(?i:\b(?:at|from|with|for|by|bei|beim|chez|en|de|da|dalla|alla|na|no|pela|pelo|bij|door)) (?:the"
+    r" )?[A-ZÀ-Þ][\w&.-]+"
+)
+
+
+def _names_employer(new: Frame) -> bool:
+    return any(_EMPLOYER.search(part) for part in new.said)
+
+
+def _works_for(old: Frame, name: str) -> bool:
+    """Return True if a statement names an employer, and it is this one."""
+    employers = [match["name"] for part in old.said for match in _WORKS_FOR.finditer(part)]
+    return bool(name) and any(plain(one).rstrip(".") == name for one in employers)

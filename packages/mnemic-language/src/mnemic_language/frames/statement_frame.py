@@ -1,0 +1,400 @@
+"""Frame of a statement: its subject, its attributes and values, and its reference to earlier statements.
+
+Built from lists of expressions (`data/*.json`) in seven languages, without detecting the language. Expressions that the
+lists lack are left to the vectors: a frame is one input of `change_classifier`, never the only one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from mnemic_language.frames.frame_expressions import (
+    ALLOWED,
+    AMENDS,
+    ASIDE,
+    BORN,
+    BYGONE,
+    CALLED,
+    CONDITION,
+    DENIED,
+    DISPUTES,
+    DUTCH,
+    ENDINGS,
+    HEAD,
+    IMPERSONAL,
+    IS,
+    MEASURES,
+    NOT_ENDED,
+    NOT_MEANT,
+    NUMBERED,
+    OFF_IT,
+    ONE_OF,
+    ORDINALS,
+    PAST,
+    PRESENT,
+    QUOTED,
+    SENTENCE,
+    SIDED,
+    SINCE_NOW,
+    SPELT,
+    TOKEN,
+    TOO_MUCH,
+    TOTAL,
+    TURNS,
+    WEEKDAY_ALONE,
+    YOU,
+    is_negated,
+)
+from mnemic_language.frames.stated_part import said_in
+from mnemic_language.frames.vocabulary import (
+    MEMBERS,
+    attribute_words,
+    cue_words_for,
+    feeling_words,
+    foreign_in_english,
+    person_words,
+    plain,
+    same_relation,
+    value_sorts,
+    word_classes,
+)
+
+LONGEST = 4_000  # characters of a text that are looked at
+SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
+"""Words of a sentence that may be but a name ("Keely, not Kelly"); letters of a name, digits of a number."""
+PRONOUN_WITHIN = 3  # the position up to which a pronoun is the subject; later ones refer to a name
+_OCCASIONS = frozenset({"day", "morning", "week", "weekend"})  # no content elsewhere; here they tell a sort
+_VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "seat"})  # their expressions are values
+_VERBS_FIRST = frozenset(
+    "vive vit habite abita lavora travaille trabaja mora trabalha wohnt lebt arbeitet woont".split()
+)
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+_one_of_each = lru_cache(maxsize=65536)(str)
+"""Returns a word as the object that other texts share: the words of thousands of texts that are kept are the same."""
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Return a word cut to what its inflections share, roughly and in any of the languages."""
+    word = same_relation().get(word := word.removesuffix("'s"), word)
+    if not person_words()["relations"].isdisjoint((word, word.removesuffix("s"))):  # "hermano" is not "hermana"
+        return word.removesuffix("s")
+    for ending in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            break
+    else:
+        return word[:7]
+    if ending == "s" and len(word) > 3 and word[-1] in "aeio":  # "emojis" as "emoji"
+        word = word[:-1]
+    if len(word) >= 4 and word[-1] == word[-2]:
+        word = word[:-1]
+    return word[:7]
+
+
+@lru_cache(maxsize=1)
+def relation_stems() -> frozenset[str]:
+    """Return the stems of the words for people by their relation to the speaker."""
+    return frozenset(map(stem, person_words()["relations"]))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Lazily parsed text: each property is computed when it is first read."""
+
+    text: str
+
+    @cached_property
+    def said(self) -> tuple[str, ...]:
+        """Its sentences that state something: no question, nothing quoted, nothing unreal."""
+        body = ASIDE.sub("", CALLED.sub(" ", QUOTED.sub(" ", self.text[:LONGEST])))
+        return said_in(part.strip() for part in SENTENCE.split(body) if part and part.strip())
+
+    @cached_property
+    def plain(self) -> str:
+        """Text that it states, in lower case and without accents."""
+        return WEEKDAY_ALONE.sub(lambda day: f"{day[1] or day[2]}feira", plain(" . ".join(self.said)))
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """Words and numbers that the text states, in order."""
+        return tuple(map(_one_of_each, TOKEN.findall(NUMBERED.sub(r"\1 ", self.plain))))
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Its numbers, also where they are words."""
+        classes = word_classes()["numbers"]
+        found = {token.replace(",", "") for token in self.tokens if token[0].isdigit()}
+        tokens = TOKEN.findall(ONE_OF.sub(" ", self.plain))
+        spelt = {token for token in tokens if token in classes and stem(token) not in self.names}  # "Otto"
+        return frozenset(found | {str(classes[token]) for token in spelt})
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of its words of content, and its numbers."""
+        empty = word_classes()["empty"] - self.named_as_words
+        return frozenset(stem(token) for token in self.tokens if token not in empty and len(token) > 1)
+
+    @cached_property
+    def named_as_words(self) -> frozenset[str]:
+        """Names in an English sentence that are words without content elsewhere: "the Plus plan", "Los Angeles"."""
+        foreign = foreign_in_english(self.tokens)
+        words = {word for part in self.said for word in re.findall(r"[^\W_]+", part)[1:]}
+        return frozenset(plain(word) for word in words if word[0].isupper() and plain(word) in foreign)
+
+    @cached_property
+    def totals(self) -> frozenset[str]:
+        """Numbers that it says there are in all: "so five altogether"."""
+        classes = word_classes()["numbers"]
+        found = (str(classes.get(word, word)) for pair in TOTAL.findall(self.plain) for word in pair)
+        return frozenset(number for number in found if number.isdigit())
+
+    @cached_property
+    def ordinals(self) -> frozenset[str]:
+        """Its ordinal numbers in words: "a third nephew"."""
+        return frozenset(ORDINALS[token] for token in self.tokens if token in ORDINALS)
+
+    @cached_property
+    def unnumbered(self) -> frozenset[str]:
+        """The stems of its words of content without its numbers."""
+        words = word_classes()
+        fields = {stem(token) for token in self.tokens if token[0].isdigit() or token in words["numbers"]}
+        return self.stems - fields
+
+    @cached_property
+    def counted(self) -> frozenset[str]:
+        """Stems of the words after its numbers: the counted thing or the unit. After a content word a number is more
+        likely part of a name ("parcel 24 goes ..."), and nothing is counted.
+        """
+        words = word_classes()
+        triples = zip(("", *self.tokens), self.tokens, (*self.tokens[1:], ""), strict=False)
+        numbered = [(a, b, c) for a, b, c in triples if b[0].isdigit() or b in words["numbers"]]
+        named = words["empty"] | MEASURES
+        if any(before and before not in named and one[0].isdigit() for before, one, _ in numbered):
+            return frozenset()
+        return frozenset(stem(word) for _, _, word in numbered if word not in words["empty"] and len(word) > 1)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Stems of names: capitalised words that do not begin a sentence."""
+        found = set()
+        for part in self.said:
+            words = _WORD.findall(part)
+            called = [plain(word) for word in words[1:] if word[0].isupper()]
+            found |= {stem(word) for word in called if word not in word_classes()["empty"] - self.named_as_words}
+        return frozenset(found)
+
+    @cached_property
+    def denied(self) -> frozenset[str]:
+        """Stems of what the text denies or replaces ("Savona, not Genoa", "tea instead of coffee")."""
+        matches = [*DENIED.findall(self.plain), *ALLOWED.findall(self.plain)]
+        return frozenset(stem(word) for word in matches if word not in word_classes()["empty"])
+
+    @cached_property
+    def negated(self) -> bool:
+        """True if a word of it denies something."""
+        return is_negated(self.plain)
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """Its names and longer numbers as they are spelled, in lower case: what one may misspell. A capital at the
+        beginning of a longer sentence is no sign of a name, unless a verb follows.
+        """
+        names: set[str] = set()
+        for part in self.said:
+            words = re.findall(r"[^\W_]+", part)
+            first = 1 if len(words) > SHORTEST_NAMING and plain(words[1]) not in person_words()["verbs"] else 0
+            names |= {plain(word) for word in words[first:] if word[0].isupper() and len(word) >= SHORTEST_NAME}
+            names |= {word for word in words if word.isdigit() and len(word) >= LONG_NUMBER}
+        return frozenset(names - word_classes()["empty"])
+
+    @cached_property
+    def called_stems(self) -> frozenset[str]:
+        """The stems of `called`."""
+        return frozenset(map(stem, self.called))
+
+    @cached_property
+    def feeling(self) -> tuple[str, frozenset[str]]:
+        """The sign of a like or dislike (`likes`, `dislikes` or nothing), and the stems of its object."""
+        kinds = feeling_words()
+        for kind in ("dislikes", "likes"):  # in this order: "don't like" contains "like"
+            if len(found := kinds[kind].findall(self.plain)) == 1:
+                rest = kinds[kind].sub(" ", self.plain, count=1)
+                empty = word_classes()["empty"]
+                return kind, frozenset(stem(one) for one in TOKEN.findall(rest) if one not in empty and len(one) > 1)
+            if found:
+                break
+        return "", frozenset()
+
+    @cached_property
+    def theme(self) -> frozenset[str]:
+        """Stems of the value that the text gives one thing ("the budget is 20k")."""
+        found = IS.match(self.plain)
+        if found is None:
+            return frozenset()
+        empty = word_classes()["empty"]
+        return frozenset(stem(token) for token in TOKEN.findall(found[1]) if token not in empty and len(token) > 1)
+
+    @cached_property
+    def undisputed(self) -> Frame:
+        """The frame without an opening that only disputes what was said before: "That's wrong, my name is Ines"."""
+        opening = DISPUTES.match(self.plain)
+        return self if opening is None else Frame(self.plain[opening.end() :])
+
+    @cached_property
+    def head(self) -> dict[str, frozenset[int]]:
+        """The members of each class of words that it names before its first verb: "Tuesday's class" in "Tuesday's class
+        is at 10".
+        """
+        found = HEAD.match(self.plain)
+        tokens = [token.removesuffix("'s") for token in TOKEN.findall(found[1])] if found else []
+        words = word_classes()
+        return {name: frozenset(words[name][token] for token in tokens if token in words[name]) for name in MEMBERS}
+
+    @cached_property
+    def cues(self) -> frozenset[str]:
+        """References to earlier statements: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
+        result = NOT_MEANT.sub(" ", NOT_ENDED.sub(" ", self.plain))
+        lasting = SINCE_NOW.sub(" ", result)
+        if self.event:  # something that happened this month need not end with it
+            lasting = lasting.replace("this month", " ")
+        texts = {"passing": lasting, "add": TOO_MUCH.sub(" ", result), "unreal": ""}
+        words = cue_words_for(self.plain)
+        said = {text: words.found(text) for text in {result, *texts.values()}}
+        found = {kind for kind in words.expressions if kind in said[texts.get(kind, result)]}
+        found |= {kind for kind, words in (("correct", SPELT), ("end", OFF_IT)) if words.search(result)}
+        return frozenset(found)
+
+    @property
+    def own(self) -> bool:
+        """True if a word of it is for the speaker."""
+        return not (person_words()["self"] | person_words()["possessive"]).isdisjoint(self.tokens)
+
+    @cached_property
+    def turns(self) -> bool:
+        """True if a word of it says that something has changed."""
+        return not self.cues.isdisjoint(TURNS)
+
+    @cached_property
+    def bears_child(self) -> bool:
+        """True if the text reports a birth."""
+        return BORN.search(self.plain) is not None
+
+    @cached_property
+    def silent(self) -> bool:
+        """True if the text supersedes nothing unless it contradicts something: it has no cue for a change, denies
+        nothing, assigns no value, counts nothing, reports neither a feeling nor a birth, and is no bare correction.
+        """
+        cued = self.turns or "takes_back" in self.cues
+        valued = (
+            self.attributes or self.theme or self.denied or self.totals or (len(self.numbers) == 1 and self.counted)
+        ) or AMENDS.match(self.plain)
+        return not (cued or valued or self.feeling[1] or self.bears_child)
+
+    @cached_property
+    def event(self) -> bool:
+        """True if the text reports a single event rather than a state."""
+        said = self.plain
+        if DUTCH.search(said):  # "met" and "was" are words of other kinds there, and participles end otherwise
+            return False
+        return bool(PAST.search(said)) and not PRESENT.search(said)
+
+    @cached_property
+    def bygone(self) -> bool:
+        """True if the text announces an old story: "before I met Petra I was engaged"."""
+        return self.event and BYGONE.search(self.plain) is not None
+
+    @cached_property
+    def conditions(self) -> frozenset[tuple[str, str]]:
+        """Occasions that the text is limited to, each as a noun and its qualifier: "on night flights"."""
+        skipped = word_classes()["numbers"].keys() | (word_classes()["empty"] - _OCCASIONS)
+        found = CONDITION.findall(self.plain)
+        return frozenset((stem(noun), stem(which)) for which, noun in found if not {which, noun} & skipped)
+
+    @cached_property
+    def addresses(self) -> bool:
+        """True if it is about the one who is spoken to, as praise and good wishes are."""
+        return bool(YOU.search(self.plain)) and self.subject != "self"
+
+    @cached_property
+    def attributes(self) -> frozenset[str]:
+        """Attributes to which the text assigns a value or a change."""
+        return attribute_words().found(self.plain)
+
+    def valued(self, name: str) -> frozenset[str] | None:
+        """Return the words that state an attribute if they are its value ("vegan"), or None."""
+        result = attribute_words().expressions[name]
+        return frozenset(m[0] for m in result.finditer(self.plain)) if name in _VALUED else None
+
+    @cached_property
+    def sorts(self) -> dict[str, frozenset[int]]:
+        """Members of exclusive value classes that the text names, by class; classes without a member are left out."""
+        words, numbered = value_sorts()
+        result = ((name, words.expressions[name].findall(self.plain)) for name in words.likely(self.plain))
+        return {name: frozenset(map(numbered[name].__getitem__, found)) for name, found in result if found}
+
+    def sort(self, name: str) -> frozenset[int]:
+        """Return the members of a sort of values (`currencies`, `classes` ...) that it names."""
+        return self.sorts.get(name, frozenset())
+
+    @cached_property
+    def subject(self) -> str:
+        """Person it is about: `self`, `other:<relation>`, `name:<stem>`, or nothing that shows."""
+        for part in self.said:
+            found = _subject(part)
+            if found:
+                return found
+        return ""
+
+    @cached_property
+    def relations(self) -> frozenset[str]:
+        """Words for people by their relation to the speaker, anywhere in the text."""
+        return frozenset(
+            stem(token.removesuffix("'s"))
+            for token in self.tokens
+            if token.removesuffix("'s") in person_words()["relations"]
+        )
+
+    @cached_property
+    def _slots(self) -> dict[str, frozenset[int]]:
+        words = word_classes()
+        tokens = {part for token in self.tokens for part in (token, *SIDED.findall(token))}
+        return {name: frozenset(words[name][token] for token in tokens if token in words[name]) for name in MEMBERS}
+
+    def slots(self, name: str) -> frozenset[int]:
+        """Return the members of a class of words (`sides`, `weekdays` ...) that it names."""
+        return self._slots[name]
+
+
+def about_a_name(text: str) -> bool:
+    """Return True if the subject of a text is a name. Without a verb that follows names, it is not taken apart."""
+    if text.isascii() and person_words()["verbs"].isdisjoint(_WORD.findall(text.lower())):
+        return False
+    return Frame(text).subject.startswith("name:")
+
+
+def _subject(sentence: str) -> str:
+    people = person_words()
+    words = _WORD.findall(sentence)[:6]
+    low = [plain(word) for word in words]
+    for place, word in enumerate(low):
+        bare = word.removesuffix("'s")
+        if word in people["self"]:
+            return "self"
+        if bare in people["relations"] and people["with"].isdisjoint(low[max(0, place - 2) : place]):
+            return f"other:{stem(bare)}"
+        if word in people["others"] and place < PRONOUN_WITHIN:
+            # Whoever "they" are that have moved my appointment, it is about mine.
+            return "self" if word in IMPERSONAL and not people["possessive"].isdisjoint(low) else "other:"
+        follows = low[place + 1] if place + 1 < len(low) else ""
+        if words[place][0].isupper() and follows in people["verbs"] and not _is_no_name(word):
+            return f"name:{stem(bare)}"
+    return "self" if any(word in people["possessive"] for word in low) else ""
+
+
+def _is_no_name(word: str) -> bool:
+    """Return True for a word without content, or a verb that precedes its subject: "Vive à Rome mon frère"."""
+    return word in word_classes()["empty"] or word in _VERBS_FIRST

@@ -220,16 +220,18 @@ def test_forget_needs_an_answer_or_yes(mnemic: Call) -> None:
 
 
 def test_list_pages(mnemic: Call) -> None:
-    for number in range(5):
+    for number in range(6):
         added(mnemic, f"Note number {number} about topic {number * 7}.")
     first = data(mnemic, "list", "--limit", "3")
     second = data(mnemic, "list", "--limit", "3", "--before", first["next"])
 
     seen = [memory["content"] for memory in first["memories"] + second["memories"]]
-    assert first["total"] == 5
+    assert first["total"] == 6
     assert second["next"] is None
-    assert len(set(seen)) == 5
+    assert len(set(seen)) == 6
     assert "--before" in mnemic("list", "--limit", "3").stderr
+    assert mnemic("list", "--before", second["memories"][-1]["memory_id"]).stdout == "nothing more\n"
+    assert mnemic("list", "--category", "none").stdout == "nothing meets that\n"
 
 
 def test_a_filter_on_data(mnemic: Call) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -230,3 +231,24 @@ def test_to_another_embedder(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         code, told = run("search", "calm sea")
         assert (code, told["hits"][0]["memory"]["content"]) == (0, "The sea is calm.")
         assert run("maintain", "--reembed")[1]["reembedded"] == 0
+
+
+def test_an_operator_needs_no_name_but_a_memory_does(tmp_path: Path) -> None:
+    """A container may run under a number that no file of names has."""
+
+    def nameless(*words: str) -> Any:
+        unnamed = {"LOGNAME": " ", "MNEMIC_USER": None}
+        return CliRunner().invoke(cli, [*words, "--store", str(tmp_path / "m.db")], prog_name="mnemic", env=unnamed)
+
+    assert nameless("apikeys", "create", "--role", "reader").exit_code == 0
+    assert nameless("maintain").exit_code == 0
+    assert nameless("audit", "verify").exit_code == 0
+    assert nameless("export", "--subject", "ana").exit_code == 0
+    assert nameless("add", "I ski.", "--user", "ana").exit_code == 0
+    assert nameless("erase", "ana", "--yes").exit_code == 0
+    listed = json.loads(nameless("audit", "list", "--json").stdout)
+    assert f"uid:{os.getuid()}" in {line["actor"] for line in listed["events"]}
+    for personal in (["add", "I ski."], ["list"], ["export"], ["serve", "--open"]):
+        refused = nameless(*personal)
+        assert refused.exit_code == 2
+        assert "whose memory is it?" in refused.stderr

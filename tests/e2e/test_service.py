@@ -39,6 +39,15 @@ def test_a_key_made_on_the_command_line_opens_the_running_service(served: Served
     assert "aisle seats" in listed.stdout
 
 
+def test_the_log_ends_with_the_end_of_the_service(served: Served) -> None:
+    served.process.send_signal(signal.SIGTERM)
+    assert served.process.stderr is not None
+    told = served.process.stderr.read()
+    assert served.process.wait(timeout=60) == -signal.SIGTERM
+    assert "Application shutdown complete" in told
+    assert told.splitlines()[-1].endswith(f"Finished server process [{served.process.pid}]")
+
+
 def test_a_stream_is_fed_by_another_process_and_ends_when_the_service_does(served: Served, tmp_path: Path) -> None:
     address, process = served.address, served.process
     made = run(tmp_path, "apikeys", "create", "--role", "reader", "--for-user", "ana")

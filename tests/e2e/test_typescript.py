@@ -33,7 +33,7 @@ def test_the_typescript_client_does_what_it_says(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         given = {"MNEMIC_SERVICE_KEY": served.key("reader", "writer", "subject")}
         given["MNEMIC_DESK_KEY"] = served.key("reader", "reviewer", "operator", user="desk")
-        assert "# pass 9" in printed_by("test/", served, given)
+        assert "# pass 10" in printed_by("test/", served, given)
 
 
 @pytest.mark.skipif(

@@ -166,8 +166,12 @@ export class Mnemic {
     return data!.reports;
   }
 
-  /** Remember what is worth it in messages of a conversation, or with `infer` false keep them as they are. */
-  async remember(messages: Said[], { infer = true, metadata }: Remembering = {}): Promise<Receipt[]> {
+  /**
+   * Remember what is worth it in a text of the user, a message, or the messages of a conversation; with `infer` false
+   * keep them as they are. `metadata` becomes the data of each memory.
+   */
+  async remember(said: string | Said | Said[], { infer = true, metadata }: Remembering = {}): Promise<Receipt[]> {
+    const messages = typeof said === "string" ? [{ content: said }] : Array.isArray(said) ? said : [said];
     const body = { messages, infer, metadata: metadata ?? null };
     const { data } = await this.http.POST("/v1/remember", { body: body as Schemas["RememberRequest"] });
     return data!.receipts;

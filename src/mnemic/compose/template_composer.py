@@ -17,6 +17,8 @@ from mnemic.compose import Basis
 from mnemic.types import Deadline
 
 MAX_QUOTED = 3
+LIKELY = 0.5
+"""Relevance (0 to 1) from which a memory is more likely than not to answer. Where one is, only such ones are quoted."""
 _REQUEST = re.compile(
     r"^\s*(?:please\s+)?(?:(?:can|could|would)\s+you\s+)?(?:find|book|search(?:\s+for)?|look\s+for|get|show|plan|reserve"
     r"|order|busca|reserva|encuentra)\s+(?:me\s+|us\s+)?(?:an?\s+|the\s+|some\s+|una?\s+|el\s+|la\s+)?",
@@ -191,7 +193,8 @@ def _quoted(memories: Sequence[Mapping[str, Any]], phrases: Phrases, cited: list
     if not memories:
         return phrases.nothing
     quotes = []
-    for entry in memories[:MAX_QUOTED]:
+    likely = [entry for entry in memories if (entry.get("relevance") or 0.0) >= LIKELY]
+    for entry in (likely or memories)[:MAX_QUOTED]:
         label = f"{_words(str(entry['key']))}: " if entry.get("key") else ""
         quotes.append(f"“{label}{entry['value']}”")
         cited.append(entry["ref"])

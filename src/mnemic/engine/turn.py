@@ -269,7 +269,7 @@ def _intent_entry(intent: Intent) -> dict[str, Any]:
 
 async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: SearchResult, run: _Run) -> None:
     run.enter("apply")
-    injected = [memory_item(ref, hit) for ref, hit in _in_order(parts.composer, run)]
+    injected = _shown(parts.composer, run)
     run.audit = UseAudit(
         retrieved=tuple(hit.memory.memory_id for hit in result.hits),
         injected=tuple(hit.memory.memory_id for hit in run.hits.values()),
@@ -300,11 +300,12 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     )
 
 
-def _in_order(composer: Composer, run: _Run) -> list[tuple[str, Hit]]:
-    """Return the injected memories for `composer`: templates, which quote only a few, get the most relevant first."""
+def _shown(composer: Composer, run: _Run) -> list[dict[str, Any]]:
+    """Return the injected memories for `composer`. Templates, which quote only a few, get the most relevant first."""
     if getattr(composer, "asks_model", False):
-        return list(run.hits.items())
-    return sorted(run.hits.items(), key=lambda one: -(one[1].relevance or 0.0))
+        return [memory_item(ref, hit) for ref, hit in run.hits.items()]
+    ordered = sorted(run.hits.items(), key=lambda one: -(one[1].relevance or 0.0))
+    return [{**memory_item(ref, hit), "relevance": hit.relevance} for ref, hit in ordered]
 
 
 def _judge(parts: TurnParts, answer: CheckedAnswer, run: _Run) -> None:

@@ -48,7 +48,7 @@ async def test_the_least_relevance_leaves_hits_out_and_stays_in_the_address(ente
     page = await enter("ana")
     await visit(page, f"search?q={QUESTION}")
     every = await meters(page)
-    least = page.get_by_label("Relevance from (%)")
+    least = page.get_by_label("Minimum relevance (%)")
     await least.fill("50")
     await least.press("Enter")
     wanted = [value for value in every if value >= 0.5]

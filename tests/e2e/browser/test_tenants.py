@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_a_tenant_is_made_limited_suspended_and_resumed(enter: Enter) -> None:
     page = await enter("root")
     await visit(page, "tenants")
-    await page.get_by_role("button", name="Make a tenant").click()
+    await page.get_by_role("button", name="Create a tenant").click()
     assert await serious(page) == []
     await page.get_by_label("Name").fill("fjord-cafe")
     await page.get_by_role("group", name="The whole tenant").get_by_label("Memories").fill("500")

@@ -93,6 +93,15 @@ async def test_what_no_template_serves_is_not_answered_but_quoted() -> None:
     assert question["answer"] == f"{unanswered} From what is remembered: “seat: aisle”"
 
 
+async def test_where_a_memory_answers_nothing_that_only_might_matter_is_quoted() -> None:
+    hiking, diet = item(None, "I love hiking.", "m1"), item("diet", "vegetarian")
+    answer = await compose("Do I like hiking?", {}, hiking | {"relevance": 0.9}, diet | {"relevance": 0.1})
+    assert answer["answer"].endswith("From what is remembered: “I love hiking.”")
+    assert answer["used_memory_keys"] == ["m1"]
+    asked = await compose("What should I cook tonight?", {}, diet | {"relevance": 0.1}, hiking | {"relevance": None})
+    assert asked["used_memory_keys"] == ["diet", "m1"]
+
+
 def test_a_models_own_word_on_where_its_answer_comes_from_does_not_count() -> None:
     class Model:
         asks_model = True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic_cli.command_loader import Command
+from mnemic_cli.command_loader import Command, TenantCommand
 from mnemic_cli.failures import Exit, complain
 from mnemic_cli.human_labels import erased_text, traces_text
 from mnemic_cli.option_values import json_file
@@ -171,7 +171,7 @@ def _consent_text(fields: Mapping[str, Any]) -> str:
     return "revoked" if erased is None else f"revoked, {counted(len(erased['memory_ids']))} erased"
 
 
-@click.command("erase", cls=Command)
+@click.command("erase", cls=TenantCommand)
 @click.argument("subject", required=False)
 @click.option("--block", is_flag=True, help="Never store anything about them again.")
 @click.option("--receipt", "receipt_file", metavar="FILE", help="Write the receipt, which has no content, to FILE.")
@@ -240,7 +240,7 @@ _END = 2**53
 """A sequence after every line of an audit."""
 
 
-@click.command("audit", cls=Command)
+@click.command("audit", cls=TenantCommand)
 @click.argument("action", type=click.Choice(["list", "verify"]))
 @click.option("--after", type=click.IntRange(min=0), help="list: the lines after this one; without it the newest.")
 @click.option("--limit", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Maximum number.")
@@ -290,7 +290,7 @@ def _signed(report: AuditReport) -> str:
     return f"{report.signed} lines are signed, the last is {report.signed_to}{missing}{checked}"
 
 
-@click.command("maintain", cls=Command)
+@click.command("maintain", cls=TenantCommand)
 @click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing.")
 @click.option("--grace-days", type=click.FloatRange(min=0), default=30, show_default=True, help="From expiry to purge.")
 @click.option("--vacuum", is_flag=True, help="Rewrite the file; needs as much free disk space again.")

@@ -65,6 +65,17 @@ class Command(click.Command):
                     formatter.write_dl(rows)
 
 
+class TenantCommand(Command):
+    """A command about a tenant or the whole store. It needs no user: without a login name the number of the operating
+    system's user is recorded.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        ctx.ensure_object(Given).personal = False
+        return super().invoke(ctx)
+
+
 def _read_environment(_: click.Context, __: click.Parameter, file: str | None) -> None:
     if file is not None:
         os.environ["MNEMIC_ENV_FILE"] = file

@@ -62,6 +62,7 @@ def export_(
     FILE is complete or not there at all, and only you can read it.
     """
     output = None if output == "-" else output
+    given.personal = subject is None
     if subject is not None:
         _export_subject(given, subject, output, force, **options)
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -98,19 +98,29 @@ def list_(given: Given, /, **options: Any) -> None:
     request = asked(requests.List, **options)
     whole = requests.Count(**{one.name: getattr(request, one.name) for one in fields(requests.Count)})
 
-    async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], int, str]:
+    async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], int, str | None, str]:
         page = await engine.handle(request, actor=actor)
+        last = page[-1].memory_id if len(page) == request.limit else None
+        more: Sequence[Memory] = ()
+        if last is not None:
+            more = await engine.handle(replace(request, limit=1, before=last), actor=actor)
         others = "" if page else await of_others(engine, actor)
-        return page, await engine.handle(whole, actor=actor), others
+        return page, await engine.handle(whole, actor=actor), last if more else None, others
 
-    page, total, others = given.with_engine(work)
-    following = page[-1].memory_id if len(page) == request.limit and total > request.limit else None
+    page, total, following, others = given.with_engine(work)
     shown = {"memories": [memory_dict(memory) for memory in page], "total": total, "next": following}
-    given.show(shown, lambda: list_text(page) if page else "nothing remembered yet")
+    given.show(shown, lambda: list_text(page) if page else _nothing(request, whole))
     if others and not given.as_json:
         note(others)
     if following and not given.as_json:
         note(f"{len(page)} of {total}; the next page: --before {following}")
+
+
+def _nothing(request: requests.List, whole: requests.Count) -> str:
+    """Return what to say of an empty page."""
+    if request.before is not None:
+        return "nothing more"
+    return "nothing remembered yet" if whole == requests.Count() else "nothing meets that"
 
 
 @click.command("history", cls=Command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class OpenMemory:
 
 @dataclass(slots=True)
 class Given:
-    """The common options, from the command line or the environment."""
+    """The common options, from the command line or the environment. A command that is not `personal` needs no user."""
 
     store: str | None = None
     user: str | None = None
@@ -51,6 +52,7 @@ class Given:
     policy: str | None = None
     as_json: bool = False
     debug: bool = False
+    personal: bool = True
 
     def settings(self, **overrides: object) -> Settings:
         """Return the settings of this call. Raises InvalidConfig."""
@@ -64,11 +66,19 @@ class Given:
 
         return Actor(
             tenant=settings.tenant,
-            user=login_name() if self.user is None else self.user,
+            user=self.user_name(),
             agent=self.agent or "default",
             workspace=self.workspace,
             session=self.session or "cli",
         )
+
+    def user_name(self) -> str:
+        """Return the user who asks: the one who is named, else the login name. Raises UsageError where there is neither
+        and the command is about a user's memories.
+        """
+        if self.user is not None:
+            return self.user
+        return login_name() if self.personal else operator_name()
 
     def with_engine(
         self,
@@ -151,6 +161,16 @@ def login_name() -> str:
         return default_user()
     except InvalidInput:
         raise click.UsageError("whose memory is it? name a user with --user or MNEMIC_USER") from None
+
+
+def operator_name() -> str:
+    """Return the name that is recorded for an operator: the login name, or `uid:` and the number of a user without a
+    name, such as a container's.
+    """
+    try:
+        return login_name()
+    except click.UsageError:
+        return f"uid:{os.getuid()}" if hasattr(os, "getuid") else "operator"
 
 
 async def of_others(engine: MemoryEngine, actor: Actor) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.errors import InvalidConfig
-from mnemic_cli.command_loader import Command
+from mnemic_cli.command_loader import Command, TenantCommand
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import Progress
 
@@ -210,7 +210,7 @@ def _progress_line() -> tuple[Callable[[str, int, int], None], Callable[[], None
     return progress, end
 
 
-@click.command("calibrate", cls=Command)
+@click.command("calibrate", cls=TenantCommand)
 @click.option("--data", metavar="FILE", type=_FILE, help="Labelled pairs: JSON lines of first, second, label.")
 @click.option("--error", type=click.FloatRange(0, 0.5), default=0.01, show_default=True, help="Merged wrongly at most.")
 @click.option(

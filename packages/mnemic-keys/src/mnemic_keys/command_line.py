@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.errors import InvalidConfig
-from mnemic_cli.command_loader import Command
+from mnemic_cli.command_loader import TenantCommand
 from mnemic_cli.failures import Exit
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import pairs
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mnemic.config import Settings
 
 
-@click.command("keys", cls=Command)
+@click.command("keys", cls=TenantCommand)
 @click.argument("action", type=click.Choice(["init", "status", "rotate", "seal"]))
 @click.option("--data", is_flag=True, help="rotate: the data keys, with re-encryption.")
 @click.option("--subject", metavar="USER", help="rotate --data: of this user only.")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from socket import socket
@@ -263,12 +264,26 @@ WAITING = 2048
 
 
 class _Draining(uvicorn.Server):
-    """A server that ends its streams when it stops, so that only requests are waited for; and that keeps what lasts."""
+    """A server that ends its streams when it stops, so that only requests are waited for; that keeps what lasts; and
+    that makes the `last` calls before the signal that stopped it ends the process.
+    """
 
-    def __init__(self, config: uvicorn.Config, streams: Streams, ready: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        streams: Streams,
+        ready: Callable[[], None] | None = None,
+        last: Sequence[Callable[[], object]] = (),
+    ) -> None:
         super().__init__(config)
-        self._streams = streams
-        self._ready = ready
+        self._streams, self._ready, self._last = streams, ready, last
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        with super().capture_signals(), ExitStack() as calls:
+            for last in reversed(self._last):
+                calls.callback(last)
+            yield
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
@@ -342,11 +357,9 @@ def _serve(
         observers=[log] if telemetry is None else [log, telemetry],
     )
     config = _config(app, service, at_once=ACCEPTED_AT_ONCE if listening is None else 1)
-    server = _Draining(config, streams, ready)
+    last: list[Callable[[], object]] = [lines.flush, *([] if telemetry is None else [telemetry.close])]
+    server = _Draining(config, streams, ready, last)
     server.run([listening] if listening is not None else None)
-    lines.flush()
-    if telemetry is not None:
-        telemetry.close()
     if not server.started:
         raise InvalidConfig("service_host", hint="the service could not start there; the lines above say why")
 

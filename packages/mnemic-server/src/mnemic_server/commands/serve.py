@@ -7,15 +7,15 @@ from typing import Any
 import click
 
 from mnemic.errors import InvalidConfig
-from mnemic_cli.command_loader import Command
+from mnemic_cli.command_loader import TenantCommand
 from mnemic_cli.failures import Exit
-from mnemic_cli.shared_options import Given, login_name
+from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import note, table
 
 ROLES = ("reader", "writer", "reviewer", "subject", "operator", "admin")
 
 
-@click.command("serve", cls=Command)
+@click.command("serve", cls=TenantCommand)
 @click.option("--host", metavar="ADDRESS", help="Address to listen at; 127.0.0.1.")
 @click.option("--port", metavar="N", type=click.IntRange(0, 65_535), help="Port to listen at; 8377.")
 @click.option("--workers", metavar="N", type=click.IntRange(1, 64), help="Processes that answer requests; 1.")
@@ -42,14 +42,15 @@ def serve_(given: Given, /, host: str | None, port: int | None, workers: int | N
     settings = given.settings()
     service = ServiceSettings.load(host=host, port=port, workers=workers)
     enters = asyncio.run(require_safe(settings, service, opened=opened))
-    user = login_name() if given.user is None else given.user
+    given.personal = opened  # every caller is this user then
+    user = given.user_name()
     if not enters:
         roles = "--role reader --role writer --role subject"
         note(f"nobody can sign in yet: mnemic apikeys create {roles} --for-user {user}")
     serve(settings, service, open_to=own_machine(settings, user) if opened else None)
 
 
-@click.command("apikeys", cls=Command)
+@click.command("apikeys", cls=TenantCommand)
 @click.argument("action", type=click.Choice(["create", "list", "rotate", "revoke", "rotate-signing"]))
 @click.argument("key_id", required=False)
 @click.option("--role", "roles", multiple=True, type=click.Choice(ROLES), help="create: may be repeated.")

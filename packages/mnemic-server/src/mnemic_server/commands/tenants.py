@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic_cli.command_loader import Command
+from mnemic_cli.command_loader import TenantCommand
 from mnemic_cli.failures import Exit
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import table
@@ -24,7 +24,7 @@ _NAMES = [name.replace("_", "-") for name in (*_LIMITS, *_EACH)]
 _number = click.IntRange(1)
 
 
-@click.command("tenants", cls=Command)
+@click.command("tenants", cls=TenantCommand)
 @click.argument("action", type=click.Choice(["list", "create", "limit", "suspend", "resume", "end"]))
 @click.argument("name", required=False, metavar="[TENANT]")
 @click.option("--label", default="", help="create: a note for people.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.errors import InvalidConfig
-from mnemic_cli.command_loader import Command
+from mnemic_cli.command_loader import TenantCommand
 from mnemic_cli.failures import Exit
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import note, table
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
 
 
-@click.command("webhooks", cls=Command)
+@click.command("webhooks", cls=TenantCommand)
 @click.argument("action", type=click.Choice(["create", "list", "rotate", "enable", "delete"]))
 @click.argument("name", required=False, metavar="[URL|WEBHOOK_ID]")
 @click.option("--action", "actions", multiple=True, help="create: send only these changes; may be repeated.")

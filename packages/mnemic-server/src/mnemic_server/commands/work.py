@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemic_cli.command_loader import Command
+from mnemic_cli.command_loader import TenantCommand
 from mnemic_cli.failures import Exit
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import note
@@ -24,7 +24,7 @@ _LOOK_SECONDS = 60
 """Longest time between two looks at what is due. A look reads one list, whatever the number of tenants."""
 
 
-@click.command("work", cls=Command)
+@click.command("work", cls=TenantCommand)
 @click.option("--every", type=click.IntRange(1), default=3600, show_default=True, help="Seconds between two upkeeps.")
 @click.option("--consolidate", type=click.Choice(["rules", "model"]), help="Consolidate memories, as maintain does.")
 @click.option("--once", is_flag=True, help="Run once and exit.")

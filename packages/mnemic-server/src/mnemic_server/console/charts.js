@@ -90,6 +90,6 @@ export function activityCharts({ days, complete }) {
     el("div", { class: "halves" },
       dayBars("Memories written and forgotten", days, [{ name: "written", words: "written" }, { name: "forgotten", words: "forgotten" }]),
       dayBars("Memory shown to models", days, [{ name: "used", words: "turns" }])),
-    !complete && el("p", { class: "quiet" }, "There was more activity than these charts read: the earliest days show too little."),
+    !complete && el("p", { class: "quiet" }, "There was more activity than these charts can show: the earliest days show too little."),
   );
 }

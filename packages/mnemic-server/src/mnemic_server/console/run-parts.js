@@ -16,7 +16,7 @@ function texts(run) {
   return several(
     el("h3", {}, "Asked"), el("blockquote", {}, run.question),
     run.block_text && several(el("h3", {}, "Shown to the model"), el("pre", { class: "block", tabindex: "0" }, run.block_text)),
-    el("h3", {}, "Answered"), run.answer === null ? el("p", { class: "quiet" }, "The answer went to the program alone.") : el("blockquote", {}, run.answer));
+    el("h3", {}, "Answered"), run.answer === null ? el("p", { class: "quiet" }, "The answer went only to the program.") : el("blockquote", {}, run.answer));
 }
 
 /** A run of somebody else as an entry that opens: what was asked, shown and answered, and which memories were used. */

@@ -87,14 +87,14 @@ function add(total, part) {
 function summary(total, rehearsed, cut) {
   const sum = (counts) => Object.values(counts).reduce((all, one) => all + one, 0);
   const listed = (counts) => Object.entries(counts).map(([name, count]) => `${number(count)} ${spaced(name)}`).join(", ");
-  return panel(cut ? "Stopped" : rehearsed ? "What the file holds" : "Imported",
+  return panel(cut ? "Stopped" : rehearsed ? "What the file contains" : "Imported",
     el("p", { role: "status" }, rehearsed ? "Nothing has been imported." : cut ? "What was imported so far stays. Import the file again to continue." : "You can find it with Search."),
     facts([
       ["Messages", number(total.messages ?? 0)],
       ["Memories", number(total.memories ?? 0)],
       ["Imported", rehearsed ? null : number(total.recorded ?? 0)],
       ["Already there", total.refreshed ? number(total.refreshed) : null],
-      [rehearsed ? "Facts in them, read by rules" : "Remembered from them", sum(total.captured) > 0 ? number(sum(total.captured)) : null],
+      [rehearsed ? "Facts found in them by rules" : "Remembered from them", sum(total.captured) > 0 ? number(sum(total.captured)) : null],
       ["Waiting for your review", total.waiting ? number(total.waiting) : null],
       ["Not facts", sum(total.left_out) > 0 ? listed(total.left_out) : null],
       ["Left out", sum(total.skipped) > 0 ? listed(total.skipped) : null],

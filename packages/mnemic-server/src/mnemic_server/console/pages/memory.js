@@ -93,7 +93,7 @@ function history(path, versions, changeable) {
     el("p", { class: "quiet" }, counted(versions.length, "version")),
     el("ol", { class: "versions" }, newestFirst.map(([version, before]) => el("li", {},
       el("p", { class: "meta" }, el("strong", {}, `Version ${version.version}`), version === versions.at(-1) && badge(version.status), when(version.updated_at), again(version)),
-      before && before.content !== version.content ? diff(before.content, version.content) : el("p", {}, before ? el("span", { class: "quiet" }, "The words stayed the same.") : version.content)))),
+      before && before.content !== version.content ? diff(before.content, version.content) : el("p", {}, before ? el("span", { class: "quiet" }, "The text stayed the same.") : version.content)))),
   );
 }
 

@@ -74,7 +74,7 @@ function decisions(consents, inUse) {
   };
   const withdraw = async (key) => {
     const erase = el("input", { type: "checkbox", name: "erase", id: "erase-held" });
-    const given = await ask(`Withdraw consent for ${key}?`, several(el("p", {}, "From now on nothing will be stored or used under this key."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Erase what is held under it, too"))), { act: "Withdraw", kind: "danger" });
+    const given = await ask(`Withdraw consent for ${key}?`, several(el("p", {}, "From now on nothing will be stored or used under this key."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Also erase what is stored under it"))), { act: "Withdraw", kind: "danger" });
     if (!given) return;
     const done = ({ hidden, erased }) => (erased ? "Withdrawn, and what was stored is erased." : `Withdrawn; ${counted(hidden, "memory is", "memories are")} not used any more.`);
     const undo = given.erase ? null : () => allow(key);

@@ -15,7 +15,7 @@ export async function show({ who, signal }) {
   return several(
     head("Quotas", "How much may be stored, and how much of that is used. Limits are set by the policy, and for a tenant by the service's operator."),
     own && panel("Yours", limits(own, "your memories")),
-    tenant && panel("Everybody's together", limits(tenant, `all of ${who.tenant}`)),
+    tenant && panel("All users together", limits(tenant, `all of ${who.tenant}`)),
   );
 }
 

@@ -57,7 +57,7 @@ function receipt(given) {
     null,
     el("p", {}, badge(given.outcome), " ", el("strong", {}, OUTCOMES[given.outcome] ?? spaced(given.outcome)), " ", given.reason && inWords(given.reason), " ", link),
     facts([
-      ["Cut down by policy", given.clamped.map(spaced).join(", ")],
+      ["Limited by policy", given.clamped.map(spaced).join(", ")],
       ["Worth knowing", given.warnings.map(inWords).join(", ")],
       ["Not everything worked", given.degraded.map(inWords).join(", ")],
     ]),

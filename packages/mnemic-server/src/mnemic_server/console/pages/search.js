@@ -36,14 +36,14 @@ export async function show({ query, signal }) {
     "form",
     { class: "search", role: "search", on: { submit: (event) => (event.preventDefault(), look()) } },
     el("div", { class: "ask" }, field("Search your memory", words), el("button", { type: "submit", class: "button primary" }, "Search")),
-    el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf), field("Asked on", askedOn), field("Relevance from (%)", least)),
+    el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf), field("Asked on", askedOn), field("Minimum relevance (%)", least)),
   );
   kind.addEventListener("change", look);
   asOf.addEventListener("change", look);
   askedOn.addEventListener("change", look);
   least.addEventListener("change", look);
   await look();
-  return several(head("Search", "With no words, the newest come first."), form, found);
+  return several(head("Search", "Without a query, the newest come first."), form, found);
 }
 
 function given(values) {

@@ -15,7 +15,7 @@ export async function show({ who, signal }) {
   const refresh = () => shown.replaceChildren(several(paged((cursor) => page(cursor, signal), (tenant) => row(tenant, who, refresh), empty("No tenants yet", "A tenant appears when a credential first names it, or when you create it here."))));
   refresh();
   return several(
-    head("Tenants", "The tenants that share this service, and how much each may store. Changes apply in every process within seconds.", button("Make a tenant", () => make(refresh), { kind: "primary" })),
+    head("Tenants", "The tenants that share this service, and how much each may store. Changes apply in every process within seconds.", button("Create a tenant", () => make(refresh), { kind: "primary" })),
     shown,
   );
 }
@@ -58,7 +58,7 @@ function limits({ tenant, quotas }) {
 async function make(refresh) {
   const name = el("input", { name: "tenant", required: true, maxlength: "128", pattern: "[A-Za-z0-9_.:@+\\-]+", autocomplete: "off", spellcheck: "false" });
   const label = el("input", { name: "label", maxlength: "200", autocomplete: "off" });
-  const given = await ask("Make a tenant", several(field("Name", name, "Letters, digits and _ . : @ + -. Keys and tokens name it so."), field("Label", label), fields([])), { act: "Create it" });
+  const given = await ask("Create a tenant", several(field("Name", name, "Letters, digits and _ . : @ + -. Keys and tokens name it so."), field("Label", label), fields([])), { act: "Create it" });
   if (given === null) return;
   const body = { tenant: given.tenant, label: given.label, quotas: quotasOf(given, []) };
   await act(() => call("POST", "/v1/tenants", { body }), `${given.tenant} was made`, refresh);

@@ -56,7 +56,7 @@ async function reasonFor(question, act) {
 }
 
 async function read(user, shown) {
-  const reason = await reasonFor(`Read what ${user} is remembered by?`, "Read");
+  const reason = await reasonFor(`Read the memories of ${user}?`, "Read");
   if (reason === null) return;
   const load = async (before) => {
     const page = await call("POST", "/v1/users/openings", { body: { user, reason, limit: 50, before } });
@@ -66,7 +66,7 @@ async function read(user, shown) {
 }
 
 async function readRuns(user, shown) {
-  const reason = await reasonFor(`See what ${user} asked and was answered?`, "Open");
+  const reason = await reasonFor(`See the questions and answers of ${user}?`, "Open");
   if (reason === null) return;
   const load = async (before) => {
     const page = await call("POST", "/v1/users/run-openings", { body: { user, reason, limit: 20, before } });

@@ -60,7 +60,7 @@ async function rotate(path, name, fresh) {
 }
 
 async function remove(path, name, refresh) {
-  const about = el("p", {}, "It is not called any more. What has not been delivered is dropped.");
+  const about = el("p", {}, "It is no longer called. Messages not yet delivered are dropped.");
   if ((await ask(`Delete ${name}?`, about, { act: "Delete it", kind: "danger" })) === null) return;
   if (await attempt(() => call("DELETE", path), "The webhook is deleted.")) await refresh();
 }

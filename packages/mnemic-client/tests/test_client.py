@@ -571,6 +571,24 @@ def test_what_cannot_be_used_is_refused_with_the_same_reason(memory: Any) -> Non
     assert reasons[2].startswith("invalid_input:top_k") or reasons[2].startswith("invalid_retrieval")
 
 
+@pytest.mark.parametrize("value", [object(), float("nan"), {1, 2}, datetime(2020, 1, 1, tzinfo=UTC), b"x"])
+def test_what_is_no_json_is_refused_by_name(memory: Any, value: Any) -> None:
+    held = memory.add("The car is red.").memory_id
+    for field, call in {
+        "data": lambda: memory.add("The car is blue.", data={"when": value}),
+        "data of a correction": lambda: memory.update(held, data={"when": value}),
+        "where of a search": lambda: memory.search("car", where={"when": {"$ne": value}}),
+        "where of a list": lambda: memory.list(where={"when": value}),
+        "where of a deletion": lambda: memory.forget_matching(where={"when": value}),
+    }.items():
+        if isinstance(value, float) and field.startswith("where"):
+            continue  # a filter may ask for what no memory has
+        with pytest.raises(InvalidInput) as refused:
+            call()
+        assert refused.value.reason.startswith(f"invalid_input:{field.split()[0]}")
+    assert memory.count() == 1
+
+
 @pytest.fixture
 def client(served: Served) -> Iterator[BlockingClient]:
     with connect(served.address, api_key=served.key("reader", "writer", "subject", user="cleo")) as opened:

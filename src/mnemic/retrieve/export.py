@@ -19,7 +19,7 @@ def plain(value: JsonValue) -> Any:
     """Frozen JSON data as ordinary dicts and lists."""
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [plain(item) for item in value]
     return value
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +12,7 @@ from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import M
 from mnemic.types import Memory
 from mnemic_client.maintenance_verbs import RemoteUpkeep
+from mnemic_client.remote import json_of
 from mnemic_client.request_bodies import Context, Found, at, body_of, found_in, iso, memories, names, narrowed, use
 from mnemic_client.response_values import hit_of, kind_hit_of
 from mnemic_client.verb_parameters import like
@@ -108,7 +108,7 @@ def _filter(given: SimpleNamespace) -> dict[str, Any]:
         "kinds": names(given.kinds),
         "categories": given.categories,
         "keys": given.keys,
-        "where": None if given.where is None else json.dumps(dict(given.where)),
+        "where": None if given.where is None else json_of(dict(given.where), "where"),
         "happened_from": iso(given.happened_from, "window"),
         "happened_to": iso(given.happened_to, "window"),
         **_times(given),

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import httpx
 
-from mnemic.errors import InvalidConfig, MnemicError, ServiceRefused
+from mnemic.errors import InvalidConfig, InvalidInput, MnemicError, ServiceRefused
 from mnemic.types import Actor
 from mnemic_client.failures import failure_of
 
@@ -111,9 +111,10 @@ class Remote:
         repeatable: bool = False,
     ) -> Any:
         """Return the answer's JSON, None where it has none. Raises the library's error of the same reason,
-        ServiceRefused.
+        ServiceRefused, and InvalidInput for a body that is no JSON.
         """
-        given = {name: value for name, value in (headers or {}).items() if value is not None}
+        content, typed = encoded(body)
+        given = {name: value for name, value in (headers or {}).items() if value is not None} | typed
         asked = {name: value for name, value in (params or {}).items() if value is not None}
         # A call without one of these may have taken effect although its answer was lost, so it is not repeated.
         again = self._attempts if repeatable or method == "GET" or "Idempotency-Key" in given else 1
@@ -121,7 +122,7 @@ class Remote:
             again -= 1
             try:
                 given |= await self._exchanged()
-                answer = await self._http.request(method, path, json=body, params=asked, headers=given)
+                answer = await self._http.request(method, path, content=content, params=asked, headers=given)
                 if answer.is_success:
                     return answer.json() if answer.content else None
                 failure = failure_of(_problem(answer), answer.headers.get("retry-after"))
@@ -149,15 +150,48 @@ class Remote:
         self, method: str, path: str, body: Any, headers: Mapping[str, str] | None
     ) -> AsyncIterator[httpx.Response]:
         try:
-            shown = {**(headers or {}), **await self._exchanged()}
+            content, typed = encoded(body)
+            shown = {**(headers or {}), **typed, **await self._exchanged()}
             # A stream may be silent for as long as nothing changes.
-            async with self._http.stream(method, path, json=body, headers=shown, timeout=None) as answer:
+            async with self._http.stream(method, path, content=content, headers=shown, timeout=None) as answer:
                 if not answer.is_success:
                     await answer.aread()
                     raise failure_of(_problem(answer), answer.headers.get("retry-after"))
                 yield answer
         except httpx.HTTPError as error:
             raise ServiceRefused("unreachable", hint=type(error).__name__) from None
+
+
+def encoded(body: Any) -> tuple[bytes | None, dict[str, str]]:
+    """Return a body as JSON, with the header that says so; nothing for None. Raises InvalidInput, which names the
+    field, for a value that JSON does not have.
+    """
+    if body is None:
+        return None, {}
+    try:
+        return json_of(body, "body").encode(), {"Content-Type": "application/json"}
+    except InvalidInput:
+        for name, value in body.items() if isinstance(body, Mapping) else ():
+            json_of(value, name)
+        raise
+
+
+def json_of(value: Any, name: str) -> str:
+    """Return a value as JSON. Raises InvalidInput (`<name>`) for one that JSON does not have."""
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput(name, hint="it must be JSON without NaN and infinity") from None
+    # Half of a character has no UTF-8: escaped, it reaches the service, which says what is wrong.
+    return text if _has_utf8(text) else json.dumps(value, allow_nan=False)
+
+
+def _has_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 async def events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, Any, str | None]]:

@@ -53,15 +53,19 @@ _ROLE_ORIGIN = {
 """The highest origin of the words of a role that is not the user's, in lower case."""
 
 
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_UNREADABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROLS = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r"]
+_WITHOUT_CONTROLS = {ord(one): " " if one.isspace() else None for one in _CONTROLS}
+"""Control characters: those that separate words, such as a form feed, become a space; the others are nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message(Serialisable):
     """One message of a conversation. Its `origin` is capped by its role: an assistant's or tool's words never count as
-    the user's. A NUL in `content` is removed and a lone surrogate becomes U+FFFD, so that one bad character does not
-    lose the message. `derived_from` names the messages that a summary was made from; other messages have none. `author`
-    is the user under whose name an open conversation keeps the message; None if there is no particular user.
+    the user's. Control characters in `content` are removed and a lone surrogate becomes U+FFFD, so that one bad
+    character does not lose the message. `derived_from` names the messages that a summary was made from; other messages
+    have none. `author` is the user under whose name an open conversation keeps the message; None if there is no
+    particular user.
     """
 
     role: str
@@ -77,8 +81,9 @@ class Message(Serialisable):
     def __post_init__(self) -> None:
         if self.sent_at is not None:
             object.__setattr__(self, "sent_at", aware(self.sent_at, "sent_at"))
-        if isinstance(self.content, str) and _UNSTORABLE.search(self.content):
-            said = self.content.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if isinstance(self.content, str) and _UNREADABLE.search(self.content):
+            said = self.content.translate(_WITHOUT_CONTROLS)
+            said = said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             object.__setattr__(self, "content", said)
         ceiling = _ROLE_ORIGIN.get(str(self.role).strip().casefold())
         if ceiling is not None and self.origin in tuple(Origin):

@@ -312,7 +312,13 @@ async def test_the_same_fact_twice_is_one_candidate() -> None:
 
 
 async def test_one_character_that_is_no_text_loses_nothing_else() -> None:
-    for text in ("I live in Rome\0", "I live in\0 Rome.", "I live in Rome. \ud83d", "I live in \x07Rome."):
+    for text in (
+        "I live in Rome\0",
+        "I live in\0 Rome.",
+        "I live in Rome. \ud83d",
+        "I live in Ro\x07me.",
+        "I live\x0cin Rome.",
+    ):
         assert [one.content for one in (await extract(text)).candidates] == ["Rome"]
 
 

@@ -163,8 +163,8 @@ class Remote:
 
 
 def encoded(body: Any) -> tuple[bytes | None, dict[str, str]]:
-    """Return a body as JSON, with the header that says so; nothing for None. Raises InvalidInput, which names the
-    field, for a value that JSON does not have.
+    """Return a body as JSON, with its content type; nothing for None. Raises InvalidInput (`<field>`) for a value that
+    JSON does not have.
     """
     if body is None:
         return None, {}

@@ -103,6 +103,9 @@ KEPT_APART = [
     ("Does not eat meat at home", "Does not eat meat"),
     ("He was unable to come by train", "He was to come by train"),
     ("Bob is taught by Ann", "Bob teaches Ann"),
+    ("I seldom drink coffee", "I never drink coffee"),
+    ("The lift hardly works", "The lift does not work"),
+    ("We barely use the car", "We don't use the car"),
     ("Ann was painted by Bob", "Bob paints Ann"),
     ("The list excludes the osprey", "The list the osprey"),
 ]

@@ -21,6 +21,7 @@ from mnemic_language.frames.content_words import Word, glance, parts_of, starts_
 from mnemic_language.frames.frame_expressions import without_in_the
 from mnemic_language.frames.word_lists import (
     ANTONYMS,
+    NEARLY_NEVER,
     NEGATIONS,
     NEGATIVE_PREFIXES,
     QUALIFIERS,
@@ -110,6 +111,11 @@ class Statement:
     def denied(self) -> tuple[str, ...]:
         """Words after its negations, in alphabetical order."""
         return _denied(self._tokens) if self.negations else ()
+
+    @cached_property
+    def nearly(self) -> int:
+        """Number of its negations that leave a little."""
+        return sum(token in NEARLY_NEVER for token in self._tokens.low) if self.negations else 0
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
@@ -299,7 +305,7 @@ def beyond(full: Statement, part: Statement) -> int | None:
     """
     if not (full.comparable and part.comparable) or full.asks or part.asks:
         return None
-    if not (_holds(full, part) and full.denied == part.denied):
+    if not (_holds(full, part) and (full.denied, full.nearly) == (part.denied, part.nearly)):
         return None
     return _beyond(full.words, part.words, exact=full.negations > 0)
 

@@ -35,6 +35,10 @@ NEGATIONS = frozenset(
     sin ningún não nunca mai senza niet geen nooit не нет никогда нет
     """.split()
 )
+"""Words that deny what they stand with, in whole or but for a little."""
+
+NEARLY_NEVER = frozenset("hardly barely rarely seldom scarcely".split())
+"""Negations that leave a little: "seldom" is another frequency than "never"."""
 
 EMPTY_WORDS = frozenset(
     """

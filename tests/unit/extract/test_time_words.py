@@ -130,3 +130,53 @@ def test_a_letter_that_a_pattern_takes_for_another_is_looked_up_as_that(text: st
         text, datetime(2026, 11, 4, 12, tzinfo=UTC)
     )
     assert named_date(looked_like) == named_date(text)
+
+
+PHRASES = {
+    "en": ("three days ago", "two weeks ago", "a fortnight ago", "half a year ago", "on Monday"),
+    "de": ("vor drei Tagen", "vor zwei Wochen", "vor vierzehn Tagen", "vor einem halben Jahr", "am Montag"),
+    "fr": ("il y a trois jours", "il y a deux semaines", "il y a quinze jours", "il y a une demi-année", "lundi"),
+    "es": ("hace tres días", "hace dos semanas", "hace quince días", "hace medio año", "el lunes"),
+    "it": ("tre giorni fa", "due settimane fa", "quindici giorni fa", "mezzo anno fa", "lunedì"),
+    "pt": ("há três dias", "há duas semanas", "há quinze dias", "há meio ano", "na segunda-feira"),
+    "nl": ("drie dagen geleden", "twee weken geleden", "veertien dagen geleden", "een half jaar geleden", "op maandag"),
+}
+DAYS = (date(2026, 11, 1), date(2026, 10, 21), date(2026, 10, 21), date(2026, 5, 6), date(2026, 11, 2))
+TOLD = {
+    "en": "I moved to Ghent {}.", "de": "Ich bin {} nach Gent gezogen.", "fr": "J'ai déménagé à Gand {}.",
+    "es": "Me mudé a Gante {}.", "it": "Mi sono trasferita a Gand {}.", "pt": "Mudei-me para Gante {}.",
+    "nl": "Ik ben {} naar Gent verhuisd.",
+}  # fmt: skip
+ASKED = {
+    "en": "Where did I move {}?", "de": "Wohin bin ich {} gezogen?", "fr": "Où ai-je déménagé {} ?",
+    "es": "¿A dónde me mudé {}?", "it": "Dove mi sono trasferita {}?", "pt": "Para onde me mudei {}?",
+    "nl": "Waar ben ik {} naartoe verhuisd?",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "phrase", "day"),
+    [(language, *one) for language, phrases in PHRASES.items() for one in zip(phrases, DAYS, strict=True)],
+)
+def test_what_is_told_of_a_time_is_of_the_time_that_is_asked_for(language: str, phrase: str, day: date) -> None:
+    found = times_in(TOLD[language].format(phrase), datetime(2026, 11, 4, 9, tzinfo=UTC))
+    told, asked = found.occurred_at or found.valid_from, period_of(ASKED[language].format(phrase), TODAY)
+    assert told is not None
+    assert told.date() == day
+    assert asked is not None
+    assert asked.begin <= day <= asked.end
+
+
+@pytest.mark.parametrize(
+    ("text", "past"),
+    [
+        ("I broke my arm on Monday.", True), ("My bike was stolen, I forgot the lock on Monday.", True),
+        ("I fell off a ladder on Monday.", True), ("I have yoga on Monday.", False), ("I'm off on Monday.", False),
+        ("Me rompí el brazo el lunes.", True), ("Aquí hay yoga el lunes.", False),
+        ("Parti o braço na segunda-feira.", True), ("Ela caiu na segunda-feira.", True),
+        ("Há ioga na segunda-feira.", False),
+    ],
+)  # fmt: skip
+def test_a_verb_of_the_past_makes_a_day_of_the_week_the_last_one(text: str, past: bool) -> None:
+    found = times_in(text, datetime(2026, 11, 4, 9, tzinfo=UTC)).occurred_at
+    assert (found is not None and found.date() == date(2026, 11, 2)) is past

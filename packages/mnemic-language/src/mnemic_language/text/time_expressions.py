@@ -59,11 +59,16 @@ _FUTURE = Pattern(
 )
 _OVER = Pattern(
     r"\b(?:was|were|had|did|went|saw|met|got|came|took|made|bought|ate|flew|drove|ran|left|lost|won|began|\w{2,18}ed"
+    r"|broke|brought|built|burnt|caught|chose|drank|drew|fell|felt|fought|forgot|found|froze|gave|grew|heard|held|hid"
+    r"|kept|knew|learnt|lent|meant|rang|rode|sang|sank|sat|sent|shook|slept|sold|spent|spoke|stole|stood|swam|swore"
+    r"|taught|thought|threw|told|tore|understood|woke|wore|wrote"
     r"|war|waren|hatten?|wurden?|était|fue|fui|foi|(?:habe|hat|haben|bin|ist|sind)\b.{1,60}\b(?:ge\w{2,20}(?:t|en)"
     r"|\w{2,20}ge\w{2,20}(?:t|en)|\w{3,20}iert)|(?:j'ai|avons|avez|ont|je suis|sommes)"
     r" \w{1,20}(?:é|ée|és|ées|i|u|is|it)|(?:vi|hice|fiz|fui|fue|tuve|tive|estuve|estive|comí|comi"
     r"|bebí|bebi|\w{2,18}(?:(?<![aei]r)é|ió|(?<![aei]r)ei))"
     r"|(?:he|hemos|han|me he|nos hemos) \w{2,20}(?:ado|ido|to|cho)|(?:ho|abbiamo|sono|siamo) \w{2,20}[ts][oaie]"
+    r"|(?!(?:aqu|all|ah|as)í\b)\w{2,18}í|(?:vend|perd|receb|escrev|conhec|esquec|morr|nasc)eu|\w{2,18}(?:iu|[bdgmprstvx]ou)"
+    r"|parti|vendi|perdi|dormi|recebi|escrevi|conheci|esqueci|decidi|descobri"
     r"|mudei|mudou|comprei|comecei|\w{3,18}(?:ámos|aram)|(?:heb|heeft|hebben|ben)\b.{1,60}\bge\w{2,20})\b",
     re.IGNORECASE,
 )

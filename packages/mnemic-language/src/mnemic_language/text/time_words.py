@@ -135,8 +135,8 @@ _AGO = "|".join(
 _READ: tuple[tuple[Pattern, Callable[[re.Match[str]], str]], ...] = (
     (
         _pattern(
-            r"vor einem halben jahr|il y a une? demie? année|hace medio año|mezzo anno fa|há meio ano|meio ano atrás"
-            r"|een half jaar geleden"
+            r"vor einem halben jahr|il y a une? demie?(?: |-)année|hace medio año|mezzo anno fa|há meio ano"
+            r"|meio ano atrás|een half jaar geleden"
         ),
         lambda _: "half a year ago",
     ),

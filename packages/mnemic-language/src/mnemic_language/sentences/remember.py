@@ -46,15 +46,17 @@ _OPENERS = (
     r"recuerda(?: que)?|acuérdate(?: de)?(?: que)?|no (?:te )?olvides(?: de)?(?: que)?|anota(?: que)?|"
     r"apunta(?: que)?|"
     r"ten en cuenta(?: que)?|ten presente(?: que)?|toma nota(?: de)?(?: que)?|para que (?:lo )?sepas|que sepas que|"
-    r"memoriza(?: que)?|guarda(?: esto)?(?: que)?|para tu información|"
+    r"memoriza(?: que)?|guarda(?: esto)?(?: que)?|para tu información|(?:para )?que (?:conste|quede constancia)(?: de)?"
+    r"(?: que)?|"
     # Italian
     r"ricorda(?:ti)?(?: che| di)?|non (?:ti )?(?:dimenticare|scordare)(?: che)?|tieni (?:presente|a mente)(?: che)?|"
     r"annota(?:ti)?(?: che)?|segna(?:ti)?(?: che)?|prendi nota(?: che)?|per (?:tua )?informazione|sappi(?: che)?|"
-    r"memorizza(?: che)?|nota bene(?: che)?|"
+    r"memorizza(?: che)?|nota bene(?: che)?|per la cronaca|"
     # Portuguese
     r"lembra(?:-te)?(?: de)?(?: que)?|lembre(?:-se)?(?: de)?(?: que)?|não (?:te |se )?esqueças?(?: de)?(?: que)?|"
     r"anote?(?: que)?|tome? nota(?: que)?|te(?:m|nha) em (?:conta|mente)(?: que)?|para (?:tua|sua) informação|"
     r"fica a saber(?: que)?|guarde?(?: isto| isso)?|memorize?(?: que)?|regista(?: que)?|"
+    r"para (?:constar|registr?o)|"
     # Dutch
     r"onthoud(?: dat)?|vergeet (?:alsjeblieft )?niet(?: dat)?|denk eraan(?: dat)?|noteer(?: dat)?|"
     r"ter info(?:rmatie)?|"

@@ -45,6 +45,41 @@ async def user_of(request, api_key: str) -> UserAPIKeyAuth:
     return UserAPIKeyAuth(api_key=api_key, user_id=api_key.removeprefix("sk-"))
 """
 
+TIMED_HOOK = """\
+import json
+from datetime import datetime
+from pathlib import Path
+
+from litellm.proxy._types import UserAPIKeyAuth
+
+from mnemic import Settings, build_engine
+from mnemic.runtime.clock import SystemClock
+from mnemic_agents.litellm_proxy import MnemicHook
+
+
+class SetClock(SystemClock):
+    def now(self) -> datetime:
+        return datetime.fromisoformat(Path("now").read_text())
+
+
+class Telling(MnemicHook):
+    async_pre_call_hook = MnemicHook.async_pre_call_hook  # LiteLLM looks for it in the class itself
+
+    async def async_post_call_success_hook(self, data, user_api_key_dict, response):
+        answer = await super().async_post_call_success_hook(data, user_api_key_dict, response)
+        asked = self.memory_of(self._actor_of(user_api_key_dict)).asked
+        Path("asked").write_text(json.dumps([one.to_dict() for one in asked]))
+        return answer
+
+
+hook = Telling(build_engine(Settings(store="s.db"), clock=SetClock()))
+
+
+async def user_of(request, api_key: str) -> UserAPIKeyAuth:
+    return UserAPIKeyAuth(api_key=api_key, user_id=api_key.removeprefix("sk-"))
+"""
+"""The same on a clock that a file sets, which leaves what the latest turn asked of memory in another."""
+
 
 def config(model_url: str) -> str:
     """The proxy's configuration: one model, the hook, and keys that name their user."""

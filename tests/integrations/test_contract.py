@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.types import Actor
+from mnemic.types import Actor, Kind
 from mnemic.write.turn_log import turns_of
 from mnemic_testing.scripted_model import ModelRequest, Reply, Scripted, ScriptedModelServer
 from tests.integrations.assistant import ANA, BOB, Assistant, Given, blocks, sent
@@ -195,3 +195,12 @@ async def test_the_person_can_read_what_was_asked_shown_and_answered(
     assert turn.run_id in {event.detail["run_id"] for event in logged if event.action == "injected"}
     await engine.forget(str(seat.memory_id), actor=ANA)
     assert await turns_of(engine.store, engine.vault, ANA) == {}
+
+
+async def test_an_answer_is_heard_with_its_question(build: Build, engine: MemoryEngine, script: list[Scripted]) -> None:
+    script += ["What's your brother's name?", "I see."]
+    assistant = build(engine)
+    assert await assistant.say("My brother lives in Turin.") == "What's your brother's name?"
+    assert await assistant.say("Álvaro.") == "I see."
+    held = await engine.list(actor=ANA, kinds=[Kind.LONG_TERM])
+    assert "My brother's name is Álvaro." in [memory.content for memory in held]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -16,21 +17,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mcp import Client
-
 from mnemic import Actor, MemoryManager, Message, Settings, build_engine
 from mnemic.engine import MemoryEngine
 from mnemic.types import MemoryRequest
-from mnemic_agents.compat.mem0 import AsyncMemory
-from mnemic_agents.langgraph import memory_graph
-from mnemic_agents.mcp import memory_server
-from mnemic_agents.strands import MnemicMemoryStore
-from mnemic_client import connect
 from mnemic_testing.clock import ManualClock
-from mnemic_testing.scripted_model import ScriptedModelServer
+from mnemic_testing.scripted_model import Reply, ScriptedModelServer
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short
-from tests.service import run, serving
 
 ANA = Actor(user="ana")
 Requests = Sequence[MemoryRequest]
@@ -60,10 +53,10 @@ def requests_in(listed: Iterable[Any]) -> Requests:
 
 
 @asynccontextmanager
-async def timed(store: Path) -> AsyncIterator[tuple[MemoryEngine, Callable[[datetime], None]]]:
+async def timed(store: Path, **settings: str) -> AsyncIterator[tuple[MemoryEngine, Callable[[datetime], None]]]:
     """An engine, and what sets its clock on."""
     clock = ManualClock()
-    async with build_engine(Settings(store=str(store)), clock=clock) as engine:
+    async with build_engine(Settings(store=str(store), **settings), clock=clock) as engine:
         yield engine, lambda at: clock.advance(at - clock.now()) and None
 
 
@@ -148,6 +141,8 @@ async def run_of_the_engine(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def command_line(store: Path) -> AsyncIterator[Say]:
+    from tests.service import run
+
     async def say(text: str, at: datetime) -> Requests:
         words = ("capture", text, "--sent-at", at.isoformat(), "--user", "ana", "--json")
         done = await asyncio.to_thread(run, store.parent, *words)
@@ -158,7 +153,69 @@ async def command_line(store: Path) -> AsyncIterator[Say]:
 
 
 @asynccontextmanager
+async def chatted(store: Path) -> AsyncIterator[Say]:
+    """The turns of `mnemic chat`, on a clock that is set."""
+    from mnemic_cli.chat_command import Conversation
+
+    noted = Reply(content=json.dumps({"answer": "Noted."}))
+    with ScriptedModelServer(lambda _: noted) as server:
+        model = {"model": "scripted", "model_url": server.base_url, "api_key": "test", "extractor": "rules"}
+        async with timed(store, **model) as (engine, advance):
+            conversation = Conversation()
+
+            async def say(text: str, at: datetime) -> Requests:
+                advance(at)
+                turn = await conversation.turn(engine, ANA, text)
+                assert turn.answer == "Noted."
+                return turn.report.asked
+
+            yield say
+
+
+@asynccontextmanager
+async def imported(store: Path) -> AsyncIterator[Say]:
+    """The whole chat is imported in order, once it is told."""
+    from tests.service import run
+
+    lines: list[str] = []
+
+    async def say(text: str, at: datetime) -> Requests:
+        said = {"role": "user", "content": text, "timestamp": at.isoformat(), "session": f"{at:%Y-%m-%d}"}
+        lines.append(json.dumps(said))
+        return ()
+
+    yield say
+    chat = store.parent / "chat.jsonl"
+    chat.write_text("\n".join(lines))
+    done = await asyncio.to_thread(run, store.parent, "import", str(chat), "--user", "ana")
+    assert done.returncode == 0, done.stderr
+
+
+@asynccontextmanager
+async def litellm_proxy(store: Path) -> AsyncIterator[Say]:
+    """Chats through a LiteLLM proxy of its own process, whose clock is in a file."""
+    from tests.integrations import litellm_proxy_service as service
+
+    folder, port = store.parent, service.free_port()
+    (folder / "my_memory.py").write_text(service.TIMED_HOOK, encoding="utf-8")
+    with ScriptedModelServer(lambda _: "Noted.") as server:
+        (folder / "config.yaml").write_text(service.config(server.base_url), encoding="utf-8")
+        with service.proxy(folder, port, LITELLM_MASTER_KEY="sk-operator") as running:
+            service.wait_for(running, port)
+
+            async def say(text: str, at: datetime) -> Requests:
+                (folder / "now").write_text(at.isoformat())
+                assert await asyncio.to_thread(service.asked, port, "ana", text) == "Noted."
+                return requests_in(json.loads((folder / "asked").read_text()))
+
+            yield say
+
+
+@asynccontextmanager
 async def rest(store: Path) -> AsyncIterator[Say]:
+    from mnemic_client import connect
+    from tests.service import serving
+
     with serving(store.parent) as served, connect(served.address, api_key=served.key("reader", "writer")) as client:
 
         async def say(text: str, at: datetime) -> Requests:
@@ -169,6 +226,9 @@ async def rest(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def rest_remembered(store: Path) -> AsyncIterator[Say]:
+    from mnemic_client import connect
+    from tests.service import serving
+
     with serving(store.parent) as served, connect(served.address, api_key=served.key("reader", "writer")) as client:
 
         async def say(text: str, at: datetime) -> Requests:
@@ -179,6 +239,10 @@ async def rest_remembered(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def mcp(store: Path) -> AsyncIterator[Say]:
+    from mcp import Client
+
+    from mnemic_agents.mcp import memory_server
+
     async with timed(store) as (engine, advance), Client(memory_server(engine, ANA)) as client:
 
         async def say(text: str, at: datetime) -> Requests:
@@ -192,6 +256,8 @@ async def mcp(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def graph(store: Path) -> AsyncIterator[Say]:
+    from mnemic_agents.langgraph import memory_graph
+
     async with timed(store) as (engine, advance):
         made = memory_graph(engine, lambda _: "ok")
 
@@ -205,6 +271,8 @@ async def graph(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def strands_store(store: Path) -> AsyncIterator[Say]:
+    from mnemic_agents.strands import MnemicMemoryStore
+
     async with timed(store) as (engine, advance):
         kept = MnemicMemoryStore(engine, ANA, extraction=True)
 
@@ -218,6 +286,8 @@ async def strands_store(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def mem0(store: Path) -> AsyncIterator[Say]:
+    from mnemic_agents.compat.mem0 import AsyncMemory
+
     async with timed(store) as (engine, _):
         memory = AsyncMemory(engine=engine)
 
@@ -252,7 +322,7 @@ def assistant(name: str) -> Any:
     return opened
 
 
-WAYS = [
+HERE = [
     Way("capture", captured, records=False),
     Way("capture_many", captured_many, records=False),
     Way("remember", remembered, records=False),
@@ -267,5 +337,15 @@ WAYS = [
     Way("LangGraph", graph),
     Way("Strands store", strands_store),
     Way("mem0", mem0, records=False),
-    *(Way(short(name), assistant(name)) for name in ASSISTANTS),
+    Way("mnemic chat", chatted),
+    Way("mnemic import", imported, hears=False),
+]
+THE_PROXY = "litellm_proxy"
+"""Name of the LiteLLM proxy among the frameworks that are tried in an environment of their own."""
+own = os.environ.get("MNEMIC_ASSISTANT", "")
+through_frameworks = [Way(short(name), assistant(name)) for name in ASSISTANTS if name != THE_PROXY]
+WAYS = [
+    *([] if own else HERE),
+    *through_frameworks,
+    *([Way("LiteLLM proxy", litellm_proxy)] if own == THE_PROXY else []),
 ]

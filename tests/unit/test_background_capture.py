@@ -283,6 +283,20 @@ async def test_adapters_capture_in_the_background_where_the_engine_says_so(tmp_p
             await memory.later.stop()
 
 
+async def test_what_the_model_asked_is_read_with_the_answer_and_forgotten(tmp_path: Path) -> None:
+    async with rules_engine(tmp_path) as engine:
+        memory = TurnMemory(engine, ANA)
+        await memory.capture("Good evening.", answer="What's your brother's name?")
+        await memory.capture("Álvaro.", answer="I see.")
+        assert memory.later is not None
+        await memory.later.read()
+        assert await texts(engine) == ["My brother's name is Álvaro."]
+        held = await engine.list(actor=ANA, kinds=[Kind.EPISODIC])
+        assert [one.content for one in held] == ["Álvaro."]
+        assert await waiting(engine.store, "default") == []
+        await memory.later.stop()
+
+
 async def test_a_request_about_memory_is_answered_in_its_turn(tmp_path: Path) -> None:
     async with rules_engine(tmp_path) as engine:
         memory = TurnMemory(engine, ANA)

@@ -17,7 +17,8 @@ from mnemic.inject import InjectionConfig
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Kind, Origin
-from mnemic_agents.turns import TurnMemory, asked, asks_of_turn, latest_ask
+from mnemic_agents.asks import asked, asks_of_turn, latest_ask
+from mnemic_agents.turns import TurnMemory
 from mnemic_sqlite import SqliteStore
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
@@ -423,3 +424,59 @@ def test_a_synchronous_call_inside_a_running_loop(tmp_path: Path) -> None:
 
     assert asyncio.run(program()) == 1
     memory.now(engine.close)
+
+
+ASKED, ANSWERED = "What's your brother's name?", "My brother's name is Álvaro."
+FACTS = [Kind.LONG_TERM]
+
+
+async def facts(engine: MemoryEngine) -> list[str]:
+    return [one.content for one in await engine.list(actor=ANA, kinds=FACTS)]
+
+
+async def test_an_answer_is_heard_with_what_the_model_asked_in_the_turn_before(engine: MemoryEngine) -> None:
+    memory = TurnMemory(engine, ANA)
+    await memory.capture("Good evening.", answer=ASKED)
+    await memory.capture("Álvaro.", answer="I see.")
+    assert await facts(engine) == [ANSWERED]
+
+
+async def test_an_answer_is_heard_with_the_question_in_the_messages_of_its_call(engine: MemoryEngine) -> None:
+    memory = TurnMemory(engine, ANA)
+    ask = {"role": "user", "content": "Álvaro."}
+    await memory.inject([{"role": "assistant", "content": ASKED}, ask])
+    await memory.inject([{"role": "assistant", "content": ASKED}, ask, CALL, RESULT])
+    await memory.capture("Álvaro.", answer="I see.")
+    assert await facts(engine) == [ANSWERED]
+
+
+@pytest.mark.parametrize("threads", [(None, None), ("a", "b")])
+async def test_a_question_of_another_conversation_is_not_heard(engine: MemoryEngine, threads: Any) -> None:
+    memory = TurnMemory(engine, ANA)
+    first, second = threads
+    await memory.inject([{"role": "user", "content": "Good evening."}], thread=first)
+    await memory.capture("Good evening.", answer=ASKED)
+    await memory.inject([{"role": "user", "content": "Álvaro."}], thread=second)
+    await memory.capture("Álvaro.", answer="I see.")
+    assert await facts(engine) == []
+
+
+async def test_a_thread_goes_on_where_its_calls_have_the_users_words_alone(engine: MemoryEngine) -> None:
+    memory = TurnMemory(engine, ANA)
+    for text, answer in (("Good evening.", ASKED), ("Álvaro.", "I see.")):
+        await memory.inject([{"role": "user", "content": text}], thread="a")
+        await memory.capture(text, answer=answer)
+    assert await facts(engine) == [ANSWERED]
+
+
+async def test_what_is_captured_later_is_heard_with_the_talk_of_its_time(
+    engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = TurnMemory(engine, ANA)
+    await memory.capture("Good evening.", answer=ASKED)
+    with monkeypatch.context() as outage:
+        outage.setattr(memory, "open", down)
+        await memory.capture("Álvaro.", answer="And how old are you?")
+    assert await facts(engine) == []
+    await memory.capture("Good night.")
+    assert await facts(engine) == [ANSWERED]

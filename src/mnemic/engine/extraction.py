@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +11,10 @@ from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine.implied_changes import with_changes
 from mnemic.errors import MnemicError, NotSupported, StoreFailed
 from mnemic.extract import Extraction, Extractor, is_users_own
-from mnemic.extract.fallback import read_all
-from mnemic.extract.known_context import around_of
+from mnemic.extract.fallback import read_all, talk_around
+from mnemic.extract.known_context import around_of, recorded_before
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, InformedExtractor, MessageContext
+from mnemic.extract.talk import ANSWERED_WITHIN
 from mnemic.types import Actor, Deadline, Level, Message, Where
 
 NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
@@ -20,23 +22,61 @@ NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
 
 
 async def read_message(
-    gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message, *, deadline: Deadline
+    gateway: MemoryGateway,
+    extractor: Extractor,
+    actor: Actor,
+    message: Message,
+    *,
+    deadline: Deadline,
+    before: Sequence[Message] | None = None,
 ) -> Extraction:
-    """Return the extraction from `message`; `unknown` if it was read without known memories. Raises the errors of the
-    extractor.
+    """Return the extraction from `message`; `unknown` if it was read without known memories. `before`: the turns before
+    it, oldest first; None for those that its session recorded. Raises the errors of the extractor.
     """
     (shown,) = await _shown(gateway, extractor, actor, [message])
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
     unknown: str | None = None
-    if isinstance(extractor, InformedExtractor) and is_users_own(shown):
-        try:
-            asked["around"] = await _around(gateway, actor, [shown], deadline)
-        except StoreFailed as failure:  # the message is read all the same; whether it can be kept, the write says
-            unknown = failure.reason
+    try:
+        asked |= await surroundings(gateway, extractor, actor, shown, before, deadline=deadline)
+    except StoreFailed as failure:  # the message is read all the same; whether it can be kept, the write says
+        unknown = failure.reason
     found = await extractor.extract(shown, **asked)
     if unknown is not None:
         return replace(found, unknown=unknown)
     return await _changing(gateway, actor, shown, found, deadline)
+
+
+async def surroundings(
+    gateway: MemoryGateway,
+    extractor: Extractor,
+    actor: Actor,
+    message: Message,
+    before: Sequence[Message] | None,
+    *,
+    deadline: Deadline,
+) -> dict[str, Any]:
+    """Return the arguments of `extract` that tell an extractor as much of the surroundings of `message` as it reads:
+    the turns `before` it (None: those that its session recorded), and the known memories that concern it. Raises
+    StoreFailed.
+    """
+    if isinstance(extractor, InformedExtractor):
+        if not is_users_own(message):
+            return {}
+        around = await _around(gateway, actor, [message], deadline)
+        if before is not None:
+            around = replace(around, before=await _shown(gateway, extractor, actor, before))
+        return {"around": around}
+    turns = await _recorded(gateway, extractor, actor, message) if before is None else list(before)
+    return dict(talk_around(extractor, [*turns, message], len(turns)))
+
+
+async def _recorded(gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message) -> list[Message]:
+    """Return the turns shortly before `message` that its session recorded, for an extractor that reads them."""
+    if not getattr(extractor, "reads_talk", False):
+        return []
+    turns = await recorded_before(gateway.searcher.store, message, await _known_to(gateway, actor))
+    at = message.sent_at or gateway.clock.now()
+    return [one for one in turns if at - (one.sent_at or at) <= ANSWERED_WITHIN]
 
 
 async def _changing(
@@ -87,6 +127,9 @@ async def read_messages(
         own = [one for one in shown if is_users_own(one)]
         around = replace(await _around(gateway, actor, own[:WINDOW_TURNS], deadline), wishes=wishes)
         asked["around"] = replace(around, before=await _shown(gateway, extractor, actor, before)) if before else around
+    elif messages and not before:
+        with suppress(StoreFailed):  # the messages are read all the same; whether they can be kept, the write says
+            before = await _recorded(gateway, extractor, actor, messages[0])
     return await read_all(extractor, shown, before=tuple(before), between_people=between_people, **asked)
 
 
@@ -109,7 +152,10 @@ async def _around(
 ) -> MessageContext:
     if not messages:
         return ALONE
-    where = Where(
-        scopes=actor.scopes([Level.USER]), live_at=gateway.clock.now(), hidden_keys=await gateway.hidden_keys(actor)
-    )
+    where = await _known_to(gateway, actor)
     return await around_of(gateway.searcher.store, gateway.searcher.embedder, messages, where, deadline=deadline)
+
+
+async def _known_to(gateway: MemoryGateway, actor: Actor) -> Where:
+    hidden = await gateway.hidden_keys(actor)
+    return Where(scopes=actor.scopes([Level.USER]), live_at=gateway.clock.now(), hidden_keys=hidden)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from mnemic.engine.extraction import read_messages, with_implied_changes
+from mnemic.engine.extraction import read_message, read_messages, with_implied_changes
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
 from mnemic.extract import Extraction, is_other_person
 from mnemic.extract.messages import in_parts, message_candidates
@@ -183,3 +183,20 @@ async def captured(
                 extraction = replace(extraction, candidates=about)
             reports.append(None if extraction is None else await engine.run_turn(turn, actor, read=extraction))
     return reports
+
+
+async def captured_after(
+    engine: CaptureEngine, message: Message, before: Sequence[Message] | None, *, actor: Actor
+) -> RunReport:
+    """Remember the lasting facts in one message that was said after the turns `before`, oldest first, which serve as
+    context only; None for those that its session recorded. See `MemoryEngine.capture`.
+    """
+    gateway = engine.gateway
+    deadline = gateway.budget.deadline(gateway.clock.monotonic)
+    extractor = engine._turns.parts(gateway).extractor
+    read: Extraction | MnemicError
+    try:
+        read = await read_message(gateway, extractor, actor, message, deadline=deadline, before=before)
+    except MnemicError as failure:
+        read = failure
+    return await engine.run_turn(Run(message=message), actor, read=read)

@@ -42,7 +42,7 @@ class FallbackExtractor:
             within = _share(deadline)
             return await self.model.extract(message, policy=policy, budget=budget, deadline=within, around=around)
         except ModelFailed as failure:
-            talk = _talk(self.rules, [*around.before, message], len(around.before))
+            talk = talk_around(self.rules, [*around.before, message], len(around.before))
             return await self._by_rules(message, failure, policy, budget, deadline, talk)
 
     async def extract_window(
@@ -63,7 +63,7 @@ class FallbackExtractor:
         turns = [*around.before, *messages]
         for place, one in enumerate(read):
             if isinstance(one, ModelFailed):
-                talk = _talk(self.rules, turns, len(around.before) + place)
+                talk = talk_around(self.rules, turns, len(around.before) + place)
                 read[place] = await self._by_rules(messages[place], one, policy, budget, deadline, talk)
         return read
 
@@ -84,7 +84,7 @@ def _share(deadline: Deadline) -> Deadline:
     return Deadline.after(timedelta(seconds=MODELS_SHARE * deadline.remaining()), deadline.monotonic)
 
 
-def _talk(
+def talk_around(
     extractor: Extractor, turns: Sequence[Message], place: int, *, between_people: bool = False
 ) -> Mapping[str, Any]:
     """Return the talk around the turn at `place` as an argument of `extract`; none for an extractor that does not read
@@ -122,7 +122,7 @@ async def read_all(
     for place, message in enumerate(messages, start=len(before)):
         one: Extraction | MnemicError | None = None
         if is_users_own(message):
-            talk = _talk(extractor, turns, place, between_people=between_people)
+            talk = talk_around(extractor, turns, place, between_people=between_people)
             try:
                 one = await extractor.extract(message, **asked, **talk)
             except MnemicError as stop:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mnemic.errors import EmbedderFailed, SpaceMismatch
 from mnemic.extract.message_context import MAX_KNOWN, MessageContext
+from mnemic.extract.messages import recorded_message
 from mnemic.ports import Embedder, RecordStore
 from mnemic.types import Deadline, Kind, Memory, Message, Where
 
@@ -29,7 +30,8 @@ async def around_of(
     found = {memory.memory_id: memory for memory in await store.newest(lasting, limit=RECENT)}
     near = await _near(store, embedder, messages, lasting, deadline)
     found |= {memory.memory_id: memory for memory in near}
-    return MessageContext(known=tuple(found.values())[:MAX_KNOWN], before=await _before(store, messages[0], where))
+    before = await recorded_before(store, messages[0], where)
+    return MessageContext(known=tuple(found.values())[:MAX_KNOWN], before=before)
 
 
 async def _near(
@@ -45,8 +47,10 @@ async def _near(
     return list(known.values())
 
 
-async def _before(store: RecordStore, message: Message, where: Where) -> tuple[Message, ...]:
-    """Return the last recorded turns of the message's session, oldest first."""
+async def recorded_before(store: RecordStore, message: Message, where: Where) -> tuple[Message, ...]:
+    """Return the last turns of the message's session that were recorded and that `where` accepts, oldest first; none
+    for a message without a session. Raises StoreFailed.
+    """
     if message.session is None:
         return ()
     episodes = await store.newest(replace(where, kinds=frozenset({Kind.EPISODIC})), limit=_LOOKED_AT)
@@ -57,5 +61,4 @@ async def _before(store: RecordStore, message: Message, where: Where) -> tuple[M
         and one.content != message.content
         and (message.sent_at is None or one.happened_at < message.sent_at)
     ]
-    turns = [Message(role=one.source.speaker or "user", content=one.content) for one in said[:TURNS_BEFORE]]
-    return tuple(reversed(turns))
+    return tuple(recorded_message(one) for one in reversed(said[:TURNS_BEFORE]))

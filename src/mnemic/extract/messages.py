@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.reason_codes import NOT_DURABLE, TRANSIENT
-from mnemic.types import PASTED, Candidate, Kind, Message, Origin, Source
+from mnemic.types import PASTED, Candidate, Kind, Memory, Message, Origin, Source, Trust
+from mnemic.types.memory_kinds import TRUST
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic_language.sentences.pasted_text import data_spans
 
@@ -20,6 +21,8 @@ SHORT_WORDS = 60
 answers.
 """
 
+PARTICIPANT = "participant"
+"""Role of another person who takes part in the talk."""
 _PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 _PASSING = frozenset({TRANSIENT, NOT_DURABLE})
 _READ = _PASSING | {
@@ -122,3 +125,19 @@ def _context(message: Message, previous: Message | None) -> str:
     if max(len(message.content.split()), len(previous.content.split())) > SHORT_WORDS:
         return ""
     return previous.content
+
+
+def recorded_message(memory: Memory) -> Message:
+    """Return the message that was recorded as this memory."""
+    origin = memory.source.origin
+    own = TRUST[origin] is Trust.HIGH or origin is Origin.IMPORT
+    role = "user" if own else "assistant" if origin is Origin.AGENT_INFERRED else "tool"
+    speaker = memory.source.speaker
+    if own and speaker == PARTICIPANT:
+        role = PARTICIPANT
+    return replace(
+        Message(role=role, content=memory.content, sent_at=memory.happened_at, origin=origin),
+        session=memory.source.session,
+        message_id=memory.source.ref,
+        speaker=None if speaker in (None, role) else speaker,
+    )

@@ -84,9 +84,10 @@ class MnemicMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Capture the user's statements in these events, each once."""
-        for event in events:
+        for place, event in enumerate(events):
             if event.author == "user" and event.id not in self._captured:
-                await self.memory_of(app_name, user_id).capture(said(event.content))
+                before = [_plain(one.content) for one in events[:place] if one.content is not None]
+                await self.memory_of(app_name, user_id).capture(said(event.content), before=before)
                 self._captured[event.id] = None
                 if len(self._captured) > _EVENTS:
                     self._captured.popitem(last=False)

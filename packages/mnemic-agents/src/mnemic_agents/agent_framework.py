@@ -12,7 +12,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
-from mnemic_agents.turns import TurnMemory, asked
+from mnemic_agents.asks import asked
+from mnemic_agents.turns import TurnMemory
 
 with brought_by("agent-framework"):
     from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun

@@ -19,7 +19,8 @@ from mnemic.inject import Injection, InjectionConfig, MemorySource
 from mnemic.inject.messages import SYSTEM, block_text, role_of
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
-from mnemic_agents.turns import TurnMemory, latest_ask
+from mnemic_agents.asks import latest_ask
+from mnemic_agents.turns import TurnMemory
 
 with brought_by("claude-agent"):
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, create_sdk_mcp_server, tool

@@ -13,8 +13,9 @@ from typing import Any, TypeVar, cast
 
 from mnemic.inject import Injection
 from mnemic.inject.messages import is_user_turn
+from mnemic_agents.asks import asked
 from mnemic_agents.streams import RecordingAsyncStream, RecordingStream, text_of
-from mnemic_agents.turns import TurnMemory, asked
+from mnemic_agents.turns import TurnMemory
 
 __all__ = ["TurnMemory", "wrap"]
 

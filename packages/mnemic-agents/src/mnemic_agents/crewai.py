@@ -16,7 +16,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
-from mnemic_agents.turns import TurnMemory, asked
+from mnemic_agents.asks import asked
+from mnemic_agents.turns import TurnMemory
 
 with brought_by("crewai"):
     from crewai import LLM, BaseLLM

@@ -13,7 +13,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject import Injection, InjectionConfig, MemorySource
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
-from mnemic_agents.turns import TurnMemory, answer_in, asked
+from mnemic_agents.asks import answer_in, asked
+from mnemic_agents.turns import TurnMemory
 
 with brought_by("langchain"):
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse

@@ -14,8 +14,9 @@ from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.inject.messages import is_user_turn
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
+from mnemic_agents.asks import asked
 from mnemic_agents.streams import piece_of, text_of
-from mnemic_agents.turns import TurnMemory, asked
+from mnemic_agents.turns import TurnMemory
 
 with brought_by("litellm"):
     from litellm.integrations.custom_logger import CustomLogger

@@ -12,7 +12,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
-from mnemic_agents.turns import TurnMemory, asked
+from mnemic_agents.asks import asked
+from mnemic_agents.turns import TurnMemory
 
 with brought_by("llama-index"):
     from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock

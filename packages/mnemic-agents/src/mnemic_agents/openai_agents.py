@@ -15,7 +15,8 @@ from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.inject.messages import ASSISTANT
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
-from mnemic_agents.turns import TurnMemory, answer_in, asked
+from mnemic_agents.asks import answer_in, asked, turns_before
+from mnemic_agents.turns import TurnMemory
 
 with brought_by("openai-agents"):
     from agents import RunConfig, RunHooks
@@ -24,6 +25,9 @@ with brought_by("openai-agents"):
     from agents.run import CallModelData, ModelInputData
     from agents.run_config import CallModelInputFilter
     from agents.tool import FunctionTool, function_tool
+
+_LATEST = 50
+"""Items of a session in which a turn and what was said before it are looked for."""
 
 
 class MnemicMemory(RunHooks[Any]):
@@ -107,7 +111,8 @@ class MnemicSession:
         self._said += asked(items)
         if any(item.get("role") == ASSISTANT for item in items):
             said, self._said = self._said, []
-            await self._memory.capture(*said, answer=answer_in(items))
+            before = turns_before(await self._session.get_items(_LATEST))
+            await self._memory.capture(*said, answer=answer_in(items), before=before)
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Return the session's latest item, taken out of it."""

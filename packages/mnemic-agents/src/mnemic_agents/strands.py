@@ -20,10 +20,11 @@ from mnemic.inject.messages import is_user_turn, role_of, text_of
 from mnemic.inject.text_injection import RenderContent
 from mnemic.plugins.extras import brought_by
 from mnemic.retrieve.search import MAX_TOP_K
-from mnemic.types import Actor, Candidate, Deadline, Hit, MemoryRequest, Origin, Source
+from mnemic.types import Actor, Candidate, Deadline, Hit, MemoryRequest, Message, Origin, Source
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES
+from mnemic_agents.asks import answer_in, spoken
 from mnemic_agents.tool_answers import shown_for
-from mnemic_agents.turns import TurnMemory, answer_in, captured, said_by_user
+from mnemic_agents.turns import TurnMemory, captured, said_by_user
 
 with brought_by("strands"):
     from strands import Agent, tool
@@ -77,6 +78,7 @@ class MnemicMemoryStore:
         self._opening = threading.Lock()
         self._open = False
         self._captured: set[str] = set()
+        self._talk: tuple[Message, ...] = ()
         self.asked: tuple[MemoryRequest, ...] = ()
 
     async def initialize(self) -> None:
@@ -130,16 +132,18 @@ class MnemicMemoryStore:
         await self.initialize()
         self.asked = ()
         numbers = (context.sequence_numbers if context is not None else None) or [-1] * len(messages)
-        for number, message in zip(numbers, messages, strict=True):
+        for place, (number, message) in enumerate(zip(numbers, messages, strict=True)):
             if role_of(message) != "user" or not text_of(message):
                 continue
             token = f"{number}:{hashlib.sha256(text_of(message).encode('utf-8', 'surrogatepass')).hexdigest()}"
             if token not in self._captured:
                 now = self._engine.clock.now()
                 said = said_by_user(self._actor, text_of(message), now)
-                self.asked += await captured(self._engine, self._actor, said)
+                before = spoken([*self._talk, *messages[:place]], self._actor.session)
+                self.asked += await captured(self._engine, self._actor, said, before)
                 self._captured.add(token)
         self._captured.clear()
+        self._talk = spoken([*self._talk, *messages], self._actor.session)
 
     def _check_writable(self) -> None:
         if not self.writable:

@@ -13,10 +13,11 @@ from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
 from mnemic.engine import MemoryEngine
+from mnemic.engine.message_forms import captured_after
 from mnemic.engine.turn_texts import keep_injection
-from mnemic.errors import InvalidInput, MnemicError
+from mnemic.errors import MnemicError
 from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, injector_for
-from mnemic.inject.messages import ASSISTANT, has_tool_result, is_user_turn, role_of, text_of
+from mnemic.inject.messages import ASSISTANT, text_of
 from mnemic.runtime.event_loop_thread import Portal
 from mnemic.types import (
     Actor,
@@ -27,6 +28,7 @@ from mnemic.types import (
     lowered,
 )
 from mnemic.types.trace import RunStatus
+from mnemic_agents.asks import asks_of_turn, is_ask, mark_of, spoken, turns_before
 from mnemic_agents.tool_answers import check_length, moment_of, settled, shown_for, shown_hit
 from mnemic_language.questions.small_talk import is_small_talk
 from mnemic_language.sentences.about_memory import asked_of_memory
@@ -50,12 +52,13 @@ _PASSING = ("store_", "commit_", "embedder_", "llm_", "max_seconds")
 
 @dataclass(slots=True)
 class _Turn:
-    """An open turn: its run, when it began, whether its tool loop has, and the mark of the message that its latest call
-    ended with.
+    """An open turn: its run, when it began, the turns before it, whether its tool loop has begun, and the mark of the
+    message that its latest call ended with.
     """
 
     run: InjectionRun
     begun: datetime
+    before: tuple[Message, ...] = ()
     looped: bool = False
     end: int = 0
 
@@ -88,7 +91,8 @@ class TurnMemory:
         engine.load()
         self._injector = injector_for(engine, actor, config, sources=sources, by=by)
         self._turns: OrderedDict[tuple[Hashable, str], _Turn] = OrderedDict()
-        self._waiting: deque[Message] = deque(maxlen=_WAITING)
+        self._talks: OrderedDict[Hashable, tuple[Message, ...]] = OrderedDict()
+        self._waiting: deque[tuple[Message, tuple[Message, ...]]] = deque(maxlen=_WAITING)
         self._open = False
         self._portal: Portal | None = None
         self._starting = threading.Lock()
@@ -119,26 +123,51 @@ class TurnMemory:
         self.last = run.outcome if shown_before and run.outcome else injection
         return injection
 
-    async def capture(self, *said: str, answer: str | None = None) -> None:
+    async def capture(self, *said: str, answer: str | None = None, before: Sequence[Any] | None = None) -> None:
         """Capture a turn that has ended: remember what is worth it in what the user `said`, and in what could not be
         captured before. Where the engine captures in the background, the turn only records it. The model's `answer` is
-        kept with the question where policy allows it (`Policy.keep_turns`), and nothing is remembered of it. Does not
-        raise for an outage; what failed is tried with the next turn.
+        kept with the question where policy allows it (`Policy.keep_turns`), and nothing is remembered of it. `before`
+        are the messages before the turn, as context; None for those that `inject` saw, or else the turn before. Does
+        not raise for an outage; what failed is tried with the next turn.
         """
         await self._keep_texts(said, answer)
         now, self.asked = self._engine.clock.now(), ()
-        self._waiting.extend(said_by_user(self.actor, text, now) for text in said if text.strip())
+        thread, talk = self._talk_before(said, before)
+        for text in said:
+            if text.strip():
+                message = said_by_user(self.actor, text, now)
+                self._waiting.append((message, talk))
+                talk = spoken([*talk, message])
+        self._talks[thread] = talk if answer is None else spoken([*talk, said_by_model(self.actor, answer, now)])
+        if len(self._talks) > _OPEN_TURNS:
+            self._talks.popitem(last=False)
+        await self._capture_waiting()
+
+    async def _capture_waiting(self) -> None:
         while self._waiting:
-            message = self._waiting.popleft()
+            message, talk = self._waiting.popleft()
             try:
                 await self.open()
-                await self._captured(message)
+                await self._captured(message, talk)
             except MnemicError as failure:
-                self._waiting.appendleft(message)
+                self._waiting.appendleft((message, talk))
                 self.counts[f"capture_failed:{failure.reason}"] += 1
                 logger.warning("reason=<%s> | capture failed | will be tried with the next turn", failure.reason)
                 return
             self.counts["captured"] += 1
+
+    def _talk_before(self, said: Sequence[str], given: Sequence[Any] | None) -> tuple[Hashable, tuple[Message, ...]]:
+        """Return the thread in which the user said this, and the turns before it: those `given`, those in the messages
+        that the model was called with, or what was last captured in the thread. Calls without a thread may be of
+        several conversations, and have their own messages only.
+        """
+        found = ((key[0], turn) for key, turn in reversed(self._turns.items()) if said and key[1] == said[-1])
+        thread, turn = next(found, (None, None))
+        if given is not None:
+            return thread, spoken(given, self.actor.session)
+        if turn is not None and (turn.before or thread is None):
+            return thread, turn.before
+        return thread, self._talks.get(thread, ())
 
     async def answered(self, *said: str, answer: str | None) -> None:
         """Keep the `answer` of a turn that was captured before the answer was there, as of a stream, with what the user
@@ -163,12 +192,12 @@ class TurnMemory:
         if turn is not None and turn.run.placed and not any(any(asked_of_memory(one)) for one in said):
             await keep_injection(self._engine, self.actor, turn.run, "\n".join(said), answer, turn.begun)
 
-    async def _captured(self, message: Message) -> None:
+    async def _captured(self, message: Message, talk: Sequence[Message]) -> None:
         if not await self._may_wait(message):
-            self.asked += await captured(self._engine, self.actor, message)
+            self.asked += await captured(self._engine, self.actor, message, talk)
             return
         self.later = self.later or BackgroundCapture(self._engine)
-        await self.later.put(message, actor=self.actor)
+        await self.later.put(message, actor=self.actor, before=talk)
 
     async def _may_wait(self, message: Message) -> bool:
         """Return True if the message may be recorded now and read later. What waits, waits as a recorded message: a
@@ -182,13 +211,15 @@ class TurnMemory:
 
     def _run(self, messages: Sequence[Any], thread: Hashable) -> InjectionRun:
         said, in_loop = asks_of_turn(messages)
-        is_asked = bool(messages) and _is_ask(messages[-1])
+        is_asked = bool(messages) and is_ask(messages[-1])
         begins = is_asked and not in_loop
         turn = self._begun(thread, said[-1]) if begins else self._open_turn(messages, thread, said)
+        if not turn.end:
+            turn.before = turns_before(messages, self.actor.session)
         turn.looped |= not begins
         if is_asked:
             turn.run.found.clear()  # what is asked now is searched now
-        turn.end = _mark(messages[-1]) if messages else 0
+        turn.end = mark_of(messages[-1]) if messages else 0
         key = (thread, said[-1] if said else "")
         self._turns[key] = turn
         self._turns.move_to_end(key)
@@ -212,7 +243,7 @@ class TurnMemory:
         for turn in self._turns.values():
             if any(block.text in ask for block in turn.run.placed for ask in said):
                 return turn
-        marks = {_mark(message) for message in messages}
+        marks = {mark_of(message) for message in messages}
         own = (turn for (one, _), turn in reversed(self._turns.items()) if one == thread)
         found = next((turn for turn in own if turn.looped and turn.end in marks), None)
         return found or _Turn(InjectionRun(), self._engine.clock.now())
@@ -297,13 +328,21 @@ def said_by_user(actor: Actor, said: str, at: datetime) -> Message:
     return Message(role="user", content=said, session=actor.session, sent_at=at)
 
 
-async def captured(engine: MemoryEngine, actor: Actor, message: Message) -> tuple[MemoryRequest, ...]:
-    """Capture one message, and also record it (`Policy.keep_messages`). Return what it asks of memory. Greetings cost
-    no call of a model. Raises MnemicError for what may succeed another time, not for what the policy refuses.
+def said_by_model(actor: Actor, said: str, at: datetime) -> Message:
+    """Return the model's answer, as the context of what the user says next."""
+    return Message(role=ASSISTANT, content=said, session=actor.session, sent_at=at)
+
+
+async def captured(
+    engine: MemoryEngine, actor: Actor, message: Message, before: Sequence[Message] = ()
+) -> tuple[MemoryRequest, ...]:
+    """Capture one message, said after the turns `before`, and also record it (`Policy.keep_messages`). Return what it
+    asks of memory. Greetings cost no call of a model. Raises MnemicError for what may succeed another time, not for
+    what the policy refuses.
     """
     if is_small_talk(message.content):
         return ()
-    report = await engine.capture(message, actor=actor)
+    report = await captured_after(engine, message, before or None, actor=actor)
     _check_passing(report.receipts, None if report.status is RunStatus.OK else report.stop_reason)
     if engine.policy.keep_messages and report.status is RunStatus.OK and is_kept(report):
         _check_passing(await engine.record([message], actor=actor))
@@ -316,64 +355,3 @@ def _check_passing(receipts: Sequence[WriteReceipt], stopped: str | None = None)
     passing = next((reason for reason in reasons if reason.startswith(_PASSING)), None)
     if passing is not None:
         raise MnemicError(passing)
-
-
-def latest_ask(messages: Sequence[Any]) -> tuple[int, str] | None:
-    """Return the index of the user's latest request in `messages`, and its text; None if there is none."""
-    return next(((at, text_of(messages[at])) for at in reversed(range(len(messages))) if _is_ask(messages[at])), None)
-
-
-def asked(messages: Sequence[Any]) -> list[str]:
-    """Return what the user said in the latest turn: the last ask, and those right before it without an answer."""
-    latest = latest_ask(messages)
-    if latest is None:
-        return []
-    first = latest[0]
-    while first > 0 and _is_ask(messages[first - 1]):
-        first -= 1
-    return [text_of(message) for message in messages[first : latest[0] + 1]]
-
-
-def answer_in(messages: Sequence[Any]) -> str | None:
-    """Return the text of the last message if it is the model's; None for any other, and for one without text."""
-    try:
-        last = messages[-1] if messages else None
-        return text_of(last) or None if last is not None and role_of(last) == ASSISTANT else None
-    except InvalidInput:
-        return None
-
-
-def asks_of_turn(messages: Sequence[Any]) -> tuple[list[str], bool]:
-    """Return what the user said in the open turn: the ask that began it, and what was added while its tool loop ran.
-    And whether a tool has answered in it.
-    """
-    said: list[str] = []
-    looped = passing = False
-    for message in reversed(messages):
-        if _is_ask(message):
-            said.append(text_of(message))
-            passing = False
-        elif _is_tool_result(message):
-            looped = passing = True
-        elif said and not passing:
-            break
-    return said[::-1], looped
-
-
-def _mark(message: Any) -> int:
-    """Return a number by which the same message is recognised in a later call."""
-    return hash(repr(message))
-
-
-def _is_tool_result(message: Any) -> bool:
-    try:
-        return has_tool_result(message)
-    except InvalidInput:
-        return False
-
-
-def _is_ask(message: Any) -> bool:
-    try:
-        return is_user_turn([message]) and bool(text_of(message))
-    except InvalidInput:
-        return False

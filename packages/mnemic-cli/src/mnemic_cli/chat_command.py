@@ -64,8 +64,10 @@ class Conversation:
 
     async def turn(self, engine: MemoryEngine, actor: Actor, message: str) -> Turn:
         """Show the model what memory has for `message`, let it answer, then remember from the message."""
+        from mnemic.engine.message_forms import captured_after
         from mnemic.engine.turn_texts import keep_injection
         from mnemic.errors import ModelFailed
+        from mnemic.extract.talk import TURNS_BEFORE
         from mnemic.inject import InjectionConfig, injector_for
         from mnemic.types import Message
 
@@ -82,13 +84,16 @@ class Conversation:
         if injection.injected:
             await keep_injection(engine, actor, injection.run, message, answer, begun)
         said = Message(role="user", content=message, session=actor.session)
-        report = await engine.capture(said, actor=actor)
+        turns = ((one["role"], one["content"]) for one in self.said[-TURNS_BEFORE:])
+        before = [Message(role=role, content=text, session=actor.session) for role, text in turns]
+        report = await captured_after(engine, said, before, actor=actor)
         self.said.append({"role": "user", "content": message})
         heard = [said]
         if answer is not None:
             self.said.append({"role": "assistant", "content": answer})
             heard.append(Message(role="assistant", content=answer, session=actor.session))
-        recorded = await engine.record(heard, actor=actor)
+        # What is to be forgotten would be in the words of the request, and in those of the answer.
+        recorded = () if report.asked else await engine.record(heard, actor=actor)
         words = await written_words(report, engine, actor)
         return Turn(message, block, answer, report, recorded, failed, words)
 
@@ -146,6 +151,8 @@ def _facts(turn: Turn) -> list[str]:
 
 def _recorded(turn: Turn) -> str:
     """Describe which messages were recorded."""
+    if turn.report.asked:
+        return "nothing (a request about memory)"
     refused = next((one.reason for one in turn.recorded if not one.stored), None)
     if refused is not None or not turn.recorded:
         return f"nothing ({refused or 'no text'})"

@@ -22,7 +22,7 @@ from mnemic.extract.messages import is_recorded
 from mnemic.extract.model_extractor import windows
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
-from mnemic.types import Actor, Message, WriteReceipt
+from mnemic.types import Actor, Message, Outcome, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
 from mnemic_language.questions.small_talk import is_small_talk
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
@@ -68,16 +68,19 @@ class BackgroundCapture:
         self._tenants: set[str] = set()
         self.counts: Counter[str] = Counter()
 
-    async def put(self, *messages: Message, actor: Actor) -> Sequence[WriteReceipt]:
+    async def put(self, *messages: Message, actor: Actor, before: Sequence[Message] = ()) -> Sequence[WriteReceipt]:
         """Record `messages` and queue the user's own for the reader; durable on return, and read in the background.
+        What others said in the turns `before` waits with them as their context, and is forgotten once it is read.
 
         Raises StoreFailed; then they must be queued again. Messages recorded before are queued, too: a crash may have
         prevented that, and messages that were read already have no effect.
         """
+        heard = [one for one in before if not is_users_own(one)]
+        context = _created(await self._engine.record(heard, actor=actor)) if heard else []
         receipts = await self._engine.record(messages, actor=actor)
         recorded = [one.memory_id for one in receipts if one.stored and one.memory_id]
         if recorded:
-            await enqueue(self._engine.store, recorded, actor=actor)
+            await enqueue(self._engine.store, [*context, *recorded], actor=actor, context=context)
             self._wake(actor.tenant)
         return receipts
 
@@ -143,6 +146,9 @@ class BackgroundCapture:
             if reason is not None:
                 self.counts[f"failed:{reason}"] += 1
                 return done
+            for one in part:
+                if one.context:
+                    await self._forget(one)
             await take_out(store, tenant, part)
             done += len(part)
         return done
@@ -158,10 +164,17 @@ class BackgroundCapture:
         if reason is None:
             for one, report in zip(part, reports, strict=True):
                 if report is not None and not is_kept(report):
-                    with suppress(MemoryNotFound):  # another forgot it meanwhile
-                        await self._engine.forget(one.memory_id, actor=one.actor)
+                    await self._forget(one)
             self.counts["read"] += len(messages)
         return reason
+
+    async def _forget(self, entry: QueuedMessage) -> None:
+        with suppress(MemoryNotFound):  # another forgot it meanwhile
+            await self._engine.forget(entry.memory_id, actor=entry.actor)
+
+
+def _created(receipts: Sequence[WriteReceipt]) -> list[str]:
+    return [one.memory_id for one in receipts if one.outcome is Outcome.CREATED and one.memory_id]
 
 
 def is_worth_a_call(text: str) -> bool:

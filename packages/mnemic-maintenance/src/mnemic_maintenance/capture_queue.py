@@ -7,14 +7,14 @@ sealed and erased with the rest. One reader at a time has a lease on a tenant's 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from mnemic.extract.messages import recorded_message
 from mnemic.ports import Clock, RecordStore
-from mnemic.types import Actor, Level, Memory, Message, Origin, Trust
+from mnemic.types import Actor, Level, Message
 from mnemic.types.identity import new_id
-from mnemic.types.memory_kinds import TRUST
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
 from mnemic.write.consent import subject_token
 
@@ -25,11 +25,14 @@ _READER = "waiting-reader"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedMessage:
-    """Message that waits for capture: the mark's `name`, its speaker, and the recorded message."""
+    """Message that waits for capture: the mark's `name`, its speaker, and the recorded message. `context`: it was
+    recorded only to be read before another, and is forgotten then.
+    """
 
     name: str
     actor: Actor
     memory_id: str
+    context: bool = False
 
 
 def waiting_prefix(token: str) -> str:
@@ -37,11 +40,16 @@ def waiting_prefix(token: str) -> str:
     return f"{_QUEUE}{token}/"
 
 
-async def enqueue(store: RecordStore, memory_ids: Sequence[str], *, actor: Actor) -> None:
-    """Leave recorded messages of the actor's for an extractor, durably. Raises StoreFailed."""
+async def enqueue(
+    store: RecordStore, memory_ids: Sequence[str], *, actor: Actor, context: Collection[str] = ()
+) -> None:
+    """Leave recorded messages of the actor's for an extractor, durably; those in `context` are only read before the
+    others. Raises StoreFailed.
+    """
     prefix = waiting_prefix(await subject_token(store, actor.tenant, actor.user))
-    author = json.dumps({"user": actor.user, "agent": actor.agent, "workspace": actor.workspace})
-    await apply(store, Mutation(tenant=actor.tenant, marks={prefix + one: author for one in memory_ids}))
+    author = {"user": actor.user, "agent": actor.agent, "workspace": actor.workspace}
+    marks = {prefix + one: json.dumps(author | ({"context": True} if one in context else {})) for one in memory_ids}
+    await apply(store, Mutation(tenant=actor.tenant, marks=marks))
 
 
 async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:
@@ -50,7 +58,8 @@ async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:
     for name, value in sorted((await store.marks(tenant, _QUEUE)).items()):
         data = json.loads(value)
         actor = Actor(tenant=tenant, user=data["user"], agent=data["agent"], workspace=data["workspace"])
-        found.append(QueuedMessage(name=name, actor=actor, memory_id=name.rpartition("/")[2]))
+        memory_id, context = name.rpartition("/")[2], data.get("context", False)
+        found.append(QueuedMessage(name=name, actor=actor, memory_id=memory_id, context=context))
     return found
 
 
@@ -60,7 +69,7 @@ async def messages_of(store: RecordStore, entries: Sequence[QueuedMessage]) -> d
         return {}
     scopes = entries[0].actor.scopes([Level.USER])
     found = await store.get_many([one.memory_id for one in entries], scopes=scopes)
-    return {memory_id: _message(memory) for memory_id, memory in found.items()}
+    return {memory_id: recorded_message(memory) for memory_id, memory in found.items()}
 
 
 async def take_out(store: RecordStore, tenant: str, entries: Sequence[QueuedMessage]) -> None:
@@ -96,16 +105,3 @@ class Lease:
     async def give_back(self) -> None:
         """Return the lease, so that others may read."""
         await apply(self.store, Mutation(tenant=self.tenant, marks={_READER: None}))
-
-
-def _message(memory: Memory) -> Message:
-    origin = memory.source.origin
-    own = TRUST[origin] is Trust.HIGH or origin is Origin.IMPORT
-    role = "user" if own else "assistant" if origin is Origin.AGENT_INFERRED else "tool"
-    speaker = memory.source.speaker
-    return replace(
-        Message(role=role, content=memory.content, sent_at=memory.happened_at, origin=origin),
-        session=memory.source.session,
-        message_id=memory.source.ref,
-        speaker=None if speaker in (None, role) else speaker,
-    )

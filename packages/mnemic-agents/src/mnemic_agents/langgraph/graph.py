@@ -63,14 +63,16 @@ def memory_graph(
 
     `memory` is where lasting memories are: an engine (guarded, versioned, audited), any LangGraph store (then `policy`
     says what may be remembered), or another `LongTerm`. `respond` is the model: from `prompt_context` to the answer.
-    The `checkpointer` keeps the thread between turns. With `review` (needs a checkpointer) the graph interrupts where
-    candidates wait for a person, and continues with `Command(resume="approve")`, `"reject"`, or a list of the two. The
-    `tokenizer` counts the tokens of the memories; without one that of the engine does.
+    The engine's own extractor reads what the user says where none is given. The `checkpointer` keeps the thread between
+    turns. With `review` (needs a checkpointer) the graph interrupts where candidates wait for a person, and continues
+    with `Command(resume="approve")`, `"reject"`, or a list of the two. The `tokenizer` counts the tokens of the
+    memories; without one that of the engine does.
     """
     count = counter_of(tokenizer)
     long_term: LongTerm
     if isinstance(memory, MemoryEngine):
         count = memory.token_count if tokenizer is None else count
+        extractor = extractor or memory._turns.parts(memory.gateway).extractor
         long_term = GatewayMemory(memory.gateway, tenant=tenant, collection=collection, turns=memory)
     elif isinstance(memory, BaseStore):
         long_term = StoreMemory(memory, policy=policy, collection=collection)

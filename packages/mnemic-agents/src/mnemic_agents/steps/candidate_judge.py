@@ -8,16 +8,18 @@ from typing import Any
 
 from mnemic.errors import MnemicError
 from mnemic.extract.grounding import NormalisedText, ground
+from mnemic.extract.talk import answer_in, talk_before
 from mnemic.extract.vetting import veto
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import UNSUPPORTED
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
+from mnemic_agents.asks import turns_before
 from mnemic_agents.steps.error_handling import attempt
 from mnemic_agents.steps.memory_backend import KnownMemory, LongTerm
 from mnemic_agents.steps.sensitive_statements import is_special, unexpected
-from mnemic_agents.steps.state import REVIEW, TurnRules, as_data, candidate_of
+from mnemic_agents.steps.state import REVIEW, MemoryState, TurnRules, as_data, candidate_of
 from mnemic_language.sentences.injected_orders import gives_orders_to_override
 from mnemic_language.text.normalise import canonical_value
 
@@ -51,14 +53,17 @@ class Judge:
         self._budget = budget
         self._redactor = Redactor()
 
-    async def judge(self, candidates: Sequence[Mapping[str, Any]], *, user_id: str, said: str) -> Verdicts:
-        """Return a verdict on every candidate, in order. A candidate whose existing entry cannot be read goes to
-        review, since an entry that cannot be compared must not be overwritten.
+    async def judge(self, state: MemoryState) -> Verdicts:
+        """Return a verdict on every candidate of a turn, in order. A candidate whose existing entry cannot be read goes
+        to review, since an entry that cannot be compared must not be overwritten.
         """
-        verdicts = Verdicts()
+        verdicts, user_id = Verdicts(), state["user_id"]
+        said = Message(role="user", content=state["input"])
+        answer = answer_in(said, talk_before(said, turns_before(state["messages"])))
+        evidence = [said] if answer is None else [said, replace(said, content=answer.statement)]
         seen: set[tuple[str | None, str]] = set()
-        for data in candidates:
-            checked, reason, shown = self._checked(data, said)
+        for data in state["memory_candidates"]:
+            checked, reason, shown = self._checked(data, evidence)
             if checked is None:
                 verdicts.skip({**data, "content": shown}, reason)
                 continue
@@ -70,9 +75,10 @@ class Judge:
             await self._against_known(as_data(checked), checked, reason, user_id, verdicts)
         return verdicts
 
-    def _checked(self, data: Mapping[str, Any], said: str) -> tuple[Candidate | None, str, Any]:
+    def _checked(self, data: Mapping[str, Any], evidence: Sequence[Message]) -> tuple[Candidate | None, str, Any]:
         """Return the candidate in its stored form and the reason to review it ("" for none), or None and why it is left
-        out; and what a report may show of it.
+        out; and what a report may show of it. The `evidence` is what the user said, and the statement that it makes
+        where it answers a question.
         """
         shown = data.get("content")
         try:
@@ -81,21 +87,28 @@ class Judge:
             return None, breach.reason, shown
         except (KeyError, TypeError, ValueError):
             return None, "invalid_memory_candidates:item", shown
-        message = Message(role="user", content=said)
-        grounded = ground(candidate, message) or _as_quoted(candidate, said)
+        said = evidence[0]
+        grounded = ground(candidate, said) or _as_quoted(candidate, said.content)
         if grounded is None:
             return None, UNSUPPORTED, shown
         sensitive = self._is_sensitive(grounded)
         if sensitive and self._rules.on_sensitive == "skip":
             return None, SENSITIVE, WITHHELD
         # A change to a known memory that the engine has found may have the form of an order ("make that ten people").
-        against = None if grounded.replaces else veto(grounded, message, self._long_term.policy)
+        against = None if grounded.replaces else self._veto(grounded, evidence)
         if against is not None:
             return None, against, WITHHELD if sensitive else shown
         if sensitive:
             return grounded, REVIEW + SENSITIVE, shown
         procedural = candidate.category in PROCEDURAL or gives_orders_to_override(grounded.content)
         return grounded, REVIEW + "procedural" if procedural else "", shown
+
+    def _veto(self, candidate: Candidate, evidence: Sequence[Message]) -> str | None:
+        against = veto(candidate, evidence[0], self._long_term.policy)
+        if against is None or len(evidence) == 1:
+            return against
+        stated = ground(replace(candidate, source=replace(candidate.source, quote=None, span=None)), evidence[1])
+        return against if stated is None else veto(stated, evidence[1], self._long_term.policy)
 
     def _is_sensitive(self, candidate: Candidate) -> bool:
         """Also where only the words that support it are."""

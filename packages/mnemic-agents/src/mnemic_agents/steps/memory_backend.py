@@ -11,15 +11,19 @@ from typing import Any, Protocol
 
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import MemoryEngine
+from mnemic.engine.extraction import surroundings
 from mnemic.engine.implied_changes import with_changes
 from mnemic.engine.message_requests import requests_in, without
 from mnemic.engine.recall import recall
 from mnemic.engine.turn_texts import keep_texts
 from mnemic.errors import MnemicError
-from mnemic.extract import Extraction
+from mnemic.extract import Extraction, Extractor
+from mnemic.extract.fallback import talk_around
+from mnemic.extract.message_context import InformedExtractor, MessageContext
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.inject.injection_log import record_injection
 from mnemic.inject.memory_source import is_trusted, said_by
+from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.types import (
@@ -156,6 +160,14 @@ class GatewayMemory:
         said = canonical_value(candidate.content)
         return [_known(hit.memory) for hit in found.hits if canonical_value(hit.memory.content) == said]
 
+    async def around(
+        self, user_id: str, extractor: Extractor, said: Message, before: Sequence[Message], *, deadline: Deadline
+    ) -> dict[str, Any]:
+        """Return what the extractor is told of the surroundings of a message: the turns before it and the user's
+        memories that concern it. Raises MnemicError.
+        """
+        return await surroundings(self._gateway, extractor, self._actor(user_id), said, before, deadline=deadline)
+
     async def changed(
         self, user_id: str, said: Message, found: Extraction, *, deadline: Deadline
     ) -> tuple[Extraction, tuple[MemoryRequest, ...]]:
@@ -234,6 +246,28 @@ class GatewayMemory:
             "trusted": is_trusted(memory, self._actor(user_id)),
             "said_by": said_by(memory, self._actor(user_id)),
         }
+
+
+async def extracted(
+    long_term: LongTerm,
+    extractor: Extractor,
+    user_id: str,
+    said: Message,
+    before: Sequence[Message],
+    budget: Budget,
+    deadline: Deadline,
+) -> Extraction:
+    """Return what the extractor finds in a message that was said after the turns `before`; it is told of the memories
+    that concern it where their home can tell them. Raises MnemicError.
+    """
+    if isinstance(long_term, GatewayMemory):
+        around = await long_term.around(user_id, extractor, said, before, deadline=deadline)
+    elif isinstance(extractor, InformedExtractor):
+        shown = [replace(one, content=await long_term.redacted(one.content)) for one in before]
+        around = {"around": MessageContext(before=tuple(shown))}
+    else:
+        around = dict(talk_around(extractor, [*before, said], len(before)))
+    return await extractor.extract(said, policy=long_term.policy, budget=budget, deadline=deadline, **around)
 
 
 async def with_implied(

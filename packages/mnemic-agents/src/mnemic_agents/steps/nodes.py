@@ -25,9 +25,10 @@ from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message, Skipped, checked_name
 from mnemic.types.recall_limits import shortened
 from mnemic.write.turn_log import TurnTexts
+from mnemic_agents.asks import turns_before
 from mnemic_agents.steps.candidate_judge import Judge
 from mnemic_agents.steps.error_handling import attempt, awaited
-from mnemic_agents.steps.memory_backend import LongTerm, with_implied
+from mnemic_agents.steps.memory_backend import LongTerm, extracted, with_implied
 from mnemic_agents.steps.relevance import relevant
 from mnemic_agents.steps.state import (
     FAILED,
@@ -228,14 +229,15 @@ class MemorySteps:
         words = state["input"]
         if getattr(self._extractor, "asks_model", False):
             words = await self._long_term.redacted(words)
-        said = Message(role="user", content=words, session=state["thread_id"])
+        thread, user = state["thread_id"], state["user_id"]
+        said, before = Message(role="user", content=words, session=thread), turns_before(state["messages"], thread)
         deadline = self._deadline(self.rules.response_timeout)
         found, failure = await attempt(
-            lambda: self._extractor.extract(said, policy=self._long_term.policy, budget=self._budget, deadline=deadline)
+            lambda: extracted(self._long_term, self._extractor, user, said, before, self._budget, deadline)
         )
         if found is None:
             return MemoryState(errors=with_error(state, "extract_memory_candidates", failure))
-        found, asked, unknown = await with_implied(self._long_term, state["user_id"], said, found, deadline)
+        found, asked, unknown = await with_implied(self._long_term, user, said, found, deadline)
         return MemoryState(
             errors=with_error(state, "extract_memory_candidates", unknown) if unknown else state["errors"],
             memory_requests=[request.to_dict() for request in asked],
@@ -247,7 +249,7 @@ class MemorySteps:
         """Approve, leave out, or hold for review, each with its reason. The output so far is laid down: whatever comes
         between this and the end, the answer is there.
         """
-        verdicts = await self._judge.judge(state["memory_candidates"], user_id=state["user_id"], said=state["input"])
+        verdicts = await self._judge.judge(state)
         change = MemoryState(
             approved_memory_updates=verdicts.approved,
             skipped_memory_updates=[*state["skipped_memory_updates"], *verdicts.skipped],

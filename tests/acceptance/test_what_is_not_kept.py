@@ -108,6 +108,32 @@ def test_ten_facts_of_a_first_message_are_kept_whole(manager: MemoryManager) -> 
     assert "at the children's hospital in Leeds" in best.memory.content
 
 
+@pytest.mark.parametrize(
+    ("said", "left", "kept"),
+    [
+        ("I work as a nurse. She loves it. I'm allergic to nuts.", "She loves it.", ("nurse", "nuts")),
+        ("Ich arbeite als Koch. Sie mag es. Ich bin gegen Nüsse allergisch.", "Sie mag es.", ("Koch", "Nüsse")),
+        ("Je suis boulanger. Elle l'adore. Je suis allergique aux noix.", "Elle l'adore.", ("boulanger", "noix")),
+        ("Trabajo de cocinera. A ella le encanta. Soy alérgica a las nueces.", "A ella le encanta.",
+         ("cocinera", "nueces")),
+        ("Lavoro come cuoca. Lei lo adora. Sono allergica alle noci.", "Lei lo adora.", ("cuoca", "noci")),
+        ("Trabalho como cozinheira. Ela adora isso. Sou alérgica a nozes.", "Ela adora isso.",
+         ("cozinheira", "nozes")),
+        ("Ik werk als kok. Zij vindt het leuk. Ik ben allergisch voor noten.", "Zij vindt het leuk.",
+         ("kok", "noten")),
+    ],
+)  # fmt: skip
+def test_of_several_facts_the_report_says_which_were_left_out(
+    manager: MemoryManager, said: str, left: str, kept: tuple[str, ...]
+) -> None:
+    report = manager.capture(said)
+    (one,) = report.skipped
+    assert one.span is not None
+    assert (one.reason, said[slice(*one.span)]) == ("not_understood", left)
+    told = " ".join(memory.content for memory in manager.list())
+    assert all(word in told for word in kept)
+
+
 def test_a_birthday_leaves_the_age(manager: MemoryManager) -> None:
     manager.capture("I'm 34, I live in Leeds and my birthday is 4 May.")
     assert {"34", "Leeds", "4 May"} == {memory.content for memory in manager.list() if memory.key}

@@ -193,6 +193,23 @@ async def check(engine: MemoryEngine) -> None:
     assert any("brother" in one for one in live), live
 
 
+async def check_undone(engine: MemoryEngine) -> None:
+    """What a change has closed has its end in its history, and comes back where the change is undone."""
+    where = Where(scopes=ANA.scopes([Level.USER]), statuses=frozenset({Status.SUPERSEDED}))
+    closed = {one.memory_id: one for one in await engine.store.newest(where, limit=100) if one.kind is Kind.LONG_TERM}
+    assert closed
+    for memory_id in closed:
+        ended = (await engine.history(memory_id, actor=ANA))[-1]
+        assert (ended.status, ended.valid_to is None) == (Status.SUPERSEDED, False)
+    live = await engine.list(actor=ANA, limit=100)
+    changes = [one for one in live if one.kind is Kind.LONG_TERM and set(one.supersedes) & set(closed)]
+    assert changes
+    for change in changes:
+        await engine.undo(change.memory_id, actor=ANA)
+        back = {one.memory_id for one in await engine.list(actor=ANA, limit=100)}
+        assert set(change.supersedes) <= back, change
+
+
 @pytest.mark.parametrize("path", PATHS, ids=lambda one: one.__name__)
 async def test_a_change_closes_what_it_changes_on_every_path(path: Any, tmp_path: Path) -> None:
     store = tmp_path / "s.db"
@@ -201,6 +218,7 @@ async def test_a_change_closes_what_it_changes_on_every_path(path: Any, tmp_path
             await say(text)
     async with build_engine(Settings(store=str(store))) as engine:
         await check(engine)
+        await check_undone(engine)
 
 
 @pytest.mark.parametrize("name", ASSISTANTS, ids=short)
@@ -217,5 +235,6 @@ async def test_a_change_told_to_an_assistant_closes_what_it_changes(name: str, t
                 for text in SAID:
                     assert await assistant.say(text) == "Noted."
         await check(engine)
+        await check_undone(engine)
         messages = {one.content for one in await engine.list(actor=ANA, limit=100) if one.kind is not Kind.LONG_TERM}
         assert set(SAID) <= messages, "what was said is kept beside what was understood"

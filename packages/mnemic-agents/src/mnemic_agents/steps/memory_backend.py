@@ -163,7 +163,7 @@ class GatewayMemory:
     async def around(
         self, user_id: str, extractor: Extractor, said: Message, before: Sequence[Message], *, deadline: Deadline
     ) -> dict[str, Any]:
-        """Return what the extractor is told of the surroundings of a message: the turns before it and the user's
+        """Return the surroundings of a message for the extractor: the turns before it and the user's
         memories that concern it. Raises MnemicError.
         """
         return await surroundings(self._gateway, extractor, self._actor(user_id), said, before, deadline=deadline)
@@ -257,8 +257,8 @@ async def extracted(
     budget: Budget,
     deadline: Deadline,
 ) -> Extraction:
-    """Return what the extractor finds in a message that was said after the turns `before`; it is told of the memories
-    that concern it where their home can tell them. Raises MnemicError.
+    """Return what the extractor finds in a message that was said after the turns `before`; it gets the memories that
+    concern the message where their home has them. Raises MnemicError.
     """
     if isinstance(long_term, GatewayMemory):
         around = await long_term.around(user_id, extractor, said, before, deadline=deadline)

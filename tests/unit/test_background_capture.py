@@ -255,6 +255,18 @@ async def test_what_is_forgotten_or_erased_is_not_read(tmp_path: Path) -> None:
             await later.stop()
 
 
+async def test_what_another_person_says_is_never_read_as_the_users(tmp_path: Path) -> None:
+    async with rules_engine(tmp_path) as engine:
+        later = BackgroundCapture(engine, gathering_seconds=3600)
+        other = said("I keep bees in Graz.", role="participant", speaker="Ben")
+        await later.put(other, said("I'm allergic to bees.", 1, speaker="Ana"), actor=ANA)
+        found = list((await messages_of(engine.store, await waiting(engine.store, "default"))).values())
+        assert [(one.role, one.speaker) for one in found] == [("participant", "Ben"), ("user", "Ana")]
+        await later.read()
+        assert await texts(engine) == ["I'm allergic to bees."]
+        await later.stop()
+
+
 async def test_messages_come_back_as_they_were_said(tmp_path: Path) -> None:
     with ScriptedModelServer(parrot) as server:
         async with engine_of(tmp_path, server) as engine:
@@ -305,6 +317,24 @@ async def test_a_request_about_memory_is_answered_in_its_turn(tmp_path: Path) ->
         assert [(one.kind, len(one.memory_ids)) for one in memory.asked] == [("forget_all", 1)]
         assert memory.later is None
         assert [one.content for one in await engine.list(actor=ANA)] == ["I keep bees in Graz."]
+
+
+@pytest.mark.parametrize("rest", ["", " I keep bees in Graz."])
+async def test_a_request_about_memory_waits_for_no_model(tmp_path: Path, rest: str) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            await engine.add("I lived in Oslo.", actor=ANA)
+            engine.background = True
+            memory = TurnMemory(engine, ANA)
+            await memory.capture(f"Forget what I told you about Oslo.{rest}")
+            assert [(one.kind, len(one.memory_ids)) for one in memory.asked] == [("forget", 1)]
+            assert server.requests == []
+            if memory.later is not None:
+                await memory.later.read()
+                await memory.later.stop()
+            assert await texts(engine) == [*([rest.strip()] if rest else []), "I lived in Oslo."]
+            held = await engine.list(actor=ANA, kinds=[Kind.EPISODIC])
+            assert [one.content for one in held] == ([rest.strip()] if rest else [])
 
 
 async def test_what_needs_a_consent_is_read_before_anything_is_kept(tmp_path: Path) -> None:

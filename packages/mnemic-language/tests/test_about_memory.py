@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.sentences.about_memory import asked_of_memory
+from mnemic_language.sentences.about_memory import asked_of_memory, parted
 
 
 def found(text: str) -> list[tuple[str, str]]:
@@ -103,6 +103,14 @@ def test_a_request_is_recognised(text: str, kind: str, subject: str) -> None:
 )
 def test_what_only_speaks_of_it_is_none(text: str) -> None:
     assert found(text) == []
+
+
+def test_a_message_is_parted_into_its_requests_and_the_rest() -> None:
+    text = "I moved to Bergen. Forget what I told you about Oslo! What do you know about me? Thanks."
+    requests = "Forget what I told you about Oslo! What do you know about me?"
+    assert parted(text) == (requests, "I moved to Bergen. Thanks.")
+    assert parted("I moved to Bergen.") == ("", "I moved to Bergen.")
+    assert parted("Forget everything about me.") == ("Forget everything about me.", "")
 
 
 def test_each_sentence_is_looked_at() -> None:

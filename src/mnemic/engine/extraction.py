@@ -16,6 +16,7 @@ from mnemic.extract.known_context import around_of, recorded_before
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, InformedExtractor, MessageContext
 from mnemic.extract.talk import ANSWERED_WITHIN
 from mnemic.types import Actor, Deadline, Level, Message, Where
+from mnemic_language.sentences.about_memory import parted
 
 NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
 """Hint for instructions where no language model could follow them."""
@@ -34,6 +35,8 @@ async def read_message(
     it, oldest first; None for those that its session recorded. Raises the errors of the extractor.
     """
     (shown,) = await _shown(gateway, extractor, actor, [message])
+    if getattr(extractor, "asks_model", False) and not parted(message.content)[1]:
+        return Extraction()  # a request about memory, which is carried out, states nothing
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
     unknown: str | None = None
     try:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from mnemic.extract import is_other_person
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.reason_codes import NOT_DURABLE, TRANSIENT
 from mnemic.types import PASTED, Candidate, Kind, Memory, Message, Origin, Source, Trust
@@ -22,7 +23,7 @@ answers.
 """
 
 PARTICIPANT = "participant"
-"""Role of another person who takes part in the talk."""
+"""Role of another person who takes part in the talk, and the mark of what that person said."""
 _PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 _PASSING = frozenset({TRANSIENT, NOT_DURABLE})
 _READ = _PASSING | {
@@ -98,7 +99,7 @@ def _candidate(message: Message, previous: Message | None) -> Candidate:
         kind=Kind.EPISODIC,
         category=MESSAGE_CATEGORY,
         context=_context(message, previous),
-        data={PASTED: True} if _is_pasted(message) else {},
+        data=_marks(message),
         source=Source(
             origin=message.origin,
             ref=message.message_id,
@@ -108,6 +109,12 @@ def _candidate(message: Message, previous: Message | None) -> Candidate:
         ),
         occurred_at=message.sent_at,
     )
+
+
+def _marks(message: Message) -> dict[str, bool]:
+    """Return what the memory of a message has to know of it beside its source."""
+    marks = {PASTED: _is_pasted(message), PARTICIPANT: is_other_person(message)}
+    return {name: True for name, given in marks.items() if given}
 
 
 def _is_pasted(message: Message) -> bool:
@@ -133,7 +140,7 @@ def recorded_message(memory: Memory) -> Message:
     own = TRUST[origin] is Trust.HIGH or origin is Origin.IMPORT
     role = "user" if own else "assistant" if origin is Origin.AGENT_INFERRED else "tool"
     speaker = memory.source.speaker
-    if own and speaker == PARTICIPANT:
+    if own and PARTICIPANT in memory.data:
         role = PARTICIPANT
     return replace(
         Message(role=role, content=memory.content, sent_at=memory.happened_at, origin=origin),

@@ -31,7 +31,7 @@ from mnemic.types.trace import RunStatus
 from mnemic_agents.asks import asks_of_turn, is_ask, mark_of, spoken, turns_before
 from mnemic_agents.tool_answers import check_length, moment_of, settled, shown_for, shown_hit
 from mnemic_language.questions.small_talk import is_small_talk
-from mnemic_language.sentences.about_memory import asked_of_memory
+from mnemic_language.sentences.about_memory import asked_of_memory, parted
 from mnemic_maintenance.background_capture import BackgroundCapture, is_kept
 
 logger = logging.getLogger(__name__)
@@ -193,19 +193,23 @@ class TurnMemory:
             await keep_injection(self._engine, self.actor, turn.run, "\n".join(said), answer, turn.begun)
 
     async def _captured(self, message: Message, talk: Sequence[Message]) -> None:
-        if not await self._may_wait(message):
+        if not await self._may_wait():
             self.asked += await captured(self._engine, self.actor, message, talk)
             return
-        self.later = self.later or BackgroundCapture(self._engine)
-        await self.later.put(message, actor=self.actor, before=talk)
+        request, rest = parted(message.content)
+        if request:  # is answered in its turn, and no part of what is recorded
+            self.asked += await captured(self._engine, self.actor, replace(message, content=request), talk)
+        if rest:
+            self.later = self.later or BackgroundCapture(self._engine)
+            await self.later.put(replace(message, content=rest), actor=self.actor, before=talk)
 
-    async def _may_wait(self, message: Message) -> bool:
-        """Return True if the message may be recorded now and read later. What waits, waits as a recorded message: a
-        policy that records no messages leaves nothing to wait in, a request about memory is answered in its turn, and
-        while a key lacks a required consent no unread message is recorded.
+    async def _may_wait(self) -> bool:
+        """Return True if messages may be recorded now and read later. What waits, waits as a recorded message: a policy
+        that records no messages leaves nothing to wait in, and while a key lacks a required consent no unread message
+        is recorded.
         """
         engine = self._engine
-        if not (engine.background and engine.policy.keep_messages) or any(asked_of_memory(message.content)):
+        if not (engine.background and engine.policy.keep_messages):
             return False
         return engine.rules.limits.consent == "implied" and not await engine.gateway.hidden_keys(self.actor)
 

@@ -82,6 +82,17 @@ def asked_of_memory(text: str) -> Iterator[Asked]:
             yield Asked(kind, subject, (start, end), if_known)
 
 
+def parted(text: str) -> tuple[str, str]:
+    """Return the requests about memory in a user's message, and its rest."""
+    spans = [one.span for one in asked_of_memory(text)]
+    requests, rest, done = [], [], 0
+    for start, end in [*spans, (len(text), len(text))]:
+        rest.append(text[done:start].strip())
+        requests.append(text[start:end])
+        done = end
+    return " ".join(filter(None, requests)), " ".join(filter(None, rest))
+
+
 def _asked(sentence: str) -> tuple[MemoryRequestKind, str, bool] | None:
     for kind, of, one in _patterns():
         found = one.match(sentence)

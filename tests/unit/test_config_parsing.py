@@ -111,6 +111,28 @@ def test_a_file_that_nobody_has_named_is_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("environment", "address"),
+    [
+        ({"OPENAI_API_KEY": "theirs", "OPENAI_BASE_URL": "http://x/v1"}, "http://x/v1"),
+        ({"MNEMIC_API_KEY": "ours", "OPENAI_BASE_URL": "http://x/v1"}, "https://api.openai.com/v1"),
+        (
+            {"MNEMIC_API_KEY": "ours", "MNEMIC_MODEL_URL": "http://y/v1", "OPENAI_BASE_URL": "http://x/v1"},
+            "http://y/v1",
+        ),
+        ({"MNEMIC_API_KEY": "ours"}, None),
+    ],
+)
+def test_a_key_that_was_set_goes_to_no_address_of_openais_client(
+    environment: dict[str, str], address: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "MNEMIC_API_KEY", "MNEMIC_MODEL_URL"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert Settings.load(model="gpt").models_address == address
+
+
+@pytest.mark.parametrize(
     ("environment", "given", "for_model", "for_embedder"),
     [
         ({"OPENAI_API_KEY": "theirs"}, {}, "theirs", "theirs"),

@@ -95,7 +95,7 @@ def _over_http(settings: Settings) -> Completer:
         return AbsentCompleter(model)
     completer: Completer = client.OpenAICompleter(
         model=model,
-        base_url=settings.model_url,
+        base_url=settings.models_address,
         api_key=settings.key_for("model_url"),
         timeout=settings.model_timeout_seconds,
     )

@@ -258,11 +258,20 @@ class Settings:
         return self.__dict__["_origins"].get("api_key") == _OPENAIS_KEY and "api_key_file" not in self.named
 
     @property
+    def models_address(self) -> str | None:
+        """Address of the language model's server, if one is set. A key that was set for mnemic is not sent to the
+        address in the variable of OpenAI's client, but to OpenAI.
+        """
+        ours = self.api_key is not None and not self._has_openais_key
+        theirs: Mapping[str, str] = self.__dict__["_origins"]
+        return OPENAIS_SERVER if ours and theirs.get("model_url") == _OPENAIS_ADDRESS else self.model_url
+
+    @property
     def _models_server(self) -> str:
         """Address of the language model's server; empty for a vendor's own address (`anthropic:claude-sonnet-5`)."""
         name = self.model or ""
         is_vendors = ":" in name and not name.startswith("ft:")  # OpenAI's own fine-tuned models
-        return self.model_url or ("" if is_vendors else OPENAIS_SERVER)
+        return self.models_address or ("" if is_vendors else OPENAIS_SERVER)
 
     @property
     def has_model(self) -> bool:

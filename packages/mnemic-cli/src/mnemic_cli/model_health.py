@@ -22,7 +22,7 @@ def model_place(settings: Settings) -> str:
     from mnemic.bootstrap.models import DEFAULT_MODEL, vendor_of
 
     place = "its own address" if vendor_of(settings) else "the OpenAI API"
-    return f"{settings.model or DEFAULT_MODEL} at {_without_password(settings.model_url) or place}"
+    return f"{settings.model or DEFAULT_MODEL} at {_without_password(settings.models_address) or place}"
 
 
 def asked_at(settings: Settings, reason: str) -> str | None:

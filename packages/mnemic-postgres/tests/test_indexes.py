@@ -15,7 +15,7 @@ import pytest_asyncio
 
 from mnemic.errors import StoreBusy
 from mnemic.ports import Transaction
-from mnemic.types import Memory, Scored, Status, Where
+from mnemic.types import Kind, Memory, Scored, Source, Status, Where
 from mnemic_postgres import PostgresStore
 from mnemic_postgres.indexes import CATCH_UP
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
@@ -122,6 +122,68 @@ async def test_what_others_write_is_seen_at_once(store: PostgresStore, plain: Po
     await plain.transact(lambda transaction: transaction.remove(news.memory_id, scope=news.scope))
     assert await store.match(replace(HERE, statuses=frozenset(Status)), "lighthouse", limit=5) == []
     await same(store, plain, HERE)
+
+
+async def test_what_the_store_itself_writes_is_found_without_reading_it_again(
+    store: PostgresStore, postgres: PostgresServer
+) -> None:
+    news = memory("a lighthouse in the harbour", key="home")
+    await remember(store, news)
+    gone = news.next_version(START, content="the lighthouse was torn down")
+    await store.transact(lambda transaction: transaction.replace(gone))
+    async with memories_locked(postgres):
+        assert [one.memory_id for one in await store.match(HERE, "lighthouse", limit=5)] == [news.memory_id]
+        assert await store.match(HERE, "torn", limit=5) != []
+
+
+async def test_what_the_store_takes_in_is_what_it_would_read(store: PostgresStore, plain: PostgresStore) -> None:
+    said = Source(session="s1", speaker="Ana")
+    telling = [
+        memory("I asked when the train to Porto leaves?", kind=Kind.EPISODIC, source=said),
+        memory("tomorrow at nine, said Ana", kind=Kind.EPISODIC, source=said, expires_at=START + timedelta(days=9)),
+        memory(
+            "tea in the harbour", key="home", category="place", valid_from=START, valid_to=START + timedelta(days=1)
+        ),
+        memory("a memory without a vector", vector=None),
+        memory("a boat that waits for its review", status=Status.PENDING_REVIEW),
+    ]
+    await remember(store, *telling)
+
+    async def twice(transaction: Transaction) -> None:
+        for turn, content in enumerate(("a new boat in the rain", "a green boat in the snow"), 2):
+            stored = await transaction.get(telling[2].memory_id, scopes=[scope()])
+            assert stored is not None
+            changed = stored.next_version(START, content=content, vector=EMBEDDER.vector(content))
+            assert changed.version == turn
+            await transaction.replace(changed)
+        await transaction.insert(memory("an old hill by the river"))
+
+    await store.transact(twice)
+    names = [one.memory_id for one in telling]
+    everything = replace(HERE, statuses=frozenset(Status))
+    for words in ("train Porto", "green boat", "new boat", "tea harbour", "old hill", "memory review"):
+        await same(store, plain, everything, words)
+    assert await store.signals(everything, names) == await plain.signals(everything, names)
+    assert await store.speakers(HERE) == await plain.speakers(HERE) >= {"Ana"}
+
+
+async def test_what_is_written_between_the_changes_of_others_is_not_lost(
+    store: PostgresStore, plain: PostgresStore
+) -> None:
+    for number in range(3):
+        await remember(plain, memory(f"the {number}. lighthouse of the others"))
+        await remember(store, memory(f"the {number}. lighthouse of its own"))
+        gone = memory(f"the {number}. lighthouse that went")
+        await remember(store, gone)
+
+        async def both(transaction: Transaction, gone: Memory = gone) -> None:
+            await transaction.insert(memory(f"a lighthouse beside {gone.content}"))
+            await transaction.remove(gone.memory_id, scope=gone.scope)
+            await transaction.insert(memory(f"a lighthouse after {gone.content}"))
+
+        await store.transact(both)
+    await same(store, plain, HERE, "lighthouse")
+    assert len(await store.match(HERE, "lighthouse", limit=50)) == 12
 
 
 async def test_many_changes_by_others_are_loaded_in_the_background(store: PostgresStore, plain: PostgresStore) -> None:

@@ -10,14 +10,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from mnemic.errors import (
-    CommitUnknown,
-    MnemicError,
-    StoreBusy,
-    StoreFailed,
-    StoreNewer,
-    StoreUnavailable,
-)
+from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreNewer, StoreUnavailable
 from mnemic.types import Deadline
 from mnemic_postgres.failures import ANSWER_ERRORS, DRIVER_ERRORS, lost_connection, lost_race, typed
 from mnemic_postgres.loop_thread import LoopThread, Tasks
@@ -46,8 +39,9 @@ class Session:
     """Open transaction. It raises mnemic's errors; `failure` keeps the driver's for the decision about a retry.
 
     A failed statement aborts a transaction. A `forgiving` one begins again, since other reads may still succeed.
-    `overtaken`: it used an index in memory that contains changes which it does not see. Behind a router it begins
-    when its tenant is known, and a forgiving one that begins again does so at a later moment.
+    `overtaken`: it used an index in memory that contains changes which it does not see. `committed` is called on the
+    loop once its changes are durable. Behind a router it begins when its tenant is known, and a forgiving one that
+    begins again does so at a later moment.
     """
 
     def __init__(
@@ -63,6 +57,7 @@ class Session:
         self._approximate = False
         self.failure: BaseException | None = None
         self.overtaken = False
+        self.committed: Callable[[], None] | None = None
 
     async def route(self, tenant: str) -> None:
         """Begin in `tenant` if a router needs to know it. Raises NotSupported (`two_tenants`) for a second one."""
@@ -334,6 +329,8 @@ class _Attempt:
         await self._commit(session)
         if self._after_commit is not None:
             await self._after_commit(session)
+        if session.committed is not None:
+            session.committed()
         return result
 
     async def _commit(self, session: Session) -> None:

@@ -13,10 +13,20 @@ from typing import Any
 import numpy as np
 
 from mnemic.errors import MnemicError
-from mnemic.types import Memory, Where
+from mnemic.types import Memory, Scope, Where
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.loop_thread import Tasks
-from mnemic_postgres.rows import Bodies, HashedTerms, ScopeState, Words, decode_vector, digest, words_are_whole
+from mnemic_postgres.rows import (
+    Bodies,
+    HashedTerms,
+    ScopeState,
+    Words,
+    Written,
+    column_values,
+    decode_vector,
+    digest,
+    words_are_whole,
+)
 from mnemic_postgres.statements import load
 from mnemic_stores.codec import blob_check, cues_of
 from mnemic_stores.encryption import NOTHING, SearchData
@@ -100,6 +110,28 @@ class Indexes:
             index.keep(kept)
         index.seen = place.changes
         self._cache.weigh((tenant, place.scope_id), index.nbytes)
+
+    def take_in(self, places: Mapping[Scope, ScopeState | None], written: Mapping[Scope, Sequence[Written]]) -> None:
+        """Add what a transaction has committed to the indexes of its scopes, which it locked in the states `places`. An
+        index that lacks earlier changes, or has these, stays as it is, and reads what it lacks at its next use.
+        """
+        for scope, memories in written.items():
+            place = places[scope]
+            if place is not None and self.fits(place):
+                self._take_in((scope.tenant, place.scope_id), memories)
+
+    def _take_in(self, name: tuple[str, int], memories: Sequence[Written]) -> None:
+        index = self._cache.slot(name).index
+        changes = [written.row["changed"] for written in memories]
+        # Before its first use an index has seen nothing, not even what was there before changes were counted. In a gap
+        # a memory was removed.
+        if not index.seen or changes != list(range(index.seen + 1, index.seen + 1 + len(memories))):
+            return
+        # One that was changed twice counts as it is now.
+        last = {written.row["number"]: written for written in memories}
+        index.put([entry_of(written, self._dimension) for written in last.values()])
+        index.seen = changes[-1]
+        self._cache.weigh(name, index.nbytes)
 
     async def _load(self, tenant: str, scope_id: int) -> None:
         async with self._turns:
@@ -192,6 +224,33 @@ def entries_of(
         )
         for row, searched, content, context in zip(rows, entries, contents, contexts, strict=True)
     ]
+
+
+def entry_of(written: Written, dimension: int) -> IndexEntry:
+    """Return the entry that `entries_of` would make of the memory's row."""
+    memory, source = written.memory, written.memory.source
+    values = column_values(memory)
+    content, context = _term_lists([written.content.packed, written.context.packed])
+    fits = memory.vector is not None and len(memory.vector) == 4 * dimension
+    return IndexEntry(
+        written.row["number"],
+        memory.memory_id,
+        values["kind"],
+        values["status"],
+        _code(values["key"]),
+        _code(values["category"]),
+        values["happened_at"],
+        values["began_at"],
+        values["ended_at"],
+        values["expires_at"],
+        memory.vector if fits else None,
+        content,
+        context,
+        source.session,
+        written.row["turn"],
+        source.speaker,
+        cues_of(memory),
+    )
 
 
 def _searched(row: Any, again: Mapping[str, _Again]) -> SearchData:

@@ -231,6 +231,17 @@ class Words:
         return self.counts.total()
 
 
+class Written(NamedTuple):
+    """Memory that a transaction inserted or replaced, with its words. `row`: the number, turn and change that the
+    database gave it.
+    """
+
+    memory: Memory
+    content: Words
+    context: Words
+    row: Any
+
+
 class HashedTerms:
     """Terms as salted hashes: the words cannot be recovered from the stored search data."""
 

@@ -22,6 +22,7 @@ from mnemic_postgres.rows import (
     HashedTerms,
     ScopeState,
     Words,
+    Written,
     columns_of,
     digest,
     facet_numbers,
@@ -101,6 +102,8 @@ class PostgresTransaction(Transaction):
             await self._enter(tenant)
             trail = TenantAppend(common.events.get(tenant, []), common.entries.get(tenant, []), used.get(tenant, {}))
             await self._trails.leave(self._rows, tenant, trail, self._bodies.sealer.sign)
+        if common.written:
+            self._open.committed = partial(self._indexes.take_in, common.places, common.written)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         wanted = storable([memory_id])
@@ -157,6 +160,7 @@ class PostgresTransaction(Transaction):
         self._before.setdefault((memory.scope.tenant, memory.memory_id), None)
         await self._mark_facets(memory, place)
         await relate(self._ask, memory, known=False)
+        self._common.written.setdefault(memory.scope, []).append(Written(memory, content, context, inserted[0]))
         self._changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def replace(self, memory: Memory) -> None:
@@ -184,6 +188,7 @@ class PostgresTransaction(Transaction):
             await self._rows("unmark_facets", memory.scope.tenant, memory.memory_id)
         await self._mark_facets(memory, place)
         await relate(self._ask, memory, known=True)
+        self._common.written.setdefault(memory.scope, []).append(Written(memory, content, context, updated[0]))
         self._before.setdefault((memory.scope.tenant, memory.memory_id), self._bodies.before(stored))
         self._changed[memory.scope.tenant, memory.memory_id] = memory
 

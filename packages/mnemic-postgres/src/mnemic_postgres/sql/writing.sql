@@ -106,7 +106,7 @@ WITH kept AS (
         $33, $34
     )
     ON CONFLICT DO NOTHING
-    RETURNING number, status = 'active' AS active, bytes
+    RETURNING number, status = 'active' AS active, bytes, turn, changed
 ), told AS (
     INSERT INTO memory_version (tenant, memory_id, version, author, fingerprint, body, checksum)
     SELECT $1, $3, $4, $27, $9, $26, $32 FROM kept
@@ -126,7 +126,7 @@ WITH kept AS (
     SELECT $1, $2, entry.term, kept.number, entry.content, entry.context, $21, $22, kept.active
     FROM kept CROSS JOIN unnest($29::integer[], $30::integer[], $31::integer[]) AS entry (term, content, context)
 )
-SELECT number, bytes FROM kept
+SELECT number, bytes, turn, changed FROM kept
 
 -- name: update
 -- Nothing at all where another active memory of the scope has the fingerprint. $28 to $30: the changes of the scope's
@@ -147,7 +147,7 @@ WITH changed AS (
         WHERE other.tenant = $1 AND other.scope_id = $2 AND other.memory_id <> $3
         AND other.status = 'active' AND other.fingerprint = $9 AND other.fingerprint <> ''
     ))
-    RETURNING number, bytes
+    RETURNING number, bytes, turn, changed
 ), told AS (
     INSERT INTO memory_version (tenant, memory_id, version, author, fingerprint, body, checksum)
     SELECT $1, $3, $4, $27, $9, $26, $33 FROM changed
@@ -166,7 +166,7 @@ WITH changed AS (
     ON CONFLICT (tenant, scope_id, kind)
     DO UPDATE SET memories = usage.memories + excluded.memories, bytes = usage.bytes + excluded.bytes
 )
-SELECT number, bytes FROM changed
+SELECT number, bytes, turn, changed FROM changed
 
 -- name: remove_postings
 DELETE FROM term_posting WHERE tenant = $1 AND scope_id = $2 AND number = $3 AND term = ANY ($4::integer[])

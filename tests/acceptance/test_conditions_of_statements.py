@@ -21,6 +21,24 @@ CONDITIONS = [
 
 
 @pytest.mark.parametrize("how", ["capture", "add"])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I seldom drink coffee.", "I never drink coffee."),
+        ("I never eat fish.", "I sometimes eat fish."),
+        ("I often run before work.", "I rarely run before work."),
+        ("Ich trinke selten Kaffee.", "Ich trinke nie Kaffee."),
+        ("Je bois rarement du café.", "Je ne bois jamais de café."),
+    ],
+)
+def test_how_often_something_is_so_has_one_value(one: str, other: str, how: str, tmp_path: Path) -> None:
+    with MemoryManager(store=tmp_path / "m.db") as memory:
+        for text in (one, other):
+            getattr(memory, how)(text)
+        assert [kept.content for kept in memory.list() if kept.kind is Kind.LONG_TERM] == [other]
+
+
+@pytest.mark.parametrize("how", ["capture", "add"])
 @pytest.mark.parametrize(("one", "other", "change", "stays", "goes"), CONDITIONS)
 def test_a_change_on_one_condition_leaves_the_other(
     one: str, other: str, change: str, stays: str, goes: str, how: str, tmp_path: Path

@@ -28,6 +28,7 @@ from mnemic_language.changes.change_evidence import KEPT_FROM, evidence
 from mnemic_language.changes.change_features import takes_back
 from mnemic_language.changes.changes_between_people import is_plain_change
 from mnemic_language.changes.changes_in_one_conversation import corrects_slip
+from mnemic_language.compare.frequencies import another_frequency, tells_frequency
 from mnemic_language.endings.denials import is_bare_denial
 from mnemic_language.endings.implicit_endings import tells_change
 from mnemic_language.endings.left_jobs import leaves_work
@@ -183,7 +184,7 @@ def _hints(new: Frame) -> bool:
     """Return True if a sentence may change something that was said, whatever it was."""
     if new.turns or new.bears_child or is_bare_denial(new):
         return True
-    return recovers(new) or tells_change(new) or leaves_work(new)
+    return recovers(new) or tells_change(new) or leaves_work(new) or tells_frequency(new)
 
 
 def _whole_corrections(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -237,7 +238,9 @@ async def _changes(
         # Rules that are certain by themselves need no further agreement.
         if change is not None and (plain or change.probability >= 1 or agree(old, new)):
             one_talk = message.session is not None and message.session == memory.source.session
-            if takes_back(old, new) or evidence(old, new, change.probability, one_talk=one_talk) >= KEPT_FROM:
+            if another_frequency(old, new) or takes_back(old, new):
+                return True
+            if evidence(old, new, change.probability, one_talk=one_talk) >= KEPT_FROM:
                 return True
     return False
 

@@ -79,6 +79,7 @@ RULED = (
     ("I take Portuguese lessons.", "I stopped the Portuguese lessons."),
     ("There will be 12 people at the picnic.", "Make that 15 people at the picnic, the twins are coming."),
     ("I take ramipril 5 mg.", "I take ramipril 10 mg."),
+    ("I rarely drink coffee.", "I often drink coffee."),
     ("I take warfarin.", "My doctor took me off warfarin."),
 )
 """A pair for each of the rules, in their order."""

@@ -19,6 +19,7 @@ from mnemic_language.changes.products import (
     products_parted_with,
     takes_place_of_another,
 )
+from mnemic_language.compare.frequencies import another_frequency, tells_frequency
 from mnemic_language.compare.medicines import another_dose, may_be_medicine
 from mnemic_language.endings.denials import denies, denies_of_another, puts_right
 from mnemic_language.endings.ended_by_others import ended_by_another, of_another_end, tells_such_end
@@ -332,7 +333,7 @@ def may_change_certainly(new: Frame) -> bool:
         return True
     if any(words.search(new.plain) for words in _MAY_CHANGE) or amending(new) is not None:
         return True
-    if has_instead(new) or tells_such_end(new):
+    if has_instead(new) or tells_such_end(new) or tells_frequency(new):
         return True
     return tells_change(new) or leaves_work(new) or drops_course(new) or may_be_medicine(new) or tells_state(new)
 
@@ -356,6 +357,7 @@ CERTAIN_CHANGES = (
     ends_course,
     recounts_by_order,
     another_dose,
+    another_frequency,
     ended_by_another,
 )
 """Rules by which the later of two statements takes the place of the earlier one, unless they are about two things."""
@@ -385,6 +387,7 @@ def rules_for(new: Frame) -> tuple[Callable[[Frame, Frame], bool], ...]:
         ends_course: drops_course(new),
         recounts_by_order: bool(new.numbers) and AMENDS.match(new.plain) is not None,
         another_dose: may_be_medicine(new),
+        another_frequency: "past" not in new.cues and tells_frequency(new),
         ended_by_another: tells_such_end(new),
     }
     return tuple(rule for rule in CERTAIN_CHANGES if may_hold[rule])

@@ -43,6 +43,7 @@ from mnemic_language.changes.change_features import (
     revalues,
     takes_back,
 )
+from mnemic_language.compare.frequencies import another_frequency
 from mnemic_language.endings.ended_by_others import tells_such_end
 from mnemic_language.endings.ended_objects import ends_something_else
 from mnemic_language.endings.left_jobs import leaves_work
@@ -95,10 +96,10 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     if new.plain in old.plain or (new.silent and not opposed and not may_change_certainly(new)):
         return None  # a repetition of a part of `old`, or no effect
     if strangers(old, new) or new.bygone or is_limited(new) or depends(old, new) or ends_something_else(old, new):
-        return None
+        return Change("changed", 1.0) if another_frequency(old, new) else None
     # A contradiction in words counts only if both statements apply to the same occasion.
     # Rules that are certain by themselves: a like turned into a dislike, another number of the same things.
-    if flips(old, new) or recounted(old, new):
+    if flips(old, new) or recounted(old, new) or another_frequency(old, new):
         return Change("changed", 1.0)
     if any(rule(old, new) for rule in rules_for(new)) and not apart(old, new):
         return Change(_how(new), 1.0)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -14,19 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
 
 from mnemic import Actor, Candidate, MemoryManager, Message, Settings, build_engine
 from mnemic.engine import MemoryEngine
 from mnemic.types import Kind, Level, Memory, Status, Where
-from mnemic_agents.langgraph import memory_graph
-from mnemic_agents.mcp import memory_server
 from mnemic_agents.turns import TurnMemory
-from mnemic_client import connect
 from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short
-from tests.service import run, serving
 
 ANA = Actor(user="ana")
 BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -99,6 +95,8 @@ async def captured_at_once(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def imported(store: Path) -> AsyncIterator[Say]:
+    from tests.service import run
+
     lines = [
         {"role": "user", "content": one.content, "timestamp": one.sent_at.isoformat(), "session": "chat"}
         for one in dated()
@@ -112,6 +110,8 @@ async def imported(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def command_line(store: Path) -> AsyncIterator[Say]:
+    from tests.service import run
+
     async def say(text: str) -> None:
         done = await asyncio.to_thread(run, store.parent, "capture", text, "--user", "ana")
         assert done.returncode == 0, done.stderr
@@ -121,6 +121,9 @@ async def command_line(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def rest(store: Path) -> AsyncIterator[Say]:
+    from mnemic_client import connect
+    from tests.service import serving
+
     with serving(store.parent) as served, connect(served.address, api_key=served.key("reader", "writer")) as client:
         yield lambda text: asyncio.to_thread(client.capture, text)
 
@@ -133,6 +136,10 @@ async def run_of_the_engine(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def mcp(store: Path) -> AsyncIterator[Say]:
+    from mcp import Client
+
+    from mnemic_agents.mcp import memory_server
+
     async with build_engine(Settings(store=str(store))) as engine, Client(memory_server(engine, ANA)) as client:
         yield lambda text: client.call_tool("add_memory", {"content": text})
 
@@ -145,6 +152,8 @@ async def turns(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def graph(store: Path) -> AsyncIterator[Say]:
+    from mnemic_agents.langgraph import memory_graph
+
     async with build_engine(Settings(store=str(store))) as engine:
         made = memory_graph(engine, lambda _: "ok")
 
@@ -157,7 +166,7 @@ async def graph(store: Path) -> AsyncIterator[Say]:
 async def _nothing(_: str) -> None: ...
 
 
-PATHS = [
+HERE = [
     captured,
     added,
     added_with_a_key,
@@ -171,6 +180,8 @@ PATHS = [
     turns,
     graph,
 ]
+PATHS = [] if os.environ.get("MNEMIC_ASSISTANT") else HERE
+"""Where a framework is tried in an environment of its own, nothing else is."""
 
 
 def shown(memory: Memory) -> str:

@@ -1,4 +1,4 @@
-"""Frequencies: of two statements that differ only in how often the same is so, the later one holds.
+"""Frequencies: of two statements that differ only in how often the same is so, the later one replaces the earlier.
 
 "I rarely go out", "I often go out now". The words are of seven languages, each with its degree, from never (0) to
 always.

@@ -90,7 +90,7 @@ async def with_changes(
     made = [
         one
         for text, span, ended in changed
-        if (one := _candidate(gateway, message, text, span, replaces=ended, data=marks)) is not None
+        if (one := sentence_candidate(gateway, message, text, span, replaces=ended, data=marks)) is not None
     ]
     kept = [span for _, span, _ in changed]
     skipped = tuple(one for one in found.skipped if not any(_within(span, one.span) for span in kept))
@@ -142,7 +142,7 @@ def _replacing(
         if one.key is not None and (value := amended_value(one.content, one.source.quote, new)) is not None
     ]
     made = [
-        _candidate(
+        sentence_candidate(
             gateway, message, value, span, content=value, key=one.key, category=one.category, context=message.content
         )
         for one, value in values
@@ -151,7 +151,7 @@ def _replacing(
     if whole is not None or not made:
         old = whole or last
         text = message.content.strip()
-        made.append(_candidate(gateway, message, text, span, context=old.content, replaces=(old.memory_id,)))
+        made.append(sentence_candidate(gateway, message, text, span, context=old.content, replaces=(old.memory_id,)))
     return tuple(one for one in made if one is not None)
 
 
@@ -245,7 +245,7 @@ async def _changes(
     return False
 
 
-def _candidate(
+def sentence_candidate(
     gateway: MemoryGateway, message: Message, text: str, span: tuple[int, int], **given: Any
 ) -> Candidate | None:
     """Return a sentence of a message as a candidate, with the fields `given`; None if it may not be stored."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from mnemic.engine.earlier_words import EarlierWords
 from mnemic.engine.extraction import read_message, read_messages, with_implied_changes
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
 from mnemic.extract import Extraction, is_other_person
@@ -169,6 +170,7 @@ async def captured(
     extractor = engine._turns.parts(engine.gateway).extractor
     reports: list[RunReport | None] = []
     people = any(map(is_other_person, messages))
+    earlier = EarlierWords()
     for places in windows(messages):  # one is written before the next is read, which may concern it
         part = messages[places.start : places.stop]
         before = [one for one in messages[: places.start] if one.session == part[0].session][-TURNS_BEFORE:]
@@ -178,6 +180,9 @@ async def captured(
         for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
             turn = Run(message=message, idempotency_key=key)
             extraction = await with_implied_changes(engine.gateway, extractor, actor, message, one)
+            if isinstance(extraction, Extraction):
+                extraction = await earlier.closed_by(engine, actor, message, extraction)
+            earlier.hear(message, extraction)
             if data and isinstance(extraction, Extraction):
                 about = tuple(replace(found, data={**found.data, **data}) for found in extraction.candidates)
                 extraction = replace(extraction, candidates=about)

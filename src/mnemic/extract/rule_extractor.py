@@ -31,23 +31,25 @@ from mnemic.policy.budget import Budget, check_time
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import check_candidate, drop_duplicates
 from mnemic.ports import Embedder
-from mnemic.reason_codes import JOKE, MAX_CAPTURE_ITEMS, NOT_DURABLE, NOT_UNDERSTOOD, ORIGIN, QUOTED, TRANSIENT
+from mnemic.reason_codes import MAX_CAPTURE_ITEMS, ORIGIN
 from mnemic.types import BETWEEN_PEOPLE, Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
+from mnemic_language.endings.implicit_endings import is_of_tale, may_die_in_tale
 from mnemic_language.frames.frame_expressions import FROM_NOW_ON
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.clauses import Clause, clauses
-from mnemic_language.sentences.disputes import only_disputes, without_dispute
+from mnemic_language.sentences.disputes import only_disputes
 from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
-from mnemic_language.sentences.main_clause import in_main_order
+from mnemic_language.sentences.main_clause import as_sentence, in_main_order
 from mnemic_language.sentences.pasted_text import fiction_from
 from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
 from mnemic_language.sentences.tables import other_languages
 from mnemic_language.sentences.temporary_states import takes_back_in_jest
 from mnemic_language.sentences.world_talk import expounds, speaks_of_self
+from mnemic_language.skip_reason_codes import HYPOTHETICAL, JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
 from mnemic_language.text.pattern import Pattern
 
 MAX_MESSAGE_CHARS = 32_768
@@ -60,14 +62,10 @@ MAX_STATEMENTS = 60
 MAX_EMBEDDED = 96
 """Pieces of one message whose vectors are asked for; those after them are judged by their words alone."""
 SHORTEST_UNTRAINED_CHARS = 5
+ANSWERED_CONFIDENCE = 0.8
+"""Confidence of the answer to a plain question, of which the classifier says nothing."""
 _GAP = 8
 """Separators between two clauses that are reported as one span: a comma, an "and"."""
-_OPENING = Pattern(
-    r"^(?:(?:please|also|and|so|well|oh|hey|hi|hello|by the way|btw|ok|okay|just|fyi|por favor|y|además)\b[,:]?\s+)+",
-    re.IGNORECASE,
-)
-_LEFT_OPEN = Pattern(r"(?i)(?<=[\w'’\")])[\s,]+(?:and|or|but|und|oder|aber|et|ou|mais|pero)[\s,;:.–—-]*\Z")
-"""A conjunction that nothing follows: what it joined is not kept."""
 _OCCASION = Pattern(r"(?:when|whenever|if|each time|every time)\s", re.IGNORECASE)
 """Matches the occasion of an order, without which it would hold always ("When I ask for code, answer in Python")."""
 _PREAMBLE = Pattern(
@@ -115,7 +113,10 @@ class RuleExtractor:
         clean_content(message.content)
         answer = answer_in(message, talk)
         if answer is not None:
-            answered = await self._read(replace(message, content=answer.statement), policy, budget, deadline, talk)
+            stated = replace(message, content=answer.statement)
+            answered = await self._read(stated, policy, budget, deadline, talk)
+            if answer.lasts and not answered.candidates:
+                answered = _Findings(stated, policy, budget, talk).whole()
             if answered.candidates:
                 rest = await self._read(answer.rest, policy, budget, deadline, talk)
                 return answer.joined(answered, rest)
@@ -216,14 +217,17 @@ def text_of(piece: Piece) -> str:
 def _sentences(text: str, found: _Findings) -> list[Sentence]:
     """Return the sentences of `text` that may say something; those that cannot are reported."""
     sentences: list[Sentence] = []
-    fiction = False
-    payload = False
+    fiction = payload = False
+    of_tale = is_of_tale(f"{found.talk.own} {found.talk.other} {text}")
     for _, group in groupby(clauses(text), key=lambda clause: clause.sentence_start):
         parts = list(group)
         start, end = parts[0].start, parts[-1].end
         fiction = fiction or fiction_from(parts[0].sentence)
         if payload or fiction:
             found.leave_out(TRANSIENT, (start, end))
+            continue
+        if of_tale and may_die_in_tale(parts[0].sentence):
+            found.leave_out(HYPOTHETICAL, (start, end))
             continue
         spoken = [clause for clause in parts if _speaks(clause, found)]
         # "Translate this: ..." makes the rest of the message data.
@@ -303,7 +307,7 @@ class _Findings:
         """Propose the typed facts of a statement, and the statement itself where it says more than they do."""
         values = self.keys_of(sentence, statement.start, statement.end)
         opening, said = text[statement.start : statement.said_from], text[statement.said_from : statement.end]
-        content = _sentence(in_main_order(opening, said))
+        content = as_sentence(in_main_order(opening, said).replace(MARKER, ""))
         # Beside a clause with a value, one without ("and I love kayaking") says more by a single word.
         least = 1 if self._has_keyless(sentence, statement) else 2
         if values and not (self.policy.allows_keyless and says_more(content, values, least=least)):
@@ -329,6 +333,11 @@ class _Findings:
                     self._propose(value, (clause.start, clause.end), key, rule.category, rule.confidence, (start, end))
                     texts += [value, key.replace("_", " ")]
         return texts
+
+    def whole(self) -> Extraction:
+        """Return the message as one statement."""
+        self._propose(self.message.content, (0, len(self.message.content)), None, "fact", ANSWERED_CONFIDENCE)
+        return self.extraction()
 
     def _has_keyless(self, sentence: Sentence, statement: Statement) -> bool:
         """Return True if a clause of the statement gave no typed fact."""
@@ -382,13 +391,3 @@ class _Findings:
 def _is_inside(span: tuple[int, int] | None, spans: Sequence[tuple[int, int]]) -> bool:
     """Return True if `span` is inside one of `spans`."""
     return span is not None and any(start <= span[0] and span[1] <= end for start, end in spans)
-
-
-def _sentence(text: str) -> str:
-    """Return the words as a sentence: without opening words, capitalised, with a full stop."""
-    content = without_dispute(_OPENING.sub("", text.replace(MARKER, "").strip())).strip(" ,;:-–—")
-    content = _LEFT_OPEN.sub("", content)
-    if not content:
-        return ""
-    content = content[0].upper() + content[1:]
-    return content if content[-1] in '.!?。！？…"”' else content + "."

@@ -11,14 +11,15 @@ from mnemic.policy.proposal_check import drop_duplicates
 from mnemic.types import Candidate, Message
 from mnemic_language.sentences.answers import question_of, statement_of
 from mnemic_language.sentences.classify.between_people import Said, is_worth_telling
+from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.named_before import opens_with_person, person_named, with_person
 from mnemic_language.sentences.statements import Piece
+from mnemic_language.sentences.unresolved_references import begins_unnamed
 
 TURNS_BEFORE = 3
 """Turns before a message that may hold the question which it answers."""
 ANSWERED_WITHIN = timedelta(days=2)
 """Time after which a message hardly answers the one before it."""
-_ENDS = ".!?\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +39,12 @@ SPOKEN_ALONE = Talk()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A first sentence that answers a question: the `statement` that it makes, the place where it ends, and the message
-    without it, every character in its place.
+    """A first sentence that answers a question: the `statement` that it makes, whether that `lasts` by what was asked,
+    the place where it ends, and the message without it, every character in its place.
     """
 
     statement: str
+    lasts: bool
     asked: str
     end: int
     message: Message
@@ -92,19 +94,21 @@ def answer_in(message: Message, talk: Talk) -> Answer | None:
     if not asked:
         return None
     text = message.content
-    places = (at for at, mark in enumerate(text, start=1) if mark in _ENDS and text[at : at + 1].isspace())
-    end = next(places, len(text))
+    end = next((end for _, end in sentences(text)), len(text))
     stated = statement_of(asked, text[:end], confirms=talk.people)
-    if not stated:
+    if not stated.text:
         return None
     rest = replace(message, content=" " * end + text[end:])
-    return Answer(statement=stated, asked=asked, end=end, message=message, rest=rest)
+    return Answer(statement=stated.text, lasts=stated.lasts, asked=asked, end=end, message=message, rest=rest)
 
 
 def by_name(content: str, talk: Talk) -> str:
     """Return a statement that begins with "he" or "she" with whom the talk just named in that place, where it named one
-    person; between people an empty text where it named none or several.
+    person; between people an empty text where it named none or several, or says only when something begins ("I start on
+    Monday").
     """
+    if talk.people and begins_unnamed(content):
+        return ""
     if not (talk.other or talk.own or talk.people):
         return content
 

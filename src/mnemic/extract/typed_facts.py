@@ -40,10 +40,11 @@ _SAME_EVERYWHERE = re.compile(
 )
 _FORBIDDEN = re.compile(
     r"\b(?:don't|do not|never|stop|not|no longer|can't|cannot|won't)"
-    r"(?: (?:ever|please|you|again|want|need|to|just)){0,3}\s*$",
+    r"(?: (?:ever|please|you|again|want|need|to|just)){0,3}\s*$"
+    r"|(?<![^\s])(?:(?:ya )?no|nunca|jamás|tampoco)(?: (?:me|nos|lo|la))?\s+$",
     re.IGNORECASE,
 )
-"""Before a fact it says that this is not so, or not wanted: "Don't ever call me darling"."""
+"""Before a fact it says that this is not so, or not wanted: "Don't ever call me darling", "Ya no vivo en Lugo"."""
 _NO_VALUE = re.compile(r"(?:not|never|no longer|anything but|isn't|aren't)\b", re.IGNORECASE)
 _NAMELESS = re.compile(r"^(?:ones?|those|the ones?|called|named|when|that|because) ?", re.IGNORECASE)
 _NAMES = re.compile(r"(?<=[a-z,] )[A-ZÀ-Þ][\w'-]+")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from math import sqrt
 
 from mnemic.reason_codes import KEY_NEEDS_REVIEW
@@ -29,6 +29,7 @@ from mnemic_language.changes.changes_between_people import is_plain_change
 from mnemic_language.changes.statement_parts import frames_of_parts
 from mnemic_language.changes.which_of_several import ended_one_of
 from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.text.time_expressions import periods_in
 
 IN_PART_COSINE = 0.3
 """The cosine from which the parts of a statement are judged one by one."""
@@ -191,7 +192,15 @@ def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
     session = draft.candidate.source.session
     if moment is None or (session is not None and session == memory.source.session):
         return False
-    return starts_at(memory) > moment
+    if starts_at(memory) <= moment:
+        return False
+    # Of a memory without a date only its place in the order is known, and what names its own date came after it.
+    undated = memory.occurred_at is None and memory.valid_from is None
+    return not (undated and _names_time(draft.candidate.content, draft.now.date()))
+
+
+def _names_time(text: str, today: date) -> bool:
+    return next(periods_in(text, today), None) is not None
 
 
 def overtaken(draft: Draft, near: Sequence[SimilarMemory]) -> list[Memory]:

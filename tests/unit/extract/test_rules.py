@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from mnemic.errors import BudgetSpent
 from mnemic.extract import Extraction
-from mnemic.extract.rule_extractor import MAX_SKIPPED, MAX_STATEMENTS, RuleExtractor, _sentence
+from mnemic.extract.rule_extractor import MAX_SKIPPED, MAX_STATEMENTS, RuleExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
 from mnemic.types import Deadline, Message, Origin
+from mnemic_language.sentences.main_clause import as_sentence
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 INCIDENT = load_policy(EXAMPLES / "incident" / "policy.toml")
@@ -487,7 +488,7 @@ async def test_who_is_something_at_a_company_is_employed_there() -> None:
     [("I work in an office and", "I work in an office."), ("zoals ik zei, laat maar.", "Zoals ik zei, laat maar.")],
 )
 def test_a_conjunction_that_joins_nothing_is_left_out(left: str, content: str) -> None:
-    assert _sentence(left) == content
+    assert as_sentence(left) == content
 
 
 async def test_a_request_before_a_comma_is_no_part_of_what_is_kept() -> None:

@@ -30,7 +30,7 @@ from mnemic_language.endings.ends_of_other_things import (
     of_the_past_alone,
 )
 from mnemic_language.endings.implicit_endings import ends_in_other_words, recounts_by_order, tells_change
-from mnemic_language.endings.left_jobs import leaves_work, left
+from mnemic_language.endings.left_jobs import leaves_place, leaves_work, left
 from mnemic_language.frames.frame_expressions import AMENDS, IS, TO_ORDINAL
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import SLOTS, word_classes
@@ -206,7 +206,7 @@ def of_another_object(old: Frame, new: Frame) -> bool:
     """
     if moves_another(old, new) or of_another_person(old, new) or denies_of_another(old, new):
         return True
-    if takes_place_of_another(old, new) or of_another_end(old, new):
+    if takes_place_of_another(old, new) or of_another_end(old, new) or leaves_place(old, new):
         return True
     if of_another_of_its_kind(old, new) or of_the_past_alone(old, new) or at_another_time_of_day(old, new):
         return True

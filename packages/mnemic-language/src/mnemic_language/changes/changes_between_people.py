@@ -7,20 +7,57 @@ say plainly that something changed, or give an attribute another value.
 
 from __future__ import annotations
 
+import re
+
 from mnemic_language.changes.agreement import agree, is_faint
 from mnemic_language.changes.change_features import new_value
-from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.endings.ended_objects import SAYS_LITTLE
+from mnemic_language.endings.implicit_endings import THE
+from mnemic_language.endings.left_jobs import left
+from mnemic_language.frames.statement_frame import Frame, stem
 
 _NAMED = "name:"
+_ENDS = frozenset({"end", "weak_end"})
+_SINCE = re.compile(r"\b(?:since|seit|depuis|desde|da quando|sinds)\b.*")
+"""Matches when something began, which names no thing that changes: "a bond I haven't felt since the army"."""
 
 
 def is_plain_change(old: Frame, new: Frame) -> bool:
     """Return True if `new`, said to another person, plainly changes `old`: one subject, one matter, a clear change.
     What somebody is not goes beside what they are: "We're not vegans", "I've been a vegetarian for two years now".
     """
-    if not (_of_one_subject(old, new) and agree(old, new)):
+    if not _of_one_subject(old, new) or _tells_again(old, new):
+        return False
+    if left(old, new) or _ends_thing(old, new):
+        return True
+    if not agree(old, new):
         return False
     return not is_faint(new) or (new_value(old, new) and not old.negated)
+
+
+def names_what_it_changes(old: Frame, new: Frame) -> bool:
+    """Return True if a plain change names what it changes: the two are about the same person and share an attribute, or
+    a thing beside the words that only say that something changes or goes on. A name in common is whom both are about.
+    """
+    if not _of_one_subject(old, new) or _tells_again(old, new):
+        return False
+    said = Frame(_SINCE.sub("", new.plain)).stems
+    things = (old.stems & said) - SAYS_LITTLE - {new.subject.removeprefix(_NAMED)}
+    return bool(old.attributes & new.attributes or things) or left(old, new)
+
+
+def _tells_again(old: Frame, new: Frame) -> bool:
+    """Return True if both tell an end: people tell each other again what is over ("'cause I lost my job")."""
+    return bool(old.cues & _ENDS and new.cues & _ENDS) and new.cues.isdisjoint({"change", "correct", "takes_back"})
+
+
+def _ends_thing(old: Frame, new: Frame) -> bool:
+    """Return True if `new` ends something by its name that `old` has: "I bought a second hand Skoda", "I sold the
+    Skoda".
+    """
+    if "end" not in new.cues or new.cues & {"past", "passing"}:
+        return False
+    return any(stem(noun) in old.stems - SAYS_LITTLE for noun in THE.findall(new.plain))
 
 
 def _of_one_subject(old: Frame, new: Frame) -> bool:

@@ -57,6 +57,14 @@ _NAMED = frozenset(map(stem, "called named namens heisst appelle llama llamado c
 _HAS = frozenset(map(stem, "have has habe haben ai avons tengo tenemos ho abbiamo tenho temos heb hebben".split()))
 
 
+_TITLES = frozenset(map(stem, "dr doctor dottor dottore dokter docteur doutor frau herr mevrouw meneer mr mrs".split()))
+_LEAVES_POST = Pattern(
+    r"\b(?:retired|quit|left|resigned|gekundigt|aufgehort|quittee?|arretee?|demissionnee?|dej(?:o|ado)|jubilad[oa]"
+    r"|lasciat\w|smess\w|licenziat\w|deixou|largou|aposentou\w*|reformou\w*|opgezegd|gestopt|vertrokken)\b"
+)
+"""Says that somebody may no longer be what they were to the speaker."""
+
+
 class _Person(NamedTuple):
     relation: str
     name: str
@@ -84,9 +92,24 @@ def leaves_name(old: Frame, new: Frame) -> bool:
     """
     if _names_relatives(old) and new.subject != "self" and not old.names.isdisjoint(new.called_stems):
         return new.cues.isdisjoint({"correct", "weak_correct", "takes_back"}) and _DIED.search(new.plain) is None
+    if _acts_on_its_own(old, new):
+        return True
     if not only_named(old) or not new.cues.isdisjoint({"end", "weak_end", "correct", "weak_correct", "takes_back"}):
         return False
     return _NAMING.search(new.plain) is None and "relationship" not in new.attributes and not new.denied
+
+
+def _acts_on_its_own(old: Frame, new: Frame) -> bool:
+    """Return True if `old` only names somebody by what they are to the speaker, whatever that is, and `new` tells what
+    they did and still are that: "My doctor is called Dr. Okafor", "My doctor moved to Leeds".
+    """
+    found = _ACTS.match(new.plain)
+    named = old.names | old.called_stems
+    if found is None or not named or old.event or _NAMING.search(new.plain) or _LEAVES_POST.search(new.plain):
+        return False
+    own = {stem(word) for word in person_words()["possessive"]} | _TITLES
+    who = {stem(found["who"])}
+    return who <= old.stems and Frame(_NAMING.sub(" ", old.plain)).stems <= who | named | own
 
 
 def _names_relatives(old: Frame) -> bool:

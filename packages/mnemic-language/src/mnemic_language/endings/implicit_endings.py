@@ -9,7 +9,7 @@ from __future__ import annotations
 from mnemic_language.compare.animals import kind_of, may_be_called
 from mnemic_language.frames.frame_expressions import AMENDS
 from mnemic_language.frames.statement_frame import Frame, stem
-from mnemic_language.frames.vocabulary import MEMBERS, word_classes
+from mnemic_language.frames.vocabulary import MEMBERS, plain, word_classes
 from mnemic_language.text.pattern import Pattern
 
 SHORTEST_KIN = 5
@@ -160,6 +160,12 @@ _SINCE_LEFT = Pattern(
     r"|después|dejé|poi|prima|lasciato|depois|deixei|daarna|voordat|vertrokken)\b"
 )
 """Says that what was begun is over as well."""
+_ORGANISATION = (
+    r"(?:firm|company|bank|council|hospital|hotel|school|office|brewery|plant|factory|shop|store|salon|cafe|bakery"
+    r"|restaurant|clinic|agency|studio|warehouse|library|museum|university|firma|kanzlei|klinik|fabrik|schule|agentur"
+    r"|boite|entreprise|banque|usine|mairie|empresa|banco|fabrica|oficina|escuela|hospital|ditta|azienda|banca|fabbrica"
+    r"|scuola|loja|escola|bedrijf|kantoor|fabriek|gemeente|winkel|ziekenhuis)"
+)
 _WORKS = Pattern(
     r"\bi(?:'m| am) (?:an? |the )(?:\w+ ){0,3}?\w*(?:er|or|ist|ian|ant|ent|nurse|chef|cook|clerk|guard|maid|vet|pilot)"
     r" (?:at|in|for|with)\b|\bi work\b|\bi(?:'m| am) (?:working|employed)\b"
@@ -168,6 +174,15 @@ _WORKS = Pattern(
     r"|alla) "
     r"|\b(?:lavoro|faccio (?:il|la|l'))\b|\bsou [a-z ]{3,30} (?:em|na|no|de|da|do) |\btrabalho\b"
     r"|\bik ben [a-z]+ (?:bij|in|op|van) |\bik werk\b|\bich arbeite\b"
+    r"|\bi(?:'ve| have) (?:been )?work(?:ed|ing) (?:\S+ ){1,8}?(?:since|for \S+ (?:years?|months?|decades?))\b"
+    r"|\bi(?:'ve| have) been (?:at|with) (?:\S+ ){1,4}(?:since|for) |\bich bin seit (?:\S+ ){1,3}bei(?:m| der)? "
+    r"|\bje suis chez (?:\S+ ){1,4}depuis |\bllevo (?:\S+ ){1,3}(?:trabajando|en) |\bestoy en (?:\S+ ){1,4}desde "
+    r"|\bsono (?:alla|da|in) (?:\S+ ){1,4}da(?:l|i|gli)? |\bestou na (?:\S+ ){1,4}(?:desde|ha) "
+    r"|\bik (?:zit|ben) (?:al )?(?:sinds )?(?:\S+ ){1,3}bij "
+    rf"|\bi(?:'m| am) still (?:at|with) the (?:\w+ )?{_ORGANISATION}\b|\bich bin (?:immer )?noch (?:bei|in) de[rm] "
+    rf"{_ORGANISATION}\b|\bje suis (?:toujours|encore) (?:a la|a l'|au|dans la|dans l') ?{_ORGANISATION}\b"
+    rf"|\bsigo en (?:el|la) {_ORGANISATION}\b|\bsono ancora (?:in|alla|al|nella) {_ORGANISATION}\b"
+    rf"|\bainda estou n[oa] {_ORGANISATION}\b|\bik (?:zit|ben) nog (?:steeds )?bij (?:de|het) {_ORGANISATION}\b"
 )
 """Says what somebody's work is, with its place."""
 _BESIDE = Pattern(
@@ -177,14 +192,18 @@ _BESIDE = Pattern(
 )
 
 
+_TALES = (
+    r"(?:film|movie|book|story|novel|series|show|game|dream|buch|roman|serie|spiel|traum|livre|histoire|reve"
+    r"|pelicula|libro|novela|sueno|romanzo|sogno|filme|livro|novela|sonho|boek|verhaal|droom)"
+)
 _NOT_DEAD = Pattern(
     r"\b(?:nearly|almost|beinahe|fast (?:\w+ )?gestorben|presque|a failli|casi|quasi|quase|bijna)\b"
     r"|\bdead (?:tired|asleep|set|serious|certain|easy|cute|clever|slow)\b"
     r"|\b(?:in|im|dans|en|nel|no|na) (?:(?:the|a|that|my|der|den|einem|le|un|mon|el|la|mi|il|mio|um|uma|de|het|een) )?"
-    r"(?:\w+ )?(?:film|movie|book|story|novel|series|show|game|dream|buch|roman|serie|spiel|traum|livre|histoire|reve"
-    r"|pelicula|libro|novela|sueno|romanzo|sogno|filme|livro|novela|sonho|boek|verhaal|droom)\b"
+    rf"(?:\w+ )?{_TALES}\b"
 )
 """Says that it has not come to it, or only in a story."""
+_IN_TALES = Pattern(rf"\b{_TALES}s?\b|\b(?:watched|watching|cinema|netflix|kino|bioscoop|episode|folge)\b")
 _ACQUIRED = Pattern(
     r"\b(?:i|we)(?:'ve)? (?:just |recently |finally )?(?:have |had )?(?:adopted|bought|got|rescued|took in)\b"
     r"|\b(?:adoptiert|gekauft|geholt|adopte|achete|compre|compramos|adottato|comprato|adotei|comprei|geadopteerd"
@@ -235,6 +254,19 @@ def _dead(old: Frame, new: Frame) -> bool:
         return True
     same = set(map(stem, _ANIMAL.findall(old.plain))) & set(map(stem, _ANIMAL.findall(new.plain)))
     return bool(same) and (new.own or _BOTH.search(new.plain) is not None)
+
+
+def is_of_tale(talk: str) -> bool:
+    """Return True if a talk is of a film, a book or a dream."""
+    return _IN_TALES.search(plain(talk)) is not None
+
+
+def may_die_in_tale(text: str) -> bool:
+    """Return True if a sentence tells the death of an animal that it does not call the speaker's: in the talk of a
+    film it is that of the film ("How was it?" - "Sad. The dog died.").
+    """
+    frame = Frame(text)
+    return _PASSED.search(frame.plain) is not None and not frame.own and any(map(kind_of, THE.findall(frame.plain)))
 
 
 def _overcome(old: Frame, new: Frame) -> bool:

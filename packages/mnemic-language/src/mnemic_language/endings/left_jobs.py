@@ -62,6 +62,7 @@ _BACKGROUND = re.compile(
     r"\b(?:since|when|seit|seitdem|depuis que|quand|desde que|cuando|da quando|quando|sinds|toen) (?:\w+ ){0,2}$"
 )
 """Opens the clause in which a loss is mentioned as known already."""
+_LOSING = re.compile(r"\b(?:losing|quitting|leaving) (?:my|the) (?:\w+ )?(?:job|work|position|post)\b")
 _QUALIFIED = frozenset(
     "old previous former last first second other side weekend evening saturday part-time summer student".split()
 )
@@ -90,6 +91,17 @@ def left_by_name(new: Frame) -> str | None:
     return None
 
 
+def leaves_place(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says that the speaker has left what `old` names only as the place of their work: "I'm a
+    nurse in Leeds", "I left Leeds".
+    """
+    name = left_by_name(new) or ""
+    if not name or "residence" in old.attributes or not (works(old) or "job" in old.attributes):
+        return False
+    placed = any(plain(found["name"]).rstrip(".") == name for part in old.said for found in _IN_PLACE.finditer(part))
+    return placed and not _works_for(old, name)
+
+
 def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
     """Return True if `old` says where or as what the speaker works (`is_work`: in whatever words), and `new` that they
     have left that work.
@@ -99,7 +111,12 @@ def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
     if not (is_work or works(old)) or "past" in old.cues:
         return False
     # What was said before already ends nothing more; and a job that is lost is not the speaker's own business.
-    if leaves_work(old) or _OWN_BUSINESS.search(old.plain) is not None:
+    if (
+        _LEFT.search(old.plain)
+        or _LOSING.search(old.plain)
+        or leaves_work(old)
+        or _OWN_BUSINESS.search(old.plain) is not None
+    ):
         return False
     if old.names and new.names and old.names.isdisjoint(new.names) and _names_employer(new):
         return False
@@ -145,9 +162,12 @@ _LEFT_NAME = Pattern(
 )
 """Names what the speaker has left, in the letters of the text."""
 _WORKS_FOR = Pattern(
-    r"\b(?:at|for|with|bei|beim|chez|en|alla|da|dalla|presso|na|no|pela|pelo|bij|employer:)"
+    r"\b(?:at|for|with|bei|beim|chez|alla|da|dalla|presso|na|no|pela|pelo|bij|employer:"
+    r"|(?i:trabaj\w+|curro|emplead[oa]|contratad[oa]|estoy|sigo|llevo)(?: [a-zà-ÿ\d]+){0,4} en)"
     rf"(?: the| der| la| el| de| het)? (?P<name>{_NAME})"
 )
+_IN_PLACE = Pattern(rf"\b(?:in|à|a|en|em) (?P<name>{_NAME})")
+"""Names a place in which something is."""
 _EMPLOYER = re.compile(
     r"(?i:\b(?:at|from|with|for|by|bei|beim|chez|en|de|da|dalla|alla|na|no|pela|pelo|bij|door)) (?:the"
     r" )?[A-ZÀ-Þ][\w&.-]+"

@@ -1,92 +1,112 @@
 """Answers to a question as statements: "How old is Cody?" - "Ten" says that Cody is ten.
 
 People answer in phrases, which say nothing alone. Together with the question a phrase is a statement of whoever
-answers, if the question asks plainly for one thing of the listener or of somebody who is named. The forms of question,
-and the statement that each asks for, are in `data/answers.json`. English only.
+answers, if the question asks plainly for one thing of the listener or of somebody who is named. `data/answers.json` has
+for each of seven languages the forms of question with the statements that they ask for, and the words around questions
+and answers.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any, NamedTuple
 
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.tables import straight
 
 LONGEST_ANSWER = 12
 """Words of a phrase that answers; more are a story."""
+LONGEST_REST = LONGEST_ANSWER // 2
+"""Words after a yes or a no that belong to it."""
 LONGEST_QUESTION = 14
 """Words of a question that asks for one thing."""
 LONGEST_READ = 400
 """Characters at the end of a message in which its question is looked for."""
 _LAST = re.compile(r"[^.?!\n]{2,200}(?=[?\n]|\W{0,3}\Z)")
-_OPENING = re.compile(
-    r"(?i)\A\W*(?:(?:and|so|but|ok|okay|oh|well|wait|um|uh|yeah|yes|hey|right|now|then|cool|nice|wow|haha|lol|congrats"
-    r"|great|amazing|ooh|ouch|ah|hm+|by the way|btw|remind me|tell me|question|sorry|lovely)\b[\s,.!:-]*)+"
-)
-_CLOSING = re.compile(
-    r"(?i)[\s,]{1,4}(?:again|btw|by the way|tho|though|then|now|anyway|these days|at the moment|exactly|mate|man|bro|"
-    r"dude|lol|haha|dear|darling|love|too|actually|if you don't mind(?: me)?(?: my)?(?: asking)?)\W{0,8}\Z"
-)
 _SPELLED = (
     (re.compile(r"(?i)\bu\b"), "you"),
     (re.compile(r"(?i)\bur\b"), "your"),
     (re.compile(r"(?i)\br\b"), "are"),
     (re.compile(r"(?i)\b(when|where|what|who|how)s\b"), r"\1's"),
 )
-_SHOWN = re.compile(r"[\w' ,&/-]+")
+_SHOWN = re.compile(r"[\w' ,&/¿-]+")
 """Matches the words of a question that may become part of a statement: no marks, addresses or markup."""
-_FILLED = re.compile(
-    r"(?i)\A\W*(?:(?:uh|um|oh|well|so|ah|hm+|like|just|i think|i guess|lol|haha|actually|probably|that's|it's|its"
-    r"|that is|it is|to|called)\b[\s,.]*)+"
-)
-_CLAUSE = re.compile(
-    r"(?i)\A\W*(?:i|we|he|she|they|you|it|there|my|our|his|her|their|this|that)\b(?!'s\W*\Z)|"
-    r"\b(?:i|we|he|she|they|you|it)(?:'m|'re|'ve|'s|'ll|'d)?\s+\w+|\?"
-)
-"""Matches an answer that is a whole clause, and is read as it stands."""
-_VAGUE = re.compile(
-    r"(?i)\A\W*(?:no(?:ne|thing|body|where|pe|t)?|nah|never|yes|yeah|yep|yup|sure|ok(?:ay)?|maybe|idk|dunno|good|fine"
-    r"|great|bad|nice|cool|same|depends|guess|why|what|where|when|how|who|exactly|right|true|lol|haha+|because"
-    r"|cause|cos|something|anything|everything|stuff|things|later|soon|then|here|there|now|tonight|today|tomorrow"
-    r"|thanks?|please|don't|do|did|sorry|ha|hm+|ugh|omg|wow|hi|hey|hello|bye|me|you|him|her|them|this|that|it|ones?"
-    r"|see|shut|stop|ask|not|a lot|a bit)\b|\A\W*\Z"
-)
-"""Matches answers that give no value."""
-_YES = re.compile(r"(?i)\A\W*(?:yes|yeah|yep|yup|yea|of course)\b[\W_]*")
-_NO = re.compile(r"(?i)\A\W*(?:no|nope|nah)\b[\W_]*")
-_PRONOUN = re.compile(r"(?i)\b(?:he|she|it|they|him|them|this|that|these|those|ones?|his|her|its|their|hers)\b")
-_NUMBER = re.compile(
-    r"(?i)\A(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    r"\w{2,5}teen|\w{3,5}ty(?:[- ]\w+)?)\Z"
-)
-_SMALL = re.compile(
-    r"\A(?:For|Since|About|Around|Over|In|At|On|By|With|From|The|An?|My|Our|One|Two|Three|Four|Five|Six|Seven|Eight|Nine"
-    r"|Ten|Almost|Nearly|All)\b"
-)
-"""Matches a first word that has its capital only where a sentence begins."""
-_PLACED = re.compile(r"(?i)\A(?:in|at|on|near|by|outside|with|over|down|up|from|to|between|across|around)\b")
-_LASTING = re.compile(r"(?i)\A(?:for|since|all|my whole|from|ever)\b")
-_PASSING = re.compile(
-    r"(?i)\b(?:doing|plans?|up to|feeling|weather|mean|think|thoughts?|say|said|happen\w*|wrong|matter|tonight|today|"
-    r"tomorrow|yesterday|point|problem|difference|deal|story|news|verdict|time|guess|joke|question|opinion|take|idea|"
-    r"this weekend|last night|right now|going on|wearing|watching|eating|cooking|making|poison|excuse)\b"
-)
-"""Matches questions about the moment or the talk itself."""
 _SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
-_TURNS = {"your": "my", "you": "I", "yours": "mine", "yourself": "myself"}
-_PAST = {"grow up": "grew up", "study": "studied"}
+_OPENS_WITH = re.compile(r"\A[^\W\d_]+(?=\\?[ ' ])")
+"""Matches the word that every question of a form begins with."""
+_NEVER = r"(?!)"
+_OPEN = "?"
+"""Before a statement of which the question leaves open whether it lasts."""
+_WORDS = ("unread", "pronouns", "filled", "clause", "vague", "yes", "no", "number", "between", "written")
+Found = tuple[Mapping[str, str | None], Sequence[str]]
 
 
-@lru_cache(maxsize=1)
-def _forms() -> dict[str, list[tuple[re.Pattern[str], list[str]]]]:
-    """Return the forms of question with the statements that they ask for: `values` and `confirmed`."""
-    text = files("mnemic_language.sentences").joinpath("data/answers.json").read_text(encoding="utf-8")
-    return {
-        kind: [(re.compile(rf"(?i:{form[0]})"), form[1:]) for form in forms] for kind, forms in json.loads(text).items()
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """A form of question: its pattern, the word that it begins with (empty if it may be one of several), and the
+    statements that it asks for.
+    """
+
+    pattern: str
+    first: str
+    statements: Sequence[str]
+
+    def parts(self, question: str) -> Mapping[str, str | None] | None:
+        """Return the named parts of a question of this form; None for another one."""
+        if self.first and self.first != question[: len(self.first)].casefold():
+            return None
+        found = _compiled(self.pattern).fullmatch(question)
+        return None if found is None else found.groupdict()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Speech:
+    """Words and forms of questions and answers in one language."""
+
+    name: str
+    opening: re.Pattern[str]
+    closing: re.Pattern[str]
+    between: re.Pattern[str]
+    written: re.Pattern[str]
+    filled: re.Pattern[str]
+    clause: re.Pattern[str]
+    vague: re.Pattern[str]
+    yes: re.Pattern[str]
+    no: re.Pattern[str]
+    small: re.Pattern[str]
+    number: re.Pattern[str]
+    unread: re.Pattern[str]
+    pronouns: re.Pattern[str]
+    turns: Mapping[str, str]
+    turned: re.Pattern[str]
+    shapes: Mapping[str, Mapping[str, Any]]
+    values: Sequence[_Form]
+    confirmed: Sequence[_Form]
+
+    def asked(self, text: str) -> str:
+        """Return a question without what people say before and after it."""
+        if self.name == "en":
+            text = written_out(text)
+            for form, full in _SPELLED:
+                text = form.sub(full, text)
+        text = self.written.sub("tu ", self.opening.sub("", text.strip(" ¿¡,-")))
+        text = self.between.sub("", text).strip(" ¿¡,-")
+        for _ in range(2):
+            text = self.closing.sub("", text).strip()
+        return text
+
+    def value_of(self, question: str) -> Found | None:
+        """Return the parts of a question that asks for a value, and the statement; None if it asks for none."""
+        return None if self.unread.search(question) else _found(self.values, question)
+
+    def confirmed_of(self, question: str) -> Found | None:
+        """Return the parts of a question that a yes or a no answers, and its statements; None for another one."""
+        return None if self.pronouns.search(question) else _found(self.confirmed, question)
 
 
 def question_of(text: str) -> str:
@@ -94,74 +114,174 @@ def question_of(text: str) -> str:
     found = _LAST.findall(straight(text.strip()[-LONGEST_READ:]))
     if not found:
         return ""
-    asked = written_out(found[-1].strip())
-    for form, full in _SPELLED:
-        asked = form.sub(full, asked)
-    asked = _OPENING.sub("", asked).strip()
-    for _ in range(2):
-        asked = _CLOSING.sub("", asked).strip()
-    return asked if len(asked.split()) <= LONGEST_QUESTION and _SHOWN.fullmatch(asked) else ""
+    said = found[-1].strip()
+    english = _speeches()[0].asked(said)
+    for speech in _speeches():
+        asked = speech.asked(said)
+        if _is_shown(asked) and (speech.value_of(asked) or speech.confirmed_of(asked)):
+            return asked
+    return english if _is_shown(english) else ""
 
 
-def statement_of(question: str, answer: str, *, confirms: bool = True) -> str:
-    """Return the statement that a phrase makes as the answer to a question (`question_of`); empty if it makes none that
-    is certain, or is a clause that needs no question. `confirms`: a bare yes or no counts.
+def _is_shown(asked: str) -> bool:
+    return len(asked.split()) <= LONGEST_QUESTION and _SHOWN.fullmatch(asked) is not None
+
+
+class Stated(NamedTuple):
+    """Statement that a question and its answer make, and whether the question asks for something that `lasts`, as
+    where somebody lives: what "your" plan or order is may be over tomorrow.
+    """
+
+    text: str = ""
+    lasts: bool = False
+
+
+def statement_of(question: str, answer: str, *, confirms: bool = True) -> Stated:
+    """Return the statement that a phrase makes as the answer to a question (`question_of`); an empty one if it makes
+    none that is certain, or is a clause that needs no question. `confirms`: a bare yes or no counts.
     """
     said = straight(answer).strip()
-    if not question or not said or len(said.split()) > LONGEST_ANSWER or _PRONOUN.search(question):
+    if not question or not said or len(said.split()) > LONGEST_ANSWER:
+        return Stated()
+    found = (_answered(speech, question, said, confirms=confirms) for speech in _speeches())
+    return next((one for one in found if one.text), Stated())
+
+
+def _answered(speech: _Speech, question: str, said: str, *, confirms: bool) -> Stated:
+    if speech.yes.match(said) or speech.no.match(said):
+        found = speech.confirmed_of(question)
+        if found is not None:
+            return Stated(_confirmed(speech, found, said, confirms=confirms), lasts=True)
+    found = speech.value_of(question)
+    value = _value(speech, said) if found is not None else ""
+    if found is None or not value or (speech.name == "en" and speech.clause.search(said)):
+        return Stated()
+    parts, (statement,) = found
+    return Stated(_filled(speech, statement.removeprefix(_OPEN), parts, value), lasts=not statement.startswith(_OPEN))
+
+
+def _value(speech: _Speech, said: str) -> str:
+    """Return what a phrase gives as a value; empty if it gives none, or is a clause."""
+    bare = speech.filled.sub("", said).strip(" .!,;¡")
+    value = speech.small.sub(lambda one: one[0].lower(), bare)
+    if not value or speech.vague.search(value):
         return ""
-    if confirms and (_YES.match(said) or _NO.match(said)):
-        return _confirmed(question, said)
-    value = _SMALL.sub(lambda one: one[0].lower(), _FILLED.sub("", said).strip(" .!,;"))
-    if not value or _VAGUE.search(value) or _CLAUSE.search(said) or _PASSING.search(question):
+    return "" if speech.name != "en" and speech.clause.search(value) else value
+
+
+def _confirmed(speech: _Speech, found: Found, said: str, *, confirms: bool) -> str:
+    """Return the statement that a yes or a no makes, with the few words after it; a clause is read as it stands.
+    After a no they are the right value where the form has a statement for it: "Do you still live in Bonn?" - "No, in
+    Ulm." Of a model's question nothing but that value counts.
+    """
+    parts, (positive, negative, *corrected) = found
+    denied = speech.no.match(said) is not None
+    rest = speech.no.sub("", speech.yes.sub("", said)).strip(" .!,;")
+    if rest and (speech.clause.search(rest) or len(rest.split()) > LONGEST_REST):
         return ""
-    for form, (statement,) in _forms()["values"]:
-        parts = form.fullmatch(question)
-        if parts is not None:
-            return _filled(statement, parts.groupdict(), value)
-    return ""
-
-
-def _confirmed(question: str, said: str) -> str:
-    """Return the statement that a yes or a no makes, with the few words after it; a clause is read as it stands."""
-    denied = _NO.match(said) is not None
-    rest = _NO.sub("", _YES.sub("", said)).strip(" .!,;")
-    if rest and (denied or _CLAUSE.search(rest) or len(rest.split()) > LONGEST_ANSWER // 2):
+    if denied and rest:
+        value = _value(speech, rest) if corrected else ""
+        if not value:
+            return ""
+        return _filled(speech, "".join(corrected) if confirms else corrected[0], parts, value)
+    if not confirms:
         return ""
-    for form, (positive, negative) in _forms()["confirmed"]:
-        parts = form.fullmatch(question)
-        if parts is not None:
-            stated = _filled(negative if denied else positive, parts.groupdict(), "")
-            return f"{stated[:-1]}, {rest}." if rest else stated
-    return ""
+    stated = _filled(speech, negative if denied else positive, parts, "")
+    return f"{stated[:-1]}, {rest}." if rest else stated
 
 
-def _filled(statement: str, parts: dict[str, str | None], value: str) -> str:
+def _filled(speech: _Speech, statement: str, parts: Mapping[str, str | None], value: str) -> str:
     """Return the statement with its places filled, as a sentence of whoever answers."""
 
     def fill(found: re.Match[str]) -> str:
-        part = value if found[1] == "answer" else _turned(parts.get(found[1]) or "")
-        return _shaped(part, found[2])
+        part = value if found[1] == "answer" else _turned(speech, parts.get(found[1]) or "")
+        return _shaped(speech, part, found[2])
 
     text = _SLOT.sub(fill, statement).strip()
     return text[0].upper() + text[1:].rstrip(" .!,;") + "."
 
 
-def _shaped(part: str, how: str | None) -> str:
-    """Return a part of a statement in the form that its place asks for."""
-    if how == "years":
-        return f"{part} years old" if _NUMBER.fullmatch(part) else part
-    if how == "place":
-        return part if _PLACED.match(part) else f"in {part}"
-    if how == "long":
-        return part if _LASTING.match(part) else f"for {part}"
-    if how == "bare":
-        return re.sub(r"(?i)\A(?:with|for|at)\s+", "", part)
-    if how == "some":
-        return re.sub(r"(?i)\Aany ", "", part)
-    return _PAST.get(part, part) if how == "past" else part
-
-
-def _turned(part: str) -> str:
+def _turned(speech: _Speech, part: str) -> str:
     """Return the words of a question as whoever answers says them."""
-    return re.sub(r"(?i)\b(?:yourself|yours|your|you)\b", lambda one: _TURNS[one[0].casefold()], part)
+    return speech.turned.sub(lambda one: speech.turns[one[0].casefold()], part)
+
+
+def _shaped(speech: _Speech, part: str, how: str | None) -> str:
+    """Return a part of a statement in the form that its place asks for: without a word that it opens with (`strip`),
+    another word in its place (`swap`), a word before it (`before`, `unless` it opens so), and after a number its unit.
+    """
+    if how is None:
+        return part
+    shape = speech.shapes[how]
+    if strip := shape.get("strip"):
+        part = _opens(strip).sub("", part)
+    swap = shape.get("swap", {})
+    first, _, rest = part.partition(" ")
+    if part in swap or first in swap:
+        return swap[part] if part in swap else f"{swap[first]} {rest}"
+    if after := shape.get("after"):
+        return part + after if speech.number.fullmatch(part) else part
+    unless = shape.get("unless")
+    return part if unless and _opens(unless).match(part) else shape.get("before", "") + part
+
+
+def _found(forms: Sequence[_Form], question: str) -> Found | None:
+    for form in forms:
+        parts = form.parts(question)
+        if parts is not None:
+            return parts, form.statements
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return the pattern of a form, made when a question first begins with its word: few of hundreds ever do."""
+    return re.compile(f"(?i:{pattern})")
+
+
+@lru_cache(maxsize=256)
+def _opens(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?i)\A(?:{words})\b\s*")
+
+
+@lru_cache(maxsize=1)
+def _speeches() -> tuple[_Speech, ...]:
+    """Return the languages that are read, English first."""
+    text = files("mnemic_language.sentences").joinpath("data/answers.json").read_text(encoding="utf-8")
+    return tuple(_speech(name, given) for name, given in json.loads(text).items())
+
+
+def _speech(name: str, given: Mapping[str, Any]) -> _Speech:
+    words = {one: given.get(one) or _NEVER for one in _WORDS}
+    turns = given["turns"]
+    longest = sorted(turns, key=len, reverse=True)
+    return _Speech(
+        name=name,
+        opening=re.compile(rf"(?i)\A\W*(?:(?:{given['opening']})\b[\s,.!:-]*)+"),
+        closing=re.compile(rf"(?i)[\s,]{{1,4}}(?:{given['closing']})\W{{0,8}}\Z"),
+        between=re.compile(rf"(?i)(?<=\w)[\s,]{{1,3}}(?:{words['between']})(?=[\s,])"),
+        written=re.compile(rf"(?i)\b{words['written']}"),
+        filled=re.compile(rf"(?i)\A\W*(?:(?:{words['filled']})(?!\w)[\s,.:]*)+"),
+        clause=re.compile(given["clauses"] if "clauses" in given else rf"(?i)\b(?:{words['clause']})\b|\?"),
+        vague=re.compile(rf"(?i)\A\W*(?:{words['vague']})\b|\A\W*\Z"),
+        yes=re.compile(rf"(?i)\A\W*(?:(?:{words['yes']})\b[\W_]*)+"),
+        no=re.compile(rf"(?i)\A\W*(?:(?:{words['no']})\b[\W_]*)+"),
+        small=re.compile(rf"\A(?:{given['small']})\b"),
+        number=re.compile(rf"(?i)\A(?:{words['number']})\Z"),
+        unread=re.compile(rf"(?i)\b(?:{words['unread']}|{words['pronouns']})\b"),
+        pronouns=re.compile(rf"(?i)\b(?:{words['pronouns']})\b"),
+        turns=turns,
+        turned=re.compile(rf"(?i)\b(?:{'|'.join(longest)})\b"),
+        shapes=given["shapes"],
+        values=tuple(_forms(given, "values")),
+        confirmed=tuple(_forms(given, "confirmed")),
+    )
+
+
+def _forms(given: Mapping[str, Any], kind: str) -> Iterator[_Form]:
+    """Yield the forms of question of a kind, with the expressions that several of them share."""
+    parts: Mapping[str, str] = given.get("parts", {})
+    for pattern, *statements in given[kind]:
+        opening = _OPENS_WITH.match(pattern)
+        whole = re.sub(r"<([A-Z]+)>", lambda one: parts[one[1]], pattern)
+        yield _Form(pattern=whole, first=opening[0].casefold() if opening else "", statements=statements)

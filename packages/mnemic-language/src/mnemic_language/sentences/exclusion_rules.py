@@ -131,8 +131,9 @@ _ORDERED_WHEN = pattern(
 )
 """Matches an order for a kind of occasion: "When I ask for code, answer in Python"."""
 _PERHAPS = pattern(
-    r"\b(?:i (?:might|may|could|would|wish|should)|i'd (?!rather)|maybe|perhaps|possibly|probably|i(?:'m| am) "
-    r"(?:thinking (?:of|about)|considering|deciding|not sure|unsure)|i guess|i wonder|if i (?:were|was|had)|hopefully"
+    r"\b(?:i (?:might|may|could|would|wish|should)|i'd (?!rather)|maybe|perhaps|possibly|probably|i(?:'m| am|'ve been) "
+    r"(?:thinking (?:of|about)|considering|deciding|not sure|unsure|(?:toying|playing|flirting) with the "
+    r"(?:idea|thought|notion))|i guess|i wonder|if i (?:were|was|had)|hopefully"
     r"|idk|i dunno|i (?:don't|do not) (?:know (?:if|what|why|whether|who|when|where)|get (?:why|how))|i can't think of"
     r"|i (?:think|believe) (?:he|she|they|it)\b|quizás?|tal vez|a lo mejor|ojalá)\b"
 )

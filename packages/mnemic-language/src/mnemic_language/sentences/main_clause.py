@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mnemic_language.sentences.disputes import without_dispute
 from mnemic_language.text.pattern import Pattern, plain_letters
+
+_OPENING = Pattern(
+    r"(?i)^(?:(?:please|also|and|so|well|oh|hey|hi|hello|by the way|btw|ok|okay|just|fyi|por favor|y|además)\b[,:]?"
+    r"\s+)+"
+)
+_LEFT_OPEN = Pattern(r"(?i)(?<=[\w'’\")])[\s,]+(?:and|or|but|und|oder|aber|et|ou|mais|pero)[\s,;:.–—-]*\Z")
+"""A conjunction that nothing follows: what it joined is not kept."""
 
 _DE_SUBJECT = Pattern(
     r"(?P<who>(?i:ich|du|er|sie|es|wir|ihr|man|das|dies)|(?i:mein|dein|sein|ihr|unser|euer|der|die|das|ein|kein|dieser"
@@ -106,3 +114,13 @@ def _dutch_verb(_: str, rest: str) -> tuple[int, int] | None:
         return auxiliary
     verb = _NL_ENDS.search(f" {rest}")
     return None if verb is None else (verb.start(), verb.end() - 1)
+
+
+def as_sentence(text: str) -> str:
+    """Return the words as a sentence: without opening words, capitalised, with a full stop."""
+    content = without_dispute(_OPENING.sub("", text.strip())).strip(" ,;:-–—")
+    content = _LEFT_OPEN.sub("", content)
+    if not content:
+        return ""
+    content = content[0].upper() + content[1:]
+    return content if content[-1] in '.!?。！？…"”' else content + "."

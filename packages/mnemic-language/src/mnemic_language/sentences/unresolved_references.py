@@ -11,6 +11,7 @@ from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.social_remarks import NAMED, OWN
 from mnemic_language.sentences.tables import pattern
 from mnemic_language.sentences.world_talk import speaks_of_self
+from mnemic_language.text.months import MONTH_NUMBERS
 
 LEANING = pattern(
     r"^\W{0,3}(?:(?:and|but|so|plus|also|yeah|well|oh|und|aber|et|mais|y|pero|e|ma|mas|en|maar),? )?"
@@ -85,20 +86,22 @@ _ONLY_TIME = (
     rf"(?:{_UNIT}|\d[\d:.]*(?:st|nd|rd|th|am|pm)?|the|of|or|and|other|at|in|on|to|from|till|until|noon|last|next|first"
     r"|half|past|around|about|mostly|only|usually|sharp|o'clock|am|pm)"
 )
+_EVERY = (
+    r"(?:jede[nrs]? \w{3,20}|(?:tous|toutes) les \w{3,20}|(?:todos|todas) (?:los|las|os|as) \w{3,20}"
+    r"|cada \w{3,20}|ogni \w{3,20}|elke \w{3,20})"
+)
 _TIME_ALONE = pattern(
     rf"^\W{{0,3}}(?:(?:and|but|so|usually|mostly|only|always),? )?(?:since|until|till|every|each|on|at|from|during) "
     rf"(?:{_ONLY_TIME}\b\W{{0,3}}){{1,8}}+$|"
-    r"^\W{0,3}(?:jede[nrs]? \w{3,20}|(?:tous|toutes) les \w{3,20}|(?:todos|todas) (?:los|las|os|as) \w{3,20}"
-    r"|cada \w{3,20}|ogni \w{3,20}|elke \w{3,20})\W*$"
+    rf"^\W{{0,3}}{_EVERY}\W*$"
 )
 """The time of an event in the sentence before it: "Every Tuesday at 6." """
 _NO_VERB = pattern(
     rf"{_OPENS}(?:i|we) (?:(?:usually|mostly|always|often|normally|also|only) )?(?:"
     rf"(?:every|each) (?:{_ONLY_TIME}\b\W{{0,3}}){{1,6}}+|on (?:{_ONLY_TIME}\b\W{{0,3}}){{1,6}}+"
     r"|(?:to|with|from|on|at|in|for) (?:the|a|an|my|our) \w[\w' -]{0,40}\W*)$|"
-    rf"{_OPENS}(?:ich|wir|moi|je|nous|yo|nosotros|io|noi|eu|nós|ik|wij) (?:immer |toujours |siempre |sempre |altijd )?"
-    r"(?:jede[nrs]? \w{3,20}|(?:tous|toutes) les \w{3,20}|(?:todos|todas) (?:los|las|os|as) \w{3,20}"
-    r"|cada \w{3,20}|ogni \w{3,20}|elke \w{3,20})"
+    rf"{_OPENS}(?:ich|wir|moi|je|nous|yo|nosotros|io|noi|eu|nós|ik|wij) "
+    rf"(?:immer |toujours |siempre |sempre |altijd )?{_EVERY}"
     r"(?: (?:por la|de la|da|de|à|le|la|al|om|um|à noite|alle|a las|às) ?[\w:]{1,12}){0,2}\W*$|"
     rf"{_OPENS}my \w+ (?:in|at|from|with|on) (?:the )?[\w'-]+\W*$"
 )
@@ -151,6 +154,16 @@ _OF_AMOUNTS = (
 )
 _AMOUNT_ALONE = pattern(rf"^\W{{0,3}}(?=[^.!?]{{0,40}}\d)(?:{_OF_AMOUNTS}\b\W{{0,3}}){{1,6}}+$")
 """An amount or a time of what is not named, which answers somebody: "24k.", "Til 6.", "Day 9.", "1400 a month."."""
+_MONTH = rf"(?:{'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})"
+_DAY = rf"(?:\d{{1,2}}\.?(?:st|nd|rd|th)?|{_MONTH}|de|di|do|den|le|el|il|lo|la|het|van|\d{{4}})"
+_BEGINS = pattern(
+    rf"{_OPENS}(?:i|we)(?:'m| am|'ll|'re| are| will)? (?:start(?:ing|ed)?|begin(?:ning)?|began|leav(?:e|ing)|left"
+    rf"|finish(?:ing|ed)?|mov(?:e|ed|ing) in|fly(?:ing)?|arriv(?:e|ing)) (?:{_OF_AMOUNTS}\b\W{{0,3}}){{1,6}}+$|"
+    rf"{_OPENS}ich (?:fange|beginne|starte) (?:(?:am|im|ab) )?(?:{_DAY}\b\W{{0,3}}){{1,4}}+(?:an\W*)?$|"
+    rf"{_OPENS}(?:je commence|on commence|empiezo|empezamos|comincio|inizio|começo|ik begin|ik start)"
+    rf"(?: (?:le|en|au|el|il|a|ad|em|no|dia|op|in))? (?:{_DAY}\b\W{{0,3}}){{1,4}}+$"
+)
+"""The day on which something begins that only the sentence before names: "I start on the 8th of September."."""
 _NOBODY = pattern(
     rf"{_OPENS}(?:starts?|begins?|ends?|finishes|opens|closes|arrives|happens|costs|weighs|lasts|(?:brings|gets|makes|gives|puts|keeps)"
     rf" (?:me|us)) (?!(?:with|by|your|the|every|each|my|our|all|writing|using|answers?|replies)\b)[\w' ,:.-]{{1,60}}$"
@@ -171,6 +184,11 @@ _TWO_UNNAMED = pattern(
 def is_of_a_person(text: str) -> bool:
     """Return True if a statement begins with a person who was named before, and says of what."""
     return _PERSON.search(text) is not None and _TWO_UNNAMED.search(text) is None
+
+
+def begins_unnamed(text: str) -> bool:
+    """Return True if a statement only says when something begins or ends that it does not name."""
+    return _BEGINS.search(written_out(text)) is not None
 
 
 def leans(text: str) -> bool:

@@ -80,6 +80,10 @@ FREE = (
 
 PERHAPS = _words(
     r"vielleicht|(?:wenn|falls) ich|angenommen|peut-être|si j'|si je|supposons|forse|se (?:fossi|avessi)|talvez|se eu",
+    r"(?:spiele?n?|trage?n?) (?:mich |uns )?(?:\w+ )?mit de[mr] (?:gedanken|idee)",
+    r"(?:joue|jouons|caresse) (?:avec )?l'idée|(?:juego|jugamos|coqueteo) con la idea",
+    r"(?:gioco|giochiamo|accarezzo) (?:con )?l'idea|(?:brinco|jogo) com a ideia",
+    r"(?:speel|spelen|loop|rondloop) (?:\w+ )?(?:met|rond met) (?:de gedachte|het idee)",
     r"может быть|возможно|если бы|допустим",
     joined=(r"也许|如果|假设", r"शायद|अगर|यदि", r"아마|만약"),
 )

@@ -23,6 +23,32 @@ async def test_a_write_goes_to_the_server_nine_times(
     postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Consents, duplicate; BEGIN, entering, neighbours, insert, gate, trail, COMMIT."""
+    asked = counting(monkeypatch)
+    async with MemoryEngine(store=PostgresStore(postgres.database(tmp_path)), embedder=WordEmbedder()) as engine:
+        await engine.add("The sea is calm and blue.", actor=ANA)
+        await engine.add("The sea is calm and grey today.", actor=ANA)
+        asked.clear()
+        await engine.add("The sea is calm and green in the evening.", actor=ANA)
+        assert len(asked) <= 9, [statement[:80] for statement in asked]
+
+
+async def test_a_search_after_a_write_goes_to_the_server_eight_times(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Consents; speakers, lists and the answer, each in BEGIN and the scopes; the memories that were found."""
+    asked = counting(monkeypatch)
+    async with MemoryEngine(store=PostgresStore(postgres.database(tmp_path)), embedder=WordEmbedder()) as engine:
+        await engine.add("The sea is calm and blue.", actor=ANA)
+        await engine.search("the blue sea", actor=ANA)
+        await engine.add("The boat in the harbour is green.", actor=ANA)
+        asked.clear()
+        found = await engine.search("the green boat", actor=ANA)
+        assert [hit.memory.content for hit in found.hits][:1] == ["The boat in the harbour is green."]
+        assert len(asked) <= 8, [statement[:80] for statement in asked]
+
+
+def counting(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list to which every statement that goes to the server is added."""
     asked: list[str] = []
     for name in ("fetch", "execute"):
         passed_on = getattr(Session, name)
@@ -32,12 +58,7 @@ async def test_a_write_goes_to_the_server_nine_times(
             return await on(self, statement, *values)
 
         monkeypatch.setattr(Session, name, counted)
-    async with MemoryEngine(store=PostgresStore(postgres.database(tmp_path)), embedder=WordEmbedder()) as engine:
-        await engine.add("The sea is calm and blue.", actor=ANA)
-        await engine.add("The sea is calm and grey today.", actor=ANA)
-        asked.clear()
-        await engine.add("The sea is calm and green in the evening.", actor=ANA)
-        assert len(asked) <= 9, [statement[:80] for statement in asked]
+    return asked
 
 
 async def test_an_audit_that_another_process_went_on_with_stays_one_chain(

@@ -16,7 +16,7 @@ import numpy as np
 
 from mnemic.types import Vector
 from mnemic.types.values import VECTOR_STEPS
-from mnemic_sqlite.rows import MEMORY, SOURCES, Rows, fetch
+from mnemic_sqlite.rows import MEMORY, SOURCES, Rows, WrittenRow, fetch
 from mnemic_stores.codec import cues_of, fields_of, to_micros, unpacked_vector, vector_check, words_check
 from mnemic_stores.encryption import NOTHING, SearchData
 from mnemic_stores.scope_index import IndexEntry
@@ -39,6 +39,22 @@ def entries_of(
         return cast("list[IndexEntry]", whole)
     opened = (_entry(rows, connection, row, vector_bytes) for row in page)
     return cast("list[IndexEntry]", [entry for entry in opened if entry is not None])
+
+
+def entry_of(row: WrittenRow) -> IndexEntry:
+    """Return the index entry of a row that was just written, and is not sealed."""
+    assert row.searched is not None
+    columns, searched, memory = row.columns, row.searched, row.memory
+    named = [columns[name] for name in _NAMED]
+    _, *words, speaker, cues = searched
+    rest = [memory.vector, *words, columns["session"], row.turn, speaker, cues]
+    return IndexEntry._make([row.row_id, *named, *rest])
+
+
+_NAMED = (
+    "memory_id", "kind", "status", "key", "category", "happened_at", "began_at", "ended_at", "expires_at",
+)  # fmt: skip
+"""Columns of a row that are in its entry as they are."""
 
 
 def _whole(page: Sequence[tuple[Any, ...]], vector_bytes: int) -> list[tuple[Any, ...]] | None:

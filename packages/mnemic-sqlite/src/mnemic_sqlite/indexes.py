@@ -10,8 +10,8 @@ import apsw
 import numpy as np
 
 from mnemic.types import Vector
-from mnemic_sqlite.index_rows import entries_of
-from mnemic_sqlite.rows import Rows, ScopeState, fetch
+from mnemic_sqlite.index_rows import entries_of, entry_of
+from mnemic_sqlite.rows import Rows, ScopeState, WrittenRow, fetch
 from mnemic_stores.codec import dump, unpacked_vector, vector_check
 from mnemic_stores.index_cache import IndexCache, Slot
 from mnemic_stores.scope_index import ScopeIndex, is_large
@@ -80,6 +80,34 @@ class ScopeIndexes:
             size = slot.index.nbytes
         # Outside the slot's lock: weighing may evict other indexes and takes their locks.
         self._cache.weigh(place.scope_id, size)
+
+    def follow(self, written: Sequence[WrittenRow]) -> None:
+        """Add rows that this process has just committed to the indexes that knew all before them. Others are brought up
+        to date from the file when they are next used.
+        """
+        by_scope: dict[int, list[WrittenRow]] = {}
+        for row in written:
+            by_scope.setdefault(row.scope_id, []).append(row)
+        for scope_id, rows in by_scope.items():
+            slot = self._cache.known(scope_id)
+            # Each change of the scope has to be among them: a removal and another process's write are not.
+            whole = [row.changed for row in rows] == list(range(rows[0].changed, rows[0].changed + len(rows)))
+            if slot is None or not whole or not all(row.searched and row.searched.cues for row in rows):
+                continue
+            last = list({row.row_id: row for row in rows}.values())
+            with slot.lock:
+                if slot.index.seen and slot.index.seen == rows[0].changed - 1 and not slot.index.wasteful:
+                    try:
+                        self._add(slot.index, last)
+                        slot.index.seen = rows[-1].changed
+                    except Exception:  # noqa: BLE001  (the rows are committed: whoever wrote them has to hear that)
+                        slot.index = self._cache.empty()
+
+    def _add(self, index: ScopeIndex, rows: Sequence[WrittenRow]) -> None:
+        index.put([entry_of(row) for row in rows])
+        if not self._rows.sealer.opens:  # sealed content stays readable only as long as its key exists
+            memories = [row.memory for row in rows]
+            index.recalled.keep(memories, index.places_of([memory.memory_id for memory in memories]))
 
     def read(self, connection: apsw.Connection, row_ids: Sequence[int]) -> list[Vector | None]:
         """Return the vectors of these rows, as of `connection`'s open transaction, opened where they are sealed."""

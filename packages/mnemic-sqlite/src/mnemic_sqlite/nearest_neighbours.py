@@ -95,14 +95,16 @@ def _indexed(
     from mnemic.types import Where
 
     with indexes.use(connection, found_at) as index:
-        read = partial(indexes.read, connection)
-        ranked = index.near(Where(scopes=(scope,)), vector, limit=limit, at_least=at_least, read=read)
-        known = index.recalled([entry.memory_id for entry in ranked])
-        unread = [entry.memory_id for entry in ranked if entry.memory_id not in known]
-        if unread:
-            found = list(rows.whole(fetch(connection, GET_MANY, wanted_memories(unread, [scope]))))
-            known |= {memory.memory_id: memory for memory in found}
+        where, read = Where(scopes=(scope,)), partial(indexes.read, connection)
+        places, scores = index.near_places(where, vector, limit=limit, at_least=at_least, read=read)
+        known = index.recalled.at(places)
+        unknown = [place for place, memory in zip(places, known, strict=True) if memory is None]
+        if unknown:
+            wanted = wanted_memories(index.ids_at(unknown), [scope])
+            found = list(rows.whole(fetch(connection, GET_MANY, wanted)))
+            at = dict(zip(index.places_of([memory.memory_id for memory in found]), found, strict=True))
             if not rows.sealer.opens:  # sealed content stays readable only as long as its key exists
-                index.recall(found)
+                index.recalled.keep(list(at.values()), list(at))
+            known = [at.get(place) if memory is None else memory for place, memory in zip(places, known, strict=True)]
     # In the order of the index, which is that of `best`.
-    return [(known[memory_id], score) for memory_id, score in ranked if memory_id in known]
+    return [(memory, score) for memory, score in zip(known, scores, strict=True) if memory is not None]

@@ -6,7 +6,7 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
@@ -21,7 +21,7 @@ from mnemic_sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, 
 from mnemic_sqlite.failures import immediate, suspected
 from mnemic_sqlite.nearest_neighbours import Found, best, near
 from mnemic_sqlite.reserved_space import ReservedSpace
-from mnemic_sqlite.rows import HashedTerms, Rows, fetch
+from mnemic_sqlite.rows import HashedTerms, Rows, WrittenRow, fetch
 from mnemic_sqlite.threads import Changed, GroupCommit, GroupState, Readers, Work, reading
 from mnemic_sqlite.transaction import SqliteTransaction
 from mnemic_stores.codec import checked_secret, cosines, text_check
@@ -103,9 +103,16 @@ class OpenFile:
         """Return the result of `work` in a committed transaction; data that it removed is no longer readable."""
         with immediate(self.writing):
             self._changes_before = self.writing.total_changes()
-            result, removed = self._through(work, GroupState())
+            result, removed = self._through(work, fresh := GroupState())
+        if self._indexes is not None:
+            self.follow(fresh.written)
         self.scrub(removed=removed)
         return result
+
+    def follow(self, written: Sequence[WrittenRow]) -> None:
+        """Give the committed rows to the search indexes that are loaded, which would read them again otherwise."""
+        if self._indexes is not None and written:
+            self._indexes.follow(written)
 
     def check_identity(self) -> None:
         """Raise StoreUnavailable (`replaced`) if the path no longer names the open file: writes would be lost."""
@@ -132,6 +139,7 @@ class OpenFile:
             self._removing = transaction.removed
         fresh.changed.update(transaction.changed)
         fresh.lines.update(transaction.lines)
+        fresh.written += transaction.written
         return result, transaction.removed
 
     def tidy(self, *, whole: bool) -> int:

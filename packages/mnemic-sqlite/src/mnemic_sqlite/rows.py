@@ -110,6 +110,18 @@ def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[
     }
 
 
+class WrittenRow(NamedTuple):
+    """A row as a transaction wrote it: what an index needs of it. Without `searched` it has to be read again."""
+
+    scope_id: int
+    changed: int
+    row_id: int
+    turn: int | None
+    memory: Memory
+    columns: Mapping[str, Any]
+    searched: SearchData | None
+
+
 class ScopeState(NamedTuple):
     """Number of a scope in this file and its change counter, as of one read transaction."""
 

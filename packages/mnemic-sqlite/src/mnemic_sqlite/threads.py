@@ -6,7 +6,7 @@ import asyncio
 import queue
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,6 +18,7 @@ from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable
 from mnemic.types import Deadline, Memory, VectorSpace
 from mnemic_sqlite.database_file import BUSY_SECONDS, BusyHandler
 from mnemic_sqlite.failures import immediate, typed_failures
+from mnemic_sqlite.rows import WrittenRow
 
 if TYPE_CHECKING:
     from mnemic.ports import Transaction
@@ -102,11 +103,12 @@ Changed = dict[tuple[str, str], Memory | None]
 @dataclass(slots=True)
 class GroupState:
     """State left by the earlier members of a group: `changed` memories; sequence and hash of the last line of the
-    audit, by tenant; and the vector space, None until it is read.
+    audit, by tenant; the rows `written`; and the vector space, None until it is read.
     """
 
     changed: Changed = field(default_factory=dict)
     lines: dict[str, tuple[int, str]] = field(default_factory=dict)
+    written: list[WrittenRow] = field(default_factory=list)
     space: VectorSpace | None = None
 
 
@@ -128,6 +130,9 @@ class WritableFile(Protocol):
         """Run `work` inside the open transaction and record its changes in `fresh`; return its result, and True if it
         removed data.
         """
+
+    def follow(self, written: Sequence[WrittenRow]) -> None:
+        """Bring the search indexes up to date with committed rows."""
 
     def scrub(self, *, removed: bool) -> None:
         """Erase the traces of removed data after a commit."""
@@ -223,6 +228,7 @@ class GroupCommit:
                 removed |= self._member(job, fresh)
                 full = len(group) >= MOST or time.monotonic() > until
                 job = None if full else self._next()
+        self._owner.follow(fresh.written)
         return removed
 
     def _member(self, job: _Job, fresh: GroupState) -> bool:

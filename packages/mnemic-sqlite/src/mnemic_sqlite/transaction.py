@@ -17,6 +17,7 @@ from mnemic_sqlite.rows import (
     GET_MANY,
     PENDING_BY_FINGERPRINT,
     Rows,
+    WrittenRow,
     fetch,
     mark_facets,
     place,
@@ -104,7 +105,8 @@ class SqliteTransaction:
 
     `removed` is True if data was erased, so that the owner scrubs the log after the commit; `changed` maps tenant and
     memory_id of each written memory to its new state, None if it was removed; `lines` are the last lines of the audit
-    that it has appended, by tenant. `fresh`: what the members of its group before it have left.
+    that it has appended, by tenant; `written` are the rows that it has written. `fresh`: what the members of its group
+    before it have left.
     """
 
     def __init__(
@@ -118,6 +120,7 @@ class SqliteTransaction:
         self.removed = False
         self.changed: dict[tuple[str, str], Memory | None] = {}
         self.lines: dict[str, tuple[int, str]] = {}
+        self.written: list[WrittenRow] = []
 
     def end(self) -> None:
         """Refuse every further call: the transaction is over."""
@@ -151,8 +154,10 @@ class SqliteTransaction:
         # the same one.
         turn = self._next_turn(scope_id, memory.source.session) if is_message(memory) else None
         given = {"row_id": row_id, "scope_id": scope_id, "changed": changed, "turn": turn}
-        self._unless_taken(_INSERT, self._kept.columns(memory) | given)
+        columns = self._kept.columns(memory)
+        self._unless_taken(_INSERT, columns | given)
         searched, *checks = self._kept.search_columns(memory)
+        self.written.append(WrittenRow(scope_id, changed, row_id, turn, memory, columns, searched))
         fetch(self._open, _INSERT_SEARCH, (row_id, *searched, *checks))
         self._index_phrases(scope_id, row_id, searched)
         if memory.kind is Kind.STRUCTURED:
@@ -172,12 +177,15 @@ class SqliteTransaction:
             raise damaged("memory")
         row_id, scope_id, version, body, checksum, *packed = stored
         _, changed = self._enter(memory.scope)
-        self._unless_taken(_UPDATE, self._kept.columns(memory) | {"row_id": row_id, "changed": changed})
+        columns = self._kept.columns(memory)
+        self._unless_taken(_UPDATE, columns | {"row_id": row_id, "changed": changed})
         # Unchanged, with its checksum: damaged content must not be made to look intact.
         old = (memory.scope.tenant, memory.memory_id, version, body, checksum)
         fetch(self._open, "INSERT INTO memory_version VALUES (?, ?, ?, CAST(? AS TEXT), ?)", old)
         searched, *checks = self._kept.search_columns(memory)
         fetch(self._open, _UPDATE_SEARCH, (*searched, *checks, row_id))
+        known = None if is_message(memory) else searched  # the turn of a message is in its row
+        self.written.append(WrittenRow(scope_id, changed, row_id, None, memory, columns, known))
         # The full-text table is "contentless": an entry can be deleted only by giving its old words again, so unchanged
         # words stay in place.
         if packed != [searched.content, searched.context, searched.cues]:

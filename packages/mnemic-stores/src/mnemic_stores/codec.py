@@ -10,11 +10,9 @@ import json
 import logging
 import struct
 import zlib
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from operator import mul
 from typing import Any
 
 from mnemic.errors import InvalidInput, StoreCorrupt
@@ -158,8 +156,10 @@ def checked_vector(vector: Vector | None, dimension: int) -> Vector | None:
         return None
     if not isinstance(vector, bytes) or len(vector) != 4 * dimension:
         raise InvalidInput("vector", hint=f"a vector of this store is {4 * dimension} bytes long")
-    values = array("f", vector)
-    length = sum(map(mul, values, values))
+    import numpy as np
+
+    values = np.frombuffer(vector, "<f4")
+    length = float(values @ values)
     if not 0.98 <= length <= 1.02:  # NaN and infinity fail this too
         raise InvalidInput("vector", hint="a vector has unit length")
     return vector

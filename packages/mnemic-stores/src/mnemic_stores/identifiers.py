@@ -17,6 +17,9 @@ _FIRST = 1 << 16
 _LATE, _PART = 4096, 64
 """Places that wait in the dict then, and one in so many of those that are sorted."""
 
+_TEXTS = 32_768
+"""Identifiers kept as text, of the places in use."""
+
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _UUIDS = re.compile(rf"{_UUID.pattern}(?: {_UUID.pattern})*+")
 _NO_KEY = bytes(16)
@@ -75,6 +78,7 @@ class Identifiers:
         self._rows = AppendOnlyColumn(np.int64)
         self._keys = AppendOnlyColumn("S16")
         self._by_row, self._by_name = NameLookup(self._rows, int), NameLookup(self._keys, _key)
+        self._texts: dict[int, str] = {}
         self._odd: dict[int, str] = {}
         self._odd_places: dict[str, int] = {}
 
@@ -85,7 +89,7 @@ class Identifiers:
     def nbytes(self) -> int:
         """Memory in use, dicts by estimate."""
         sorted_ones = self._by_row.nbytes + self._by_name.nbytes
-        return self._rows.nbytes + self._keys.nbytes + sorted_ones + 300 * len(self._odd)
+        return self._rows.nbytes + self._keys.nbytes + sorted_ones + 300 * len(self._odd) + 200 * len(self._texts)
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -123,11 +127,19 @@ class Identifiers:
 
     def named(self, places: NDArray[Any]) -> list[str]:
         """Return the identifiers of these places."""
-        digits = self._keys.all[places].tobytes().hex()
-        texts = [_text(digits[at : at + 32]) for at in range(0, len(digits), 32)]
+        chosen: list[int] = places.tolist()
+        kept = self._texts
+        unknown = [place for place in chosen if place not in kept]
+        if unknown:
+            if len(kept) + len(unknown) > _TEXTS:
+                kept, unknown = {}, list(dict.fromkeys(chosen))
+                self._texts = kept
+            digits = self._keys.all[unknown].tobytes().hex()
+            texts = (_text(digits[at : at + 32]) for at in range(0, len(digits), 32))
+            kept.update(zip(unknown, texts, strict=True))
         if not self._odd:
-            return texts
-        return [self._odd.get(place, text) for place, text in zip(places.tolist(), texts, strict=True)]
+            return list(map(kept.__getitem__, chosen))
+        return [self._odd.get(place, kept[place]) for place in chosen]
 
     def newest(self, places: NDArray[Any], count: int) -> list[str]:
         """Return the `count` greatest identifiers of these places, greatest first."""

@@ -45,6 +45,11 @@ class IndexCache:
             self._slots.move_to_end(scope)
             return slot
 
+    def known(self, scope: Hashable) -> Slot | None:
+        """Return the scope's slot if there is one; it is not used by that."""
+        with self._lock:
+            return self._slots.get(scope)
+
     def weigh(self, scope: Hashable, size: int) -> None:
         """Record the bytes of the scope's index, and evict others until all fit; the last one is never evicted."""
         with self._lock:

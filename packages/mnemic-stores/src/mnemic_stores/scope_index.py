@@ -16,17 +16,20 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.types import Cues, Memory, Scored, Signals, Status, Vector, Where
-from mnemic_language.text.bm25 import BM25
+from mnemic.types import Cues, Scored, Signals, Status, Vector, Where
 from mnemic_stores.batched_similarity import BatchedSimilarity
 from mnemic_stores.codec import EPOCH, EXACT_UP_TO, to_micros
 from mnemic_stores.columns import AppendOnlyColumn, NarrowColumn, SparseColumn
 from mnemic_stores.identifiers import Identifiers
 from mnemic_stores.neighbour_cache import NeighbourCache
+from mnemic_stores.place_cache import PlaceCache
 from mnemic_stores.postings import Postings
+from mnemic_stores.text_scores import text_scores
 from mnemic_stores.vectors import Read, Vectors
 
 _GONE = -1
+_WEIGHED_AFTER, _ENTRY_BYTES = 64, 6_000
+"""Memories added after which the size of an index is computed again, and what each is taken to add until then."""
 _CUES = np.dtype([("words", "<u4"), ("asking", "<f4"), ("oneself", "?"), ("timed", "?")])
 """`codec.CUES` as numpy reads it."""
 _NEW_CUES: Callable[[tuple[Any, ...]], Cues] = partial(tuple.__new__, Cues)
@@ -97,24 +100,24 @@ class ScopeIndex:
         self._times = {name: SparseColumn() for name in ("began_at", "ended_at", "expires_at")}
         self._content, self._context = Postings(), Postings()
         self._expected = BatchedSimilarity()
-        self._recalled = NeighbourCache()
+        self.recalled = NeighbourCache()
+        self._signals = PlaceCache(self._made_signals)
         self._weight: int | None = None
+        self._grown = 0
 
     def __len__(self) -> int:
         return self._live
 
     @property
     def nbytes(self) -> int:
-        """Approximate memory in use: arrays exactly, Python objects by estimate. Recomputed after changes only, since
-        every use of an index asks for it.
-        """
-        if self._weight is None:
-            self._weight = self._weighed()
-        return self._weight
+        """Memory in use, by estimate. Recomputed now and then only: every use of an index asks for it."""
+        if self._weight is None or self._grown > _WEIGHED_AFTER:
+            self._weight, self._grown = self._weighed(), 0
+        return self._weight + _ENTRY_BYTES * self._grown
 
     def _weighed(self) -> int:
         columns: list[_Weighed] = [self._identifiers, self._vectors, self._expected, self._cues, self._happened]
-        columns.append(self._recalled)
+        columns += [self.recalled, self._signals]
         columns += [*self._named.values(), *self._said.values(), *self._times.values(), self._content, self._context]
         return sum(column.nbytes for column in columns) + 250 * len(self.names)
 
@@ -148,7 +151,7 @@ class ScopeIndex:
         """Add these memories, or change those that are there already."""
         if not entries:
             return
-        self._weight = None
+        self._grown += len(entries)
         values: Iterable[tuple[Any, ...]] = zip(*entries, strict=True)
         columns = dict(zip(IndexEntry._fields, values, strict=True))
         before = self._live_places(self._identifiers.of_rows(columns["row_id"]))
@@ -199,16 +202,34 @@ class ScopeIndex:
         if not self._vectors.whole:
             found = self.nearest(where, vector, limit=limit, read=read)
             return [entry for entry in found if entry.score >= at_least]
+        return self._best(*self._close(where, vector, limit, at_least, read), limit)
+
+    def near_places(
+        self, where: Where, vector: Vector, limit: int, at_least: float, read: Read
+    ) -> tuple[list[int], list[float]]:
+        """Return the places of `near`, and their cosines, in its order."""
+        if self._vectors.whole:
+            places, scores = self._close(where, vector, limit, at_least, read)
+            best = scores[order := np.argsort(-scores)[: limit + 1]]
+            if not (best[1:] == best[:-1]).any():  # among equals their identifiers decide
+                return places[order[:limit]].tolist(), best[:limit].tolist()
+        found = self.near(where, vector, limit=limit, at_least=at_least, read=read)
+        return self.places_of([entry.memory_id for entry in found]), [entry.score for entry in found]
+
+    def _close(
+        self, where: Where, vector: Vector, limit: int, at_least: float, read: Read | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the accepted places with a cosine of at least `at_least`, as far as the best `limit` need them."""
         accepted = self._accepted(where) & self._vectors.present
         wanted = np.frombuffer(vector, "<f4")
         if (known := self._expected.near(vector, at_least, len(accepted))) is not None:
             places, scores = self._multiplied(known[0][accepted[known[0]]], wanted, read)
             if known[1] <= at_least or np.count_nonzero(scores >= known[1]) >= limit:
                 enough = scores >= at_least
-                return self._best(places[enough], scores[enough], limit)
+                return places[enough], scores[enough]
         places, scores = self._multiplied(np.flatnonzero(accepted), wanted, read)
         enough = scores >= at_least
-        return self._best(places[enough], scores[enough], limit)
+        return places[enough], scores[enough]
 
     def nearest(self, where: Where, vector: Vector, *, limit: int, read: Read | None = None) -> list[Scored]:
         """Return by cosine, best first, the memories that `where` accepts and that have a vector. Exact up to
@@ -239,7 +260,10 @@ class ScopeIndex:
             inside = np.zeros_like(chosen)
             inside[self._live_places(self._identifiers.of_rows(list(rows)))] = True
             chosen &= inside
-        scores = self._scores(terms)
+        if self._content.catch_up() | self._context.catch_up():
+            self._weight = None
+        active = self._named["status"].all == self._codes.get(Status.ACTIVE, _GONE - 1)
+        scores = text_scores((self._content, self._context), active, terms)
         found = np.flatnonzero(chosen & (scores > 0))
         return self._best(found, scores[found], limit)
 
@@ -253,11 +277,13 @@ class ScopeIndex:
         places = self._identifiers.of_ids(list(memory_ids))
         live = self._is_live(places)
         known = list(compress(memory_ids, live.tolist()))
-        places = places[live]
-        named = self.names.__getitem__
-        # A column after the other and past the constructors: some hundred of these are made in every search.
+        return dict(zip(known, self._signals.of(places[live].tolist(), known), strict=True))
+
+    def _made_signals(self, chosen: Sequence[int], memory_ids: Sequence[str]) -> list[Signals]:
+        places, named = np.array(chosen, np.int64), self.names.__getitem__
+        # A column after the other and past the constructors: the first searches make some hundred of these each.
         columns = zip(
-            known,
+            memory_ids,
             moments_of(self._happened.all[places]),
             map(named, self._said["session"].all[places].tolist()),
             self._said["turn"].all[places].tolist(),
@@ -265,17 +291,15 @@ class ScopeIndex:
             map(_NEW_CUES, self._cues.all[places].tolist()),
             strict=True,
         )
-        return dict(zip(known, map(_NEW_SIGNALS, columns), strict=True))
+        return list(map(_NEW_SIGNALS, columns))
 
-    def recalled(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
-        """Return those of the memories that were given to `recall` and have not changed since, by id."""
-        return self._recalled.find(memory_ids, self._identifiers.of_ids(memory_ids).tolist())
+    def places_of(self, memory_ids: Sequence[str]) -> list[int]:
+        """Return the last place of each of these memories, -1 if there is none."""
+        return list(map(int, self._identifiers.of_ids(memory_ids)))
 
-    def recall(self, memories: Sequence[Memory]) -> None:
-        """Cache memories that were read in the state that the index knows, for `recalled`."""
-        ids = [memory.memory_id for memory in memories]
-        self._recalled.keep(memories, self._identifiers.of_ids(ids).tolist())
-        self._weight = None
+    def ids_at(self, places: Sequence[int]) -> list[str]:
+        """Return the identifiers of the memories at these places."""
+        return self._identifiers.named(np.array(places, np.int64))
 
     def speakers(self) -> frozenset[str]:
         """Return everybody who speaks in an active memory of the scope."""
@@ -291,26 +315,6 @@ class ScopeIndex:
                 self._codes[name] = len(self.names)
                 self.names.append(name)
         return list(map(self._codes.__getitem__, names))
-
-    def _scores(self, terms: Iterable[int]) -> NDArray[np.float64]:
-        if self._content.catch_up() | self._context.catch_up():
-            self._weight = None
-        scores = np.zeros(len(self._identifiers))
-        active = self._named["status"].all == self._codes.get(Status.ACTIVE, _GONE - 1)
-        fields = [(self._content, BM25.content_weight), (self._context, BM25.context_weight)]
-        total = int(np.count_nonzero(active))
-        averages = [int(field.lengths.all[active].sum(dtype=np.int64)) / max(total, 1) or 1.0 for field, _ in fields]
-        frequency = np.zeros_like(scores)
-        for term in terms:
-            holders = np.zeros(0, np.int64)
-            for (field, weight), average in zip(fields, averages, strict=True):
-                places, counts = field.of(term)
-                holders = np.concatenate([holders, places[frequency[places] == 0]])
-                frequency[places] += BM25.frequency(weight, counts, field.lengths.all[places], average)
-            idf = BM25.idf(total, int(np.count_nonzero(active[holders])))
-            scores[holders] += BM25.gain(idf, frequency[holders])
-            frequency[holders] = 0.0
-        return scores
 
     def _accepted(self, where: Where) -> NDArray[np.bool_]:
         """Evaluate `Where.accepts` for every place at once; all places are of this scope."""
@@ -370,6 +374,6 @@ class ScopeIndex:
 
     def _forget(self, places: NDArray[np.int64]) -> None:
         self._live -= len(places)
-        self._recalled.forget(self._identifiers.named(places))
+        self.recalled.forget(places.tolist())
         self._named["status"].all[places] = _GONE
         self._vectors.forget(places)

@@ -34,6 +34,7 @@ from mnemic_language.endings.left_jobs import leaves_place, leaves_work, left
 from mnemic_language.frames.frame_expressions import AMENDS, IS, TO_ORDINAL
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import SLOTS, word_classes
+from mnemic_language.text.pattern import WordPattern
 
 MOST_AMENDING = 4
 """Words of the value that a correction gives which says nothing else."""
@@ -50,12 +51,12 @@ PREPOSITIONS = frozenset(
     "under behind beside inside on in at above below near unter hinter neben auf in sous sur derriere dans en bajo"
     " sobre detras sotto sopra dietro su sob atras em onder achter naast op".split()
 )
-_MOVES = re.compile(
+_MOVES = WordPattern(
     r"\b(?:moved|relocated) (?:back |down |up |out |over |away |in )?(?:to|from|into)\b|\b(?:em|de)menag\w+"
     r"|\b(?:revenu\w*|retourne\w*) (?:vivre|habiter)\b|\bvuelto a vivir\b|\btornat\w+ a vivere\b|\bvolt\w+ a viver\b"
     r"|\b(?:umgezogen|gezogen|verhuisd|trasferit\w+|mudad\w+|me mude|mude a|mudei(?:-me)?|mudamos|mudamo-nos)\b"
 )
-_TRANSPORTS = re.compile(
+_TRANSPORTS = WordPattern(
     r"\b(?:(?:mov\w+|relocat\w+|transferr?\w*|help\w*|took|tak\w+|brought|bring\w*|drove|driv\w+|sent|send\w*)"
     r"(?: (?:all(?: of)?|both))? (?:my|our|his|her|their|the|an?|some)"
     r"|(?:demenag\w+|mudad\w+|mude|mudei|mudamos|trasferit\w+|trasferiamo|verhuis\w*|umgezogen|zieh\w*)(?: a)?"
@@ -66,8 +67,8 @@ _TRANSPORTS = re.compile(
 """Names what or whom the speaker takes to another place."""
 _OWN_HOUSEHOLD = frozenset({"family", "household", "life", "home", "stuff", "things", "familie", "famille", "familia"})
 """Words for people and things that move with the speaker."""
-_ALSO = re.compile(r"\b(?:also|as well|auch|ebenfalls|aussi|egalement|tambien|anche|pure|tambem|ook|eveneens)\b")
-_LIMITED = re.compile(
+_ALSO = WordPattern(r"\b(?:also|as well|auch|ebenfalls|aussi|egalement|tambien|anche|pure|tambem|ook|eveneens)\b")
+_LIMITED = WordPattern(
     r"\b(?:only|just) (?:for )?(?:this|today|tonight|tomorrow)\b|\bfor (?:the|these) (?:next|coming) (?:\w+ )?"
     r"(?:days?|nights?|weeks?|months?|weekend)\b|\bfor (?:the time being|this (?:week|month|weekend|trip|time))\b"
     r"|\b(?:nur|bloss) (?:fur )?(?:heute|morgen|dies\w+)\b"
@@ -80,32 +81,32 @@ _LIMITED = re.compile(
     r"|\bde komende \w+ (?:dagen|weken|maanden)\b"
 )
 """Matches words by which a statement is true for a short time only."""
-_ARRIVES = re.compile(
+_ARRIVES = WordPattern(
     r"\b(?:back|zuruck|revenu\w*|vuelto|volvi|tornat\w+|volt\w+|terug)\b|\b(?:seit|since|depuis|desde|da|sinds) \w+"
     r"|\b(?:now|jetzt|nun|inzwischen|maintenant|desormais|ahora|adesso|ora|agora|nu|inmiddels)\b"
 )
 """Matches words by which somebody lives in a place since some time."""
-_ACHES = re.compile(
+_ACHES = WordPattern(
     r"\b(?:hurts?|aches?|is sore|is (?:broken|sprained|injured)|(?:tut|tun)\b.{0,40}\bweh|schmerzt|schmerzen|verstaucht"
     r"|gebrochen|mal (?:a|au|aux)|douleurs?|casse|duelen?|dolor|lesionad[oa]|roto|fa(?:nno)? male|dolori?|slogat[oa]"
     r"|rott[oa]|doi|doem|doi-me|dores|partid[oa]|last van|pijn|gekneusd|gebroken)\b"
 )
-_IS_WELL = re.compile(
+_IS_WELL = WordPattern(
     r"\b(?:(?:is|are|feels?) (?:fine|ok|okay|good|better|healed|much better|all right|alright)(?: again| now)?"
     r"|has healed|(?:ist|sind) (?:wieder|jetzt) (?:gut|gesund|ok|heil|in ordnung)|(?:ist|sind) (?:ver|ab)?heilt|geheilt"
     r"|(?:est|sont) gueri\w*|va(?:nt)? (?:bien|mieux)|(?:ya )?esta(?:n)? (?:bien|mejor|curad[oa]s?)"
     r"|se (?:me )?ha curado|e guarit[oa]|sta (?:bene|meglio)|(?:ja )?esta (?:bom|boa|bem|melhor|curad[oa])"
     r"|is (?:weer|nu) (?:goed|beter|in orde)|is genezen)\b"
 )
-_WITH_SPEAKER = re.compile(
+_WITH_SPEAKER = WordPattern(
     r"\b(?:me|us|myself|and i|i|we|mir|mich|uns|ich|wir|moi|nous|je|j'\w+|on|mi|nos|yo|nosotros|io|noi|ci|eu|connosco"
     r"|conosco|comigo|ik|wij|we|mij)\b"
 )
-_TOGETHER = re.compile(r"\b(?:broke|split|separated|divorc\w*|married|engaged|moved in|our)\b")
-_PREGNANT = re.compile(
+_TOGETHER = WordPattern(r"\b(?:broke|split|separated|divorc\w*|married|engaged|moved in|our)\b")
+_PREGNANT = WordPattern(
     r"\b(?:pregnant|expecting (?:a baby|twins|our|my)|schwanger|enceinte|embarazada|incinta|gravida|zwanger)\b"
 )
-_HAD_BABY = re.compile(
+_HAD_BABY = WordPattern(
     r"\b(?:had|have) (?:the|our|my|an?|her|twin) (?:(?:beautiful|healthy|little|baby|small) ){0,2}"
     r"(?:baby|twins|little one|boys?|girls?|son|daughter)\b"
     r"|\b(?:entbunden|accouche|di a luz|partorito|dei a luz|bevallen)\b"
@@ -325,6 +326,7 @@ def _counts_alike(old: Frame, new: Frame) -> bool:
     return not old.counted or bool(new.unnumbered & old.stems) or len(old.numbers) == 1
 
 
+@lru_cache(maxsize=256)
 def may_change_certainly(new: Frame) -> bool:
     """Return True if one of the rules below may hold for the statement, whatever the earlier one says."""
     if new.negated or new.bears_child or "age" in new.attributes or not new.cues.isdisjoint({"change", "again"}):

@@ -14,7 +14,7 @@ from mnemic_language.changes.relatives import SEVERAL, of_another_relative
 from mnemic_language.frames.frame_expressions import NOT, TOKEN
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import MEMBERS, person_words, plain, states, word_classes
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import WordPattern
 
 LONGEST_SENTENCE, LONGEST_VALUE = 12, 3
 """Words of a sentence that gives one value, and of the value."""
@@ -36,17 +36,17 @@ _POSSESSIVE = (
     r"(?:my|our|mein|meine|unser|unsere|mon|ma|notre|mi|nuestr[oa]|il mio|la mia|mi[oa]|il nostro|la nostra"
     r"|o meu|a minha|meu|minha|o nosso|a nossa|mijn|ons|onze)"
 )
-_NAMED = Pattern(
+_NAMED = WordPattern(
     rf"\A(?P<thing>{_POSSESSIVE} (?:[\w'-]+ ){{1,3}}?)(?P<verb>(?:(?:is|are) )?(?:called|named)|name is|heisst"
     r"|s'appelle|se llama|si chiama|chama-se|se chama|heet|is|est|es|e|ist) (?P<value>\S.*)\Z"
 )
 """Matches a sentence that names one thing of the speaker's: "my dog is called Rex"."""
-_LIVES = Pattern(
+_LIVES = WordPattern(
     r"\A(?P<thing>.{0,40}?)\b(?P<verb>(?:live|lives|living|am based|i'm based|is based|resides?) in"
     r"|wohn(?:e|t|en) in|leb(?:e|t) in|j'habite a|habit(?:e|ons) a|viv[oe] (?:en|a|em)|vivimos en|abit[oa] a"
     r"|moro em|moramos em|woon(?:t)? in|wonen in) (?P<value>\S.*)\Z"
 )
-_WORKS = Pattern(
+_WORKS = WordPattern(
     r"\A(?P<thing>.{0,40}?)\b(?P<verb>works? (?:at|for)|arbeite[tn]? (?:bei|fur)|travaille (?:chez|pour)"
     r"|trabaj[oa] para|lavor[oa] (?:per|presso|da)|trabalh[oa] para|werkt? (?:bij|voor)) (?P<value>\S.*)\Z"
 )
@@ -62,7 +62,7 @@ _OF_SELF = ("vivo", "vivimos", "abito", "moro", "moramos", "j'habite", "trabajo"
 _IN_NAMES = frozenset("de da do del della la le von van di of am an der den ten upon the".split())
 _BARE_VERBS = frozenset({"is", "est", "es", "e", "ist"})
 _JOINED = frozenset({"and", "or", "und", "oder", "et", "ou", "y", "o", "e", "ed", "en", "of", "but", "aber", "&"})
-_NATIONALITY = re.compile(r"\w(?:an|ish|ese|ch|ic|ist)\Z")
+_NATIONALITY = WordPattern(r"\w(?:an|ish|ese|ch|ic|ist)\Z")
 _NUMBER = re.compile(r"\d+")
 _NOW = frozenset({"now", "jetzt", "maintenant", "ahora", "adesso", "ora", "agora", "nu", "too", "auch"})
 

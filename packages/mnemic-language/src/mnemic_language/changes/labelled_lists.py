@@ -10,8 +10,8 @@ from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.text.pattern import Pattern
 
 _LABELLED = Pattern(r"\A(?P<label>(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\. )?[^,:.!?;\n]{2,40}): (?P<items>[^.!?;\n:]+)[.!]?\Z")
-LONGEST_ITEM = 6
-"""Words of an item."""
+LONGEST_ITEM, LONG_ROW = 6, 4
+"""Words of an item, and items between commas from which a sentence is a row of them."""
 _STATES = Pattern(r"(?i)\b(?:is|are|was|were|ist|sind|war|est|sont|es|son|è|sono|é|são|zijn)\b")
 """A verb, with which an item is a whole statement: "Deal: stage is proposal, 18k"."""
 
@@ -38,3 +38,11 @@ def _concerns(new: Frame, item: Frame, common: frozenset[str]) -> bool:
     if has_slots(item, new) or another_of_a_sort(item, new) or item.attributes & new.attributes:
         return True
     return bool((item.stems - common) & (new.stems | new.denied))
+
+
+def in_row(text: str, start: int, end: int) -> bool:
+    """Return True if the sentence around a place of `text` is a row of short parts between commas."""
+    first = max(text.rfind(mark, 0, start) for mark in ".!?;:\n") + 1
+    last = min((at for mark in ".!?;\n" if (at := text.find(mark, end)) >= 0), default=len(text))
+    row = text[first:last].split(",")
+    return len(row) >= LONG_ROW and all(len(one.split()) <= LONGEST_ITEM for one in row)

@@ -7,19 +7,19 @@ import re
 from mnemic_language.endings.implicit_endings import works
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import product_kinds, products
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import Pattern, WordPattern
 
 _THE = (
     r"(?:the|my|our|this|der|die|das|den|dem|mein\w{0,2}|unser\w{0,2}|le|la|mon|ma|notre|el|mi|nuestr[oa]|il|lo|mi[oa]"
     r"|nostr[oa]|o|a|meu|minha|noss[oa]|de|het|mijn|onze|ons)"
 )
-KIND = re.compile(
+KIND = WordPattern(
     rf"\b(?:{_THE} |l'|both |one of (?:my|our|the) |ein\w{{0,2}} (?:meiner|unserer|der) |une? de (?:mes|nos) "
     r"|un[ao] de (?:mis|nuestr[oa]s) |uno? dei (?:miei|nostri) |una delle (?:mie|nostre) "
     r"|uma? d[oa]s (?:meus|minhas|noss[oa]s) |een van (?:mijn|onze) )(?P<noun>[a-z-]{3,20})\b"
 )
 """Matches a thing by the word for its kind, in plain letters: "the cat", "my car", "one of our dogs"."""
-HAS = re.compile(
+HAS = WordPattern(
     r"\b(?:have|has|got|own|keep|drive|ride|use|bought|adopted|subscribe|hab|habe|haben|fahre|fahren|besitze\w*|nutze"
     r"|benutze|gekauft"
     r"|adoptiert|ai|avons|a|roule|conduis|utilise|possede|achete|adopte|tengo|tenemos|conduzco|uso|compre|adopte|ho"
@@ -28,35 +28,35 @@ HAS = re.compile(
     r"|named|heisst|appelle|llama|chiama|chama|heet|is|ist|est|es|e)\b|'ve|'s\b"
 )
 """Says that somebody has a thing, or what it is or is called."""
-_PARTS = re.compile(
+_PARTS = WordPattern(
     r"\b(?:sold|scrapped|stolen|totall?ed|written off|got rid of|gave away|given away|cancell?ed|unsubscribed|verkauft"
     r"|verschrottet|gestohlen|gekundigt|abbestellt|vendue?|vole|resilie|annule|vendi\w*|vendid[oa]|robad[oa]|robaron"
     r"|cancele|cancelad[oa]|vendut[oa]|rubat[oa]|disdett[oa]|roubad[oa]|roubaram|cancelei|verkocht|gestolen|opgezegd)\b"
 )
 """Says that the speaker parted with a thing."""
-_REPLACED = re.compile(
+_REPLACED = WordPattern(
     r"\b(?:from|instead of|not|rather than|von|statt|nicht|au lieu de|en vez de|en lugar de|invece di|em vez de|van"
     r"|in plaats van) (?:the )?[\w.#+-]+"
 )
 """Names what has been replaced."""
-_ANY_OF_THEM = re.compile(rf"{_REPLACED.pattern}|\b(?:an?|ein\w{{0,2}}|une?|un[ao]?|uma?|een) [\w.#+-]+")
+_ANY_OF_THEM = WordPattern(rf"{_REPLACED.text}|\b(?:an?|ein\w{{0,2}}|une?|un[ao]?|uma?|een) [\w.#+-]+")
 """Names what has been replaced, or what is not said to be known: "I sold a Golf"."""
-_NOW = re.compile(
+_NOW = WordPattern(
     r"\b(?:now|these days|jetzt|nun|inzwischen|mittlerweile|maintenant|desormais|ahora|adesso|ora|agora|nu"
     r"|tegenwoordig)\b"
 )
-_INSTEAD = re.compile(
+_INSTEAD = WordPattern(
     r"\b(?:instead(?! of)|stattdessen|dafur|a la place(?! d)|en su lugar|en lugar de eso|en vez de eso|invece(?! d)"
     r"|al suo posto|em vez disso|em seu lugar|in plaats daarvan)\b"
 )
 """Says that something has taken the place of what was said before."""
-_INSTEAD_OF = re.compile(
+_INSTEAD_OF = WordPattern(
     r"\b(?:from|instead of|rather than|von|statt|au lieu d[e']|a la place d[eu']|en vez del?|en lugar del?|invece d[i']"
     r"|al posto d[i']|em vez d[eo]|no lugar d[eo]|van|in plaats van)(?: |(?<='))(?:the |my |l')?"
     r"(?P<old>[\w.#+&-]+(?: [\w.#+&-]+)?)"
 )
 """Names what something has taken the place of."""
-_OCCASION = re.compile(
+_OCCASION = WordPattern(
     r"\b(?:at (?P<en>home|work|uni|school)|zu (?P<de>hause)|bei der (?P<de2>arbeit)|a la (?P<fr>maison)"
     r"|au (?P<fr2>travail|bureau)|en (?P<es>casa)|en el (?P<es2>trabajo)|a (?P<it>casa)|al (?P<it2>lavoro)"
     r"|em (?P<pt>casa)|no (?P<pt2>trabalho)|(?P<nl>thuis)|op (?:het|mijn) (?P<nl2>werk)"
@@ -162,7 +162,7 @@ def kinds_parted_with(new: Frame) -> frozenset[str]:
     return frozenset(sort for noun in KIND.findall(new.plain) for sort in kinds.get(noun, ()))
 
 
-def named_products(frame: Frame, apart_from: re.Pattern[str] | None = None) -> dict[str, frozenset[int]]:
+def named_products(frame: Frame, apart_from: Pattern | None = None) -> dict[str, frozenset[int]]:
     """Return the products that a statement names, by their sort, but those that `apart_from` finds."""
     words, numbered, capitals = products()
     said = apart_from.sub(" ", frame.plain) if apart_from is not None else frame.plain

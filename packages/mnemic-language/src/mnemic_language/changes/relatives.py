@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from mnemic_language.endings.ended_by_others import tells_such_end
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import person_words, plain, word_classes
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import WordPattern
 
-_WORD = Pattern(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 AROUND = 2
 """Words before and behind a relation that may say which of several is meant."""
 _ELDER = frozenset(
@@ -38,7 +40,7 @@ _BOUGHT = (
     r"|verkocht"
     r"|gekocht|opgezegd|gestopt|geadopteerd|verhuisd|getrouwd)"
 )
-_ACTS = Pattern(
+_ACTS = WordPattern(
     r"\A\W*(?:my|mein\w*|mon|ma|mi(?! (?:sono|son|sto|ero)\b)|il mio|la mia|o meu|a minha|meu|minha"
     r"|mijn) (?P<who>[a-z-]{3,20})(?: from \w+"
     r"| [a-z]+)?"
@@ -48,7 +50,7 @@ _ACTS = Pattern(
 """Matches what a person does and a thing does not, after the words for somebody of the speaker's."""
 
 
-_DIED = Pattern(
+_DIED = WordPattern(
     r"\b(?:died|dead|passed away|lost|gestorben|verstorben|tot|verloren|morte?|decedee?|murio|muerto|fallecio|morto"
     r"|morta|mancat[oa]|morreu|faleceu|overleden|gestorven|dood)\b"
 )
@@ -58,7 +60,7 @@ _HAS = frozenset(map(stem, "have has habe haben ai avons tengo tenemos ho abbiam
 
 
 _TITLES = frozenset(map(stem, "dr doctor dottor dottore dokter docteur doutor frau herr mevrouw meneer mr mrs".split()))
-_LEAVES_POST = Pattern(
+_LEAVES_POST = WordPattern(
     r"\b(?:retired|quit|left|resigned|gekundigt|aufgehort|quittee?|arretee?|demissionnee?|dej(?:o|ado)|jubilad[oa]"
     r"|lasciat\w|smess\w|licenziat\w|deixou|largou|aposentou\w*|reformou\w*|opgezegd|gestopt|vertrokken)\b"
 )
@@ -71,13 +73,14 @@ class _Person(NamedTuple):
     rank: str
 
 
-_NAMING = Pattern(
+_NAMING = WordPattern(
     r"\b(?:named?|names|called?|heisst|heissen|genannt|s'appellent?|appellee?|nommee?|prenom|(?:se )?llaman?|nombre"
     r"|(?:si )?chiam[ao]n?o?|nome|(?:se )?chamam?(?:-se)?|heet|heten|naam)\b"
 )
 """Words between somebody and their name."""
 
 
+@lru_cache(maxsize=4096)
 def only_named(old: Frame) -> bool:
     """Return True if a statement tells only the name of a person: "My sister Emma", "My sister is called Emma"."""
     if not old.subject.startswith("other:") or not old.names or old.event or old.numbers:
@@ -112,6 +115,7 @@ def _acts_on_its_own(old: Frame, new: Frame) -> bool:
     return who <= old.stems and Frame(_NAMING.sub(" ", old.plain)).stems <= who | named | own
 
 
+@lru_cache(maxsize=4096)
 def _names_relatives(old: Frame) -> bool:
     """Return True if a statement only counts and names relatives of the speaker's: "I have two sons, Max and Leo"."""
     if old.subject != "self" or not old.names or old.event:

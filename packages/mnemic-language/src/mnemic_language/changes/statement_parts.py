@@ -9,17 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from mnemic_language.changes import KEPT
 from mnemic_language.changes.change_features import denied
+from mnemic_language.changes.labelled_lists import in_row
 from mnemic_language.compare.exclusive_values import another_of_a_sort
 from mnemic_language.compare.same_sort import may_be_about, touched_by_sort
 from mnemic_language.frames.adverbials import FREQUENCIES, begins_timed, says_only_when, time_first
 from mnemic_language.frames.frame_expressions import DUTCH, PRESENT
 from mnemic_language.frames.predicates import PREPOSITION, predicate_of
+from mnemic_language.frames.stated_frame import StatedFrame
+from mnemic_language.frames.stated_part import states_all
 from mnemic_language.frames.statement_frame import Frame, about_a_name, relation_stems, stem
 from mnemic_language.frames.vocabulary import person_words, plain, word_classes
+from mnemic_language.text.lazy_property import lazy_property
 
 LONGEST = 400  # characters of a statement that is split; a longer one is closed as a whole
 _MINE = (
@@ -76,7 +80,6 @@ _ORDERS = re.compile(
 )
 """Openings of a standing request, whose parts depend on each other and are never separated."""
 _LISTED = re.compile(r"(?i)[^,.;:!?\n]{1,40}(?:,[^,.;:!?\n]{1,40}){0,6},?\s(?:and|or|und|oder|et|ou|y|o|e|en|of)\s")
-LONG_ROW, SHORT_PART = 4, 6  # parts between commas from which a sentence is a list, and words of the longest
 _ACTS = re.compile(rf"(?i)(?<![^\W\d_])[^\W\d_]+\s(?:{_ARTICLE}|{_MINE})\s")
 _PLACED = re.compile(r"(?i)(?:in|an|am|auf|bei|mit|für|zu|zum|zur|nach|von|aus|um|nicht)\b")
 _SELF = re.compile(r"(?i)(?:i|ich|je|yo|io|eu|ik)\b(?!')")
@@ -98,7 +101,7 @@ class _Piece:
     how: str
     """Kind of the cut before it: `stop` (or none), `comma`, `and`, `but` or `with`."""
 
-    @cached_property
+    @lazy_property
     def whole(self) -> bool:
         """True if the part has its own subject."""
         words = plain(self.text).split(" ", 4)
@@ -124,18 +127,19 @@ class _Read:
     preposition: str = ""  # after the verb, if only a name or a thing follows it: "I work at Siemens"
     beside: str = ""  # the word for "with" before a second companion
     predicate: str = ""  # behind "am", before a preposition: "allergic"
+    frame_of: type[Frame] = Frame
 
-    @cached_property
+    @lazy_property
     def frame(self) -> Frame:
-        return Frame(self.piece.text)
+        return self.frame_of(self.piece.text)
 
-    @cached_property
+    @lazy_property
     def alone(self) -> Frame:
         """The frame of the part as a sentence, without the verb of its neighbour."""
         beside = self.piece.how == "with" or self.beside or _RELATES.match(self.piece.text)
-        return self.frame if beside or not self.verb else Frame(self.sentence)
+        return self.frame if beside or not self.verb else self.frame_of(self.sentence)
 
-    @cached_property
+    @lazy_property
     def sentence(self) -> str:
         """The part as a sentence."""
         piece = self.piece
@@ -215,6 +219,7 @@ def _read(text: str) -> tuple[_Read, ...]:
     found: list[_Read] = []
     head = lead = who = ""
     verb = False
+    frame_of = StatedFrame if states_all(text) else Frame
     for piece in _pieces(text):
         if piece.whole:
             head, (lead, who, verb) = piece.text, _lead(piece.text)
@@ -224,7 +229,7 @@ def _read(text: str) -> tuple[_Read, ...]:
             beside = before.piece.text.split(" ", 1)[0]
         predicate = predicate_of(head, lead) if verb else ""
         preposition = _behind_verb(head, f"{lead} {predicate}" if predicate else lead)[0] if verb else ""
-        found.append(_Read(piece, lead, who, verb, preposition, beside, predicate))
+        found.append(_Read(piece, lead, who, verb, preposition, beside, predicate, frame_of))
     return tuple(found)
 
 
@@ -270,16 +275,8 @@ def _begins(text: str, cut: re.Match[str], kind: str) -> bool:
         return False
     if _Piece(after, 0, 0, kind).whole or _OPENING.match(after) or PRESENT.match(plain(after)):
         return True
-    listed = kind == "comma" and (_LISTED.match(after) or _in_list(text, cut))
+    listed = kind == "comma" and (_LISTED.match(after) or in_row(text, cut.start(), cut.end()))
     return bool(listed) or kind in ("and", "but") or cut[0].strip(" ,\n") != ""
-
-
-def _in_list(text: str, cut: re.Match[str]) -> bool:
-    """Return True if the sentence around `cut` is a row of short parts."""
-    first = max(text.rfind(mark, 0, cut.start()) for mark in ".!?;:\n") + 1
-    last = min((at for mark in ".!?;\n" if (at := text.find(mark, cut.end())) >= 0), default=len(text))
-    row = text[first:last].split(",")
-    return len(row) >= LONG_ROW and all(len(one.split()) <= SHORT_PART for one in row)
 
 
 def _is_verb(word: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from mnemic_language.changes.change_classifier import framed
@@ -11,15 +12,16 @@ from mnemic_language.changes.products import HAS, KIND, named_products
 from mnemic_language.compare.animals import kind_of, sorts_named
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import person_words, plain, product_kinds, word_classes
+from mnemic_language.text.pattern import WordPattern
 
 SEVERAL = 2
 """Things from which it is open which of them is meant."""
-_ALL = re.compile(
+_ALL = WordPattern(
     r"\b(?:both|all|every\w*|each|cars|pets|cats|dogs|beide[sn]?|alle[sn]?|autos|les deux|tou(?:te)?s|amb[oa]s|tod[oa]s"
     r"|l[oa]s dos|entramb[ie]|tutt[ie]|as duas|os dois|allebei)\b"
 )
 """Says that all of them are meant."""
-_ONE_OF = re.compile(r"\b(?:one of|ein\w{0,2} (?:meiner|unserer|der)|un[aeo]? d(?:e|ei|elle)|uma? d[oa]s|een van)\b")
+_ONE_OF = WordPattern(r"\b(?:one of|ein\w{0,2} (?:meiner|unserer|der)|un[aeo]? d(?:e|ei|elle)|uma? d[oa]s|een van)\b")
 _MORE = (
     r"\b(?:(?:another|(?:my|our|a|the) (?:second|third|other)|noch eine?n?|weitere[nrs]?|zweite[nrs]?|andere[nrs]?"
     r"|autre|deuxieme|second|otr[oa]|segund[oa]|altr[oa]|second[oa]|outr[oa]|nog een|tweede|andere?) (?:\w+ )?KIND"
@@ -66,7 +68,8 @@ def ended_one_of(new: Frame, statements: Sequence[str]) -> list[int]:
 def _mention_of(text: str, noun: str) -> _Mention | None:
     """Return what a statement of the speaker's tells of things of a kind; None if nothing."""
     kind, sorts = stem(noun), product_kinds().get(noun, ())
-    mentioned = [found for found in _WORD.finditer(text) if stem(plain(found[0])) == kind]
+    words = _WORD.finditer(text) if kind in _stems_of(text) else ()
+    mentioned = [found for found in words if stem(plain(found[0])) == kind]
     animal = kind_of(noun)
     if not mentioned and not sorts and animal is None:  # most statements, which are not taken apart for it
         return None
@@ -89,6 +92,12 @@ def _mention_of(text: str, noun: str) -> _Mention | None:
         names=frozenset(names | products),
         more=re.search(_MORE.replace("KIND", noun), frame.plain) is not None,
     )
+
+
+@lru_cache(maxsize=2048)
+def _stems_of(text: str) -> frozenset[str]:
+    """Return the stems of the words of a text, which is asked for one noun after the other."""
+    return frozenset([stem(plain(word)) for word in _WORD.findall(text)])
 
 
 def _are_several(mentions: Iterable[_Mention]) -> bool:

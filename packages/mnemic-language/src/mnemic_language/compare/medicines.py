@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import MEMBERS
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import WordPattern
 
-_DOSE = Pattern(
+_DOSE = WordPattern(
     r"(?<![\w.,])(\d+(?:[.,]\d+)?) ?(?:mg|mcg|ug|g|ml|iu|ie|ui|units?|einheiten|unites|unidades|unita|eenheden|puffs?"
     r"|hube|bouffees)\b"
 )
 _FORMS = tuple(
-    Pattern(rf"\b(?:{words})\b")
+    WordPattern(rf"\b(?:{words})\b")
     for words in """\
 tablets?|pills?|\\w*tabletten?|pillen?|comprimes?|cachets?|comprimid\\w+|pastillas?|compress\\w|pastiglie|pillole
 capsules?|kapseln?|gelules?|capsulas?|capsule
@@ -44,6 +46,7 @@ def another_dose(old: Frame, new: Frame) -> bool:
     return (dosed or formed) and bool(_medicines(old) & _medicines(new))
 
 
+@lru_cache(maxsize=256)
 def may_be_medicine(new: Frame) -> bool:
     """Return True if a statement names a dose or a form of a medicine."""
     return _DOSE.search(new.plain) is not None or bool(_forms(new))

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from mnemic_language.frames.word_lists import (
     RELATIONS,
     is_negative,
 )
+from mnemic_language.text.lazy_property import lazy_property
 from mnemic_language.text.normalise import nfkc
 
 MAX_COMPARED_WORDS = 200
@@ -63,72 +64,72 @@ class Statement:
         """Return the statement that `text` makes."""
         return cls(without_in_the(nfkc(text).replace("’", "'")))
 
-    @cached_property
+    @lazy_property
     def parts(self) -> tuple[str, ...]:
         """The texts of its clauses, where it has more than one."""
         parts = tuple(part for part in _CLAUSE_END.split(self.plain) if part.strip())
         return parts if 1 < len(parts) <= MAX_CLAUSES else ()
 
-    @cached_property
+    @lazy_property
     def _tokens(self) -> _Tokens:
         return _Tokens.of(self.plain)
 
-    @cached_property
+    @lazy_property
     def words(self) -> tuple[Word, ...]:
         """Its words of content, in order."""
         return self._tokens.words
 
-    @cached_property
+    @lazy_property
     def _seen(self) -> list[tuple[tuple[str, ...], int]]:
         """Return the first impression of each token: most statements are distinguished by that and
         never parsed fully.
         """
         return [glance(token) for token in _TOKEN.findall(self.plain)]
 
-    @cached_property
+    @lazy_property
     def named(self) -> frozenset[str]:
         """Every stem that it or a clause of it may have."""
         return frozenset(chain.from_iterable([stems for stems, _ in self._seen]))
 
-    @cached_property
+    @lazy_property
     def stems(self) -> list[str]:
         """The stems of its words, in order."""
         if _NO_ONE.search(self.plain.lower()):
             return [word.stem for word in self.words]
         return list(chain.from_iterable([stems for stems, _ in self._seen]))
 
-    @cached_property
+    @lazy_property
     def negations(self) -> int:
         """Number of its negations."""
         return sum([negations for _, negations in self._seen])
 
-    @cached_property
+    @lazy_property
     def asks(self) -> bool:
         """True if it is a question."""
         return self.plain.rstrip().endswith("?")
 
-    @cached_property
+    @lazy_property
     def denied(self) -> tuple[str, ...]:
         """Words after its negations, in alphabetical order."""
         return _denied(self._tokens) if self.negations else ()
 
-    @cached_property
+    @lazy_property
     def nearly(self) -> int:
         """Number of its negations that leave a little."""
         return sum(token in NEARLY_NEVER for token in self._tokens.low) if self.negations else 0
 
-    @cached_property
+    @lazy_property
     def clauses(self) -> tuple[Clause, ...]:
         """Its clauses, one for the whole where it has no parts; most statements are compared without."""
         parts = [Statement(part) for part in self.parts] or [self]
         return tuple(Clause(frozenset(one.stems), one.negations) for one in parts)
 
-    @cached_property
+    @lazy_property
     def asserted(self) -> tuple[frozenset[str], ...]:
         """The stems of each of its clauses that denies nothing."""
         return tuple(clause.stems for clause in self.clauses if not clause.negations)
 
-    @cached_property
+    @lazy_property
     def denied_claims(self) -> tuple[frozenset[str], ...]:
         """The stems of each of its clauses that denies one thing, where they are enough to know the thing by."""
         denying = (
@@ -136,12 +137,12 @@ class Statement:
         )
         return tuple(said for said in denying if len(said) >= 3)
 
-    @cached_property
+    @lazy_property
     def counted(self) -> Counter[str]:
         """Number of times each stem occurs in it."""
         return Counter(self.stems)
 
-    @cached_property
+    @lazy_property
     def comparable(self) -> bool:
         """True if it is short enough, and says enough, to be compared."""
         return 0 < len(self.stems) <= MAX_COMPARED_WORDS

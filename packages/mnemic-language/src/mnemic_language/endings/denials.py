@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from mnemic_language.endings.implicit_endings import akin
 from mnemic_language.frames.frame_expressions import CLAUSE, NOT
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import MEMBERS, person_words, plain
+from mnemic_language.text.pattern import WordPattern
 
 LONGEST_BARE = 8
 """Words of a denial that names nobody, and takes up what was said: "Not to nuts, actually"."""
@@ -25,7 +24,7 @@ _OPENS = frozenset(
     )
 )
 """Stems of words that say only that something is put right, or stand before what is denied."""
-_NOT_BUT = re.compile(
+_NOT_BUT = WordPattern(
     r"(?i)\A\W*(?:(?:no|non|nein|nee|não|sorry|wait|oops)\b[,.!]? )?(?:not|pas|nicht|non|no|não|niet) "
     r"(?:(?:to|from|in|at|aux?|à la|à|de|gegen|a las?|a los?|al|alle|ai|a|voor|in) )?(?P<old>[\w'-]+)"
     r"(?:,| but| sondern|, sondern| mais|, mais| sino|, sino| ma|, ma| mas|, mas| maar|, maar) "

@@ -5,12 +5,14 @@ The end concerns what it names, and nothing that is known of who did it.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import word_classes
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import WordPattern
 
 _JUST = r"(?:has |have )?(?:just |now |finally )?"
-_ENDS = Pattern(
+_ENDS = WordPattern(
     rf"\b(?:my|the|our) (?:[\w-]+ ){{0,2}}?[\w-]+ {_JUST}(?:took|taken) (?:me|us) off (?:the |my |our )?"
     r"(?P<en>[\w-]+(?: [\w-]+)?)"
     r"|\b(?:my|the|our) (?:[\w-]+ ){0,2}?(?:doctor|gp|consultant|cardiologist|psychiatrist|neurologist|specialist"
@@ -27,7 +29,7 @@ _ENDS = Pattern(
     r"|\bmijn [\w-]+ heeft me van (?:de |het )?(?P<nl2>[\w-]+) (?:af ?)?gehaald\b"
 )
 """Says that the speaker has something no more, by what somebody did, and names it."""
-_HAS_IT = Pattern(
+_HAS_IT = WordPattern(
     r"\b(?:i(?:'m| am) (?:still |now |currently |back )?on|i (?:also )?(?:take|use|get)"
     r"|i(?:'ve| have) been (?:on|taking)|(?:put|started) me on|ich (?:nehme|bekomme|schlucke)|je (?:prends|suis sous)"
     r"|(?:yo )?tomo|(?:io )?prendo|ik (?:slik|neem|gebruik))\b"
@@ -49,11 +51,13 @@ def of_another_end(old: Frame, new: Frame) -> bool:
     return bool(things) and not any(_names(old, thing) for thing in things)
 
 
+@lru_cache(maxsize=256)
 def tells_such_end(new: Frame) -> bool:
     """Return True if a statement says that another person ended something of the speaker's."""
     return _ENDS.search(new.plain) is not None
 
 
+@lru_cache(maxsize=256)
 def _ended(new: Frame) -> list[str]:
     """Return the words for what was ended."""
     if "past" in new.cues or "passing" in new.cues:

@@ -4,11 +4,13 @@ instead".
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import word_classes
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import WordPattern
 
-_DROPPED = Pattern(
+_DROPPED = WordPattern(
     r"\b(?:stopped|quit|gave up|given up|giving up|dropped(?: out of)?|cancel+ed|ended|packed in|done with|left"
     r"|ditched) (?:(?:with|my|the|our|those|these|taking|going to|doing|all) ){0,3}(?P<en>(?:[\w'-]+ ){1,3}?)"
     r"(?:lessons?|courses?|class(?:es)?|tuition|training)\b"
@@ -22,21 +24,22 @@ _DROPPED = Pattern(
     r"|\bgestopt met (?:de |mijn |het )?(?P<nl>[\w'-]{3,24}?)-?(?:lessen|les|cursus)\b"
 )
 """Names what the lessons were in that the speaker has given up."""
-_TAUGHT = Pattern(
+_TAUGHT = WordPattern(
     r"\b(?:lessons?|courses?|class(?:es)?|tuition)\b|\w(?:kurs|unterricht|stunden)\b|\b(?:cours|lecons?|clases?|curso"
     r"|lecciones|cors[oi]|lezion[ei]|aulas?|licoes)\b|(?:lessen|cursus)\b"
 )
-_LEARNS = Pattern(
+_LEARNS = WordPattern(
     r"\b(?:learn\w*|stud(?:y|ying|ied)|taking up|took up|lern\w+|apprend\w*|appris|aprend\w*|estud\w*|impar\w*|studi\w*"
     r"|leer|leren|studeer)\b"
 )
-_ANOTHER = Pattern(
+_ANOTHER = WordPattern(
     r"\b(?:instead|rather|switch\w*|now|these days|stattdessen|jetzt|nun|dafur|a la place|maintenant|plutot"
     r"|en su lugar|en vez|ahora|invece|adesso|ora|em vez|agora|in plaats|nu)\b"
 )
 """Says that something else has taken its place."""
 
 
+@lru_cache(maxsize=256)
 def drops_course(new: Frame) -> bool:
     """Return True if a statement tells that lessons were given up."""
     return _DROPPED.search(new.plain) is not None

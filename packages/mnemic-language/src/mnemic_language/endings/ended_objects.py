@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from mnemic_language.endings.implicit_endings import akin
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import word_classes
+from mnemic_language.text.pattern import WordPattern
 
-_NO_MORE = re.compile(
+_NO_MORE = WordPattern(
     r"\b(?:any ?more|any longer|no longer|no more|nicht (?:\w+ ){0,3}mehr|kein\w* (?:\w+ ){1,3}mehr|ne (?:\w+"
     r" ){1,2}plus"
     r"|n'\w+ plus|ya no|non (?:\w+ ){1,2}piu|nao (?:\w+ ){1,3}mais|ja nao|niet (?:\w+ ){0,3}meer|geen (?:\w+"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
 
 from mnemic_language.endings.implicit_endings import akin
 from mnemic_language.frames.frame_expressions import AMENDS
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import SLOTS, plain, word_classes
+from mnemic_language.text.pattern import WordPattern
 
-_QUALIFIED = re.compile(
+_QUALIFIED = WordPattern(
     r"\b(?:an?|the|my|our) (?P<which>[a-z][a-z-]{2,20}) (?P<what>[a-z]{3,20})\b(?! (?:to|for|with) [a-z]+ing\b)"
 )
 """Matches a thing with the word that says which, in plain English letters: "the optician appointment"."""
-_PLACED = re.compile(
+_PLACED = WordPattern(
     r"\b(?P<what>[^\W\d_]{3,20}) (?:in|at|from|to|aus|von|bei|nach|à|chez|de|en|em|di|da|te|uit) "
     r"(?P<where>[A-ZÀ-Þ][\w'-]+)"
 )
@@ -62,6 +63,7 @@ def _placed_elsewhere(old: Frame, new: Frame) -> bool:
     return bool(shared) and all(mine[what].isdisjoint(theirs[what]) for what in shared)
 
 
+@lru_cache(maxsize=4096)
 def _places(frame: Frame) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for part in frame.said:
@@ -81,6 +83,7 @@ def _of_another_sort(old: Frame, new: Frame) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def _sorts(frame: Frame) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     empty = word_classes()["empty"]

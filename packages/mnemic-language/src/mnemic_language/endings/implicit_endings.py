@@ -6,17 +6,19 @@ Each rule asks for the kind of thing that the earlier statement is about, as the
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from mnemic_language.compare.animals import kind_of, may_be_called
 from mnemic_language.frames.frame_expressions import AMENDS
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import MEMBERS, plain, word_classes
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import WordPattern
 
 SHORTEST_KIN = 5
 """Letters with which two words for one thing begin alike: "Pollen", "Pollenallergie"."""
 FIRST = 6
 """Words of a statement among which its topic is."""
-_PARTED = Pattern(
+_PARTED = WordPattern(
     r"\b(?:went|has gone|is going) to (?:an?|my|our|some|the|its) (?:[\w'-]+ ){0,3}?(?:homes?|owners?|buyers?|kids?|guy"
     r"|woman|man|couple|family|student|dealer\w*|friend|nephew|niece|cousin|colleague|neighbou?r|lady|lad|girl|boy"
     r"|stranger|collector|scrapyard|charity|auction|teenager)\b"
@@ -41,7 +43,7 @@ _PARTED = Pattern(
     r"|(?<!we )(?<!wij )(?:heeft|hebben) (?:\w+ ){0,5}(?:gekocht|meegenomen|overgenomen))\b"
 )
 """A thing has gone to somebody else."""
-_OWNS = Pattern(
+_OWNS = WordPattern(
     r"\b(?:i(?:'ve)?|we(?:'ve)?) (?:\w+ )?(?:have|got|own|drive|ride|keep|sail)\b|\b(?:i|we)'ve got\b|\b(?:my|our) \w+"
     r"|\b(?:ich|wir) (?:\w+ )?(?:habe|haben|fahre|fahren|besitze\w*)\b|\b(?:mein|unser)\w* \w+"
     r"|\b(?:j'ai|je roule|je conduis|nous avons|on a|je possede|mon|ma|notre)\b"
@@ -49,7 +51,7 @@ _OWNS = Pattern(
     r"|\b(?:tenho|temos|dirijo|conduzo|meu|minha|noss[oa])\b|\b(?:ik|wij|we) (?:heb|hebben|rijd|rijden|bezit\w*)\b"
     r"|\b(?:mijn|onze?)\b"
 )
-_ANIMAL = Pattern(
+_ANIMAL = WordPattern(
     r"\b(?:pets?|cats?|kitten|kitty|tomcat|dogs?|pupp(?:y|ies)|rabbits?|bunny|hamster|guinea pig|parrot|budgie|canary"
     r"|tortoise|turtle|pony|horse|mare|goldfish|gecko|ferret|hen|goat|katzen?|kater|hund\w*|kaninchen|hase|meerschwein"
     r"\w*|papagei|wellensittich|schildkrote|pferd|stute|pony|chats?|chatte|chaton|chiens?|chienne|lapins?|lapine"
@@ -59,13 +61,13 @@ _ANIMAL = Pattern(
     r"|tartaruga|jabuti|cavalo|egua|kat|poes|kater|hond(?:en|je)?|konijn|cavia|papegaai|parkiet|kanarie|schildpad"
     r"|paard|merrie)\b"
 )
-THE = Pattern(
+THE = WordPattern(
     r"\b(?:(?:the|my|our|der|die|das|den|mein\w{0,2}|unser\w{0,2}|le|la|mon|ma|notre|el|mi|nuestr[oa]|il|lo|mi[oa]"
     r"|nostr[oa]|o|a|meu|minha|noss[oa]|de|het|mijn|onze|ons) |l')(?:(?:poor|old|alte|arme|pauvre|pobre|povero|arme) )?"
     r"(?P<noun>[a-z-]{3,20})\b"
 )
 """Matches something that is taken for known, by the word for its kind."""
-_PASSED = Pattern(
+_PASSED = WordPattern(
     r"\b(?:died|is dead|passed|(?:say|said) (?:goodbye|our goodbyes|farewell)|put (?:\w+ ){1,3}(?:down|to sleep)"
     r"|didn't make it"
     r"|(?:crossed|over) the rainbow|no longer with us|lost (?:our|my|him|her)|we lost|i lost|last breath|buried"
@@ -89,18 +91,18 @@ _PASSED = Pattern(
     r"|er niet meer|heengegaan|begraven|verloren"
     r"|regenboogbrug)\b"
 )
-_BOTH = Pattern(
+_BOTH = WordPattern(
     r"\b(?:both|all (?:of|two|three|the)|beide|alle (?:beide|zwei|drei|meine|unsere)|les deux|tou(?:te)?s les|amb[oa]s"
     r"|l[oa]s dos|tutti e due|tutte e due|entramb[ie]|as duas|os dois|allebei|alle (?:twee|drie))\b"
 )
 """Says that two or more of a kind are meant, and no other's."""
-_AILS = Pattern(
+_AILS = WordPattern(
     r"allerg|allergi|alergi|intoler|asthm|asma\b|astma|hay ?fever|heuschnupfen|rhume des foins|hooikoorts|eczema|ekzem"
     r"|eczem|migra|emicrani|enxaquec|insomni|insonni|schlaflos|slapeloos|\brsi\b|tendin|sciati|ischias|reflux|anaemi"
     r"|anemi|acne|akne|psoria|vertigo|\bvertig|tinnitus|unvertraglich|phobi|fobi|hoogtevrees|angst vor|peur d|miedo a"
     r"|paura d|medo d|bang voor|afraid of|fear of"
 )
-_OVERCAME = Pattern(
+_OVERCAME = WordPattern(
     r"\b(?:outgrown|outgrew|gr[eo]wn? out"
     r"|(?:has|have|is|are|it's|'s) (?:gone|disappeared|vanished|cured|healed|cleared)"
     r"|disappeared|vanished|cleared up|went away|gone away|no (?:more )?trace of|rid of|been cured|am cured|free of"
@@ -116,7 +118,7 @@ _OVERCAME = Pattern(
     r"|\b(?:sumiu|sumiram|desaparec\w+|passou|curei|curad[oa]|foi embora|livre d\w+|venci)\b"
     r"|\b(?:verdwenen|genezen|overheen|over mijn (?:\w+ )?\w+ heen|weg|voorbij|kwijt|hersteld|mag (?:\w+ ){0,2}weer)\b"
 )
-_POST = Pattern(
+_POST = WordPattern(
     r"\bi(?:'ve|'m| have| just| recently)? (?:\w+ )?(?:start(?:ed|ing)?|beg[au]n|beginning) "
     r"(?:on |this |last )?(?:\w+ )?"
     r"(?:work(?:ing)? )?as (?:an? |the )?\w+"
@@ -137,7 +139,7 @@ _POST = Pattern(
     r"|job|werk)\b"
     r"|\baangenomen (?:als|bij)\b|\bwerk (?:ik )?(?:nu |sinds \w+ )?(?:als|bij) \w+"
 )
-_JOINS = Pattern(
+_JOINS = WordPattern(
     r"\b[Ii](?:['’](?:ve|m))?(?: have| am)?(?: just| recently| finally)? (?:start(?:ed|ing)|beg[au]n)"
     r"(?: (?:on|last|this|in) (?:the )?\w+| today| yesterday| work(?:ing)?| (?:a|my) new job)? (?:at|with|for)"
     r" (?:the )?(?P<en>[A-Z][\w&.-]+(?: [A-Z][\w&.-]+)*)"
@@ -151,11 +153,11 @@ _JOINS = Pattern(
     r"|\bik (?:ben|begon) (?:\w+ ){0,3}?(?:begonnen |gestart )?bij (?P<nl2>[A-ZÀ-Þ][\w&.-]+)"
 )
 """Says that its speaker has begun to work for what it names."""
-_STUDIES = Pattern(
+_STUDIES = WordPattern(
     r"(?i)\b(?:universi\w+|uni|college|school|academy|gym|club|hochschule|schule|université|école|universidad|escuela"
     r"|università|scuola|universidade|escola|universiteit)\b"
 )
-_SINCE_LEFT = Pattern(
+_SINCE_LEFT = WordPattern(
     r"(?i)\b(?:then|before|until|left|quit|moved|dann|bevor|gewechselt|gekündigt|puis|avant|ensuite|quitté|luego|antes"
     r"|después|dejé|poi|prima|lasciato|depois|deixei|daarna|voordat|vertrokken)\b"
 )
@@ -166,7 +168,7 @@ _ORGANISATION = (
     r"|boite|entreprise|banque|usine|mairie|empresa|banco|fabrica|oficina|escuela|hospital|ditta|azienda|banca|fabbrica"
     r"|scuola|loja|escola|bedrijf|kantoor|fabriek|gemeente|winkel|ziekenhuis)"
 )
-_WORKS = Pattern(
+_WORKS = WordPattern(
     r"\bi(?:'m| am) (?:an? |the )(?:\w+ ){0,3}?\w*(?:er|or|ist|ian|ant|ent|nurse|chef|cook|clerk|guard|maid|vet|pilot)"
     r" (?:at|in|for|with)\b|\bi work\b|\bi(?:'m| am) (?:working|employed)\b"
     r"|\bich bin [a-z]+ (?:in|bei|an|im|am) |\bje suis [a-z' -]{3,30} (?:dans|chez|a|au|en|pour) "
@@ -185,7 +187,7 @@ _WORKS = Pattern(
     rf"|\bainda estou n[oa] {_ORGANISATION}\b|\bik (?:zit|ben) nog (?:steeds )?bij (?:de|het) {_ORGANISATION}\b"
 )
 """Says what somebody's work is, with its place."""
-_BESIDE = Pattern(
+_BESIDE = WordPattern(
     r"\b(?:also|volunteer\w*|part-?time|on the side|second job|side job|evenings?|weekends?|hobby|nebenbei|ehrenamt\w*"
     r"|nebenjob|benevol\w*|a cote|voluntari\w*|volontari\w*|vrijwillig\w*|ernaast|auch|aussi|tambien|anche|tambem"
     r"|ook)\b"
@@ -196,21 +198,21 @@ _TALES = (
     r"(?:film|movie|book|story|novel|series|show|game|dream|buch|roman|serie|spiel|traum|livre|histoire|reve"
     r"|pelicula|libro|novela|sueno|romanzo|sogno|filme|livro|novela|sonho|boek|verhaal|droom)"
 )
-_NOT_DEAD = Pattern(
+_NOT_DEAD = WordPattern(
     r"\b(?:nearly|almost|beinahe|fast (?:\w+ )?gestorben|presque|a failli|casi|quasi|quase|bijna)\b"
     r"|\bdead (?:tired|asleep|set|serious|certain|easy|cute|clever|slow)\b"
     r"|\b(?:in|im|dans|en|nel|no|na) (?:(?:the|a|that|my|der|den|einem|le|un|mon|el|la|mi|il|mio|um|uma|de|het|een) )?"
     rf"(?:\w+ )?{_TALES}\b"
 )
 """Says that it has not come to it, or only in a story."""
-_IN_TALES = Pattern(rf"\b{_TALES}s?\b|\b(?:watched|watching|cinema|netflix|kino|bioscoop|episode|folge)\b")
-_ACQUIRED = Pattern(
+_IN_TALES = WordPattern(rf"\b{_TALES}s?\b|\b(?:watched|watching|cinema|netflix|kino|bioscoop|episode|folge)\b")
+_ACQUIRED = WordPattern(
     r"\b(?:i|we)(?:'ve)? (?:just |recently |finally )?(?:have |had )?(?:adopted|bought|got|rescued|took in)\b"
     r"|\b(?:adoptiert|gekauft|geholt|adopte|achete|compre|compramos|adottato|comprato|adotei|comprei|geadopteerd"
     r"|gekocht)\b"
 )
 """Says how the speaker came to have something."""
-_OWNS_ONE = Pattern(
+_OWNS_ONE = WordPattern(
     r"\b(?:i|we)(?:'ve)? (?:\w+ )?(?:have|got|own|keep|ride|adopted|bought|rescued)\b|\b(?:i|we)'ve got\b"
     r"|\b(?:my|our|mein\w*|unser\w*|mon|ma|notre|mi|nuestr[oa]|mi[oa]|nostr[oa]|meu|minha|noss[oa]|mijn|onze|ons) \w+"
     r"|\b(?:ich|wir) (?:\w+ )?(?:habe|haben)\b|\b(?:j'ai|nous avons|on a)\b|\b(?:tengo|tenemos|he|hemos)\b"
@@ -313,6 +315,7 @@ def recounts_by_order(old: Frame, new: Frame) -> bool:
     return bool(old.unnumbered & new.unnumbered)
 
 
+@lru_cache(maxsize=256)
 def tells_change(new: Frame) -> bool:
     """Return True if one of the rules here may hold for the statement, whatever the earlier one says."""
     said = new.plain

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
 
 from mnemic_language.endings.implicit_endings import works
 from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.frames.vocabulary import plain
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import WordPattern
 
-_LEFT = Pattern(
+_LEFT = WordPattern(
     r"\b(?:quit|left|lost|resigned from|walked out of|chucked in|packed in|jacked in|gave up|given up|am leaving|'m"
     r" leaving)"
     r" (?:my|the) (?:(?P<en>\w+) )?(?:job|work|position|post)\b"
@@ -52,13 +52,13 @@ _LEFT = Pattern(
     r" genomen\b|\bik (?:ben|werd) (?:\w+ ){0,2}(?:ontslagen|werkloos|met pensioen)\b|\bontslag (?:ingediend"
     r"|gekregen)\b"
 )
-_NOT_NOW = re.compile(
+_NOT_NOW = WordPattern(
     r"\b(?:nearly|almost|thinking of|considering|want to|might|going to|would|could|should|never|fast|beinahe|fast"
     r"|will|mochte"
     r"|presque|failli|veux|voudrais|casi|quiero|quisiera|quasi|voglio|vorrei|quase|quero|bijna|wil|zou)\b"
 )
 """Says that it has not come to it."""
-_BACKGROUND = re.compile(
+_BACKGROUND = WordPattern(
     r"\b(?:since|when|seit|seitdem|depuis que|quand|desde que|cuando|da quando|quando|sinds|toen) (?:\w+ ){0,2}$"
 )
 """Opens the clause in which a loss is mentioned as known already."""
@@ -68,6 +68,7 @@ _QUALIFIED = frozenset(
 )
 
 
+@lru_cache(maxsize=256)
 def leaves_work(new: Frame) -> bool:
     """Return True if the speaker says that they have left their work or lost it, or names what they have left."""
     found = _LEFT.search(new.plain)
@@ -132,9 +133,9 @@ def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
 
 _PRESENT = frozenset({"current", "new", "day", "whole", "full", "full-time", "stressful", "terrible"})
 """Words before a job that name no kind of it."""
-_GOT = re.compile(r"\b(?:got|found|landed|offered) (?:me )?(?:an?|my|the) (?:\w+ ){0,2}(?:job|position|post)\b")
+_GOT = WordPattern(r"\b(?:got|found|landed|offered) (?:me )?(?:an?|my|the) (?:\w+ ){0,2}(?:job|position|post)\b")
 """Matches the news of a job."""
-_OWN_BUSINESS = re.compile(
+_OWN_BUSINESS = WordPattern(
     r"\b(?:my|our|mein|unser|mon|notre|mi|nuestr[oa]|mio|mia|nostr[oa]|meu|minha|noss[oa]|mijn|onze)\w{0,2}"
     r" (?:\w+ )?(?:business|store|shop|studio|startup|company|firma|laden|geschaft|entreprise|boutique|magasin|negocio"
     r"|tienda|empresa|azienda|negozio|attivita|loja|bedrijf|zaak|winkel)\b"
@@ -144,7 +145,7 @@ _ENDS_THERE = (
     r"(?= *(?:$|[.,;!]| (?:last|this|in|on|yesterday|today|after|for good|because|and|[ld]etzte\w*|vor|im|en|le|la|el|"
     r"il|nel|em|no|vorige|afgelopen)\b))(?! (?:in|on|for|and|en) (?:an?|the|my|time|foot)\b)"
 )
-_LEFT_NAME = Pattern(
+_LEFT_NAME = WordPattern(
     rf"\b[Ii](?:['’]ve| have| just| finally|['’]ve (?:just|finally|now))? (?:quit|left|resigned from) (?:the )?"
     rf"(?P<en>{_NAME})"
     rf"{_ENDS_THERE}"
@@ -161,14 +162,14 @@ _LEFT_NAME = Pattern(
     rf"|\b[Ii]k ben (?:\w+ ){{0,2}}(?:weg|vertrokken|opgestapt) bij (?:de |het )?(?P<nl2>{_NAME})"
 )
 """Names what the speaker has left, in the letters of the text."""
-_WORKS_FOR = Pattern(
+_WORKS_FOR = WordPattern(
     r"\b(?:at|for|with|bei|beim|chez|alla|da|dalla|presso|na|no|pela|pelo|bij|employer:"
     r"|(?i:trabaj\w+|curro|emplead[oa]|contratad[oa]|estoy|sigo|llevo)(?: [a-zà-ÿ\d]+){0,4} en)"
     rf"(?: the| der| la| el| de| het)? (?P<name>{_NAME})"
 )
-_IN_PLACE = Pattern(rf"\b(?:in|à|a|en|em) (?P<name>{_NAME})")
+_IN_PLACE = WordPattern(rf"\b(?:in|à|a|en|em) (?P<name>{_NAME})")
 """Names a place in which something is."""
-_EMPLOYER = re.compile(
+_EMPLOYER = WordPattern(
     r"(?i:\b(?:at|from|with|for|by|bei|beim|chez|en|de|da|dalla|alla|na|no|pela|pelo|bij|door)) (?:the"
     r" )?[A-ZÀ-Þ][\w&.-]+"
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from mnemic_language.frames.frame_expressions import SHOWN
 from mnemic_language.frames.statement_frame import Frame
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import WordPattern
 
-_ON_CONDITION = Pattern(
+_ON_CONDITION = WordPattern(
     r"\A\W*(?:if|unless|whenever|only (?:if|when)|wenn|falls|si|cada vez que|siempre que|se|ogni volta che|sempre que"
     r"|als|(?:at|on|over|for|zu|an|uber|a|pour|en|por|per|no|na|met|tijdens|op) (?:the )?(?:christmas|easter|birthdays"
     r"|weddings"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from mnemic_language.text.german import AFTER_ORDINALS
+from mnemic_language.text.pattern import WordPattern
 
 TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['-][^\W\d_]+)*")
 NUMBERED = re.compile(r"(\d)(?:st|nd|rd|th|k|t|x|m)\b")
@@ -12,6 +13,10 @@ SENTENCE = re.compile(
     rf"(?<=[.!?…])(?!(?<=\d\.)\s(?:{AFTER_ORDINALS})\b)"
     r"[\s)]+|\n+|(?<=[;])\s+|(?:(?<!\s)\s+)?[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*"
 )
+ASCII_SENTENCE = re.compile(
+    rf"[\s)](?:(?<=[.!?][\s)])(?!(?<=\d\.\s)(?:{AFTER_ORDINALS})\b)[\s)]*|(?<=\n)\n*|(?<=;\s)\s*)"
+)
+"""The same for a text without other signs: it begins with what parts sentences, which is found faster."""
 DISPUTES = re.compile(
     r"\A\W*(?:(?:no|nope|nein|non|nee|nao)\b[,.]? )?"
     r"(?:(?:that|this|it)(?:'s| is| was) (?:all )?(?:not (?:true|right|correct)|wrong|false|incorrect|untrue)"
@@ -21,14 +26,14 @@ DISPUTES = re.compile(
 )
 """Matches the opening of a denial of what was said, in plain letters, and what parts it from the rest."""
 CLAUSE = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|aber|mais|pero|ma|mas|maar)\s)")
-ASKS = re.compile(
+ASKS = WordPattern(
     r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will"
     r"|how|what|whats|what's"
     r"|when|where|which|who|why|help|wie|was|wo|wer|wann|welche\w*|kann|konn\w*|gibt|tu|est-ce|quel\w*|comment|ou"
     r"|que|qué|cuál|cómo"
     r"|dónde|quién|puedes|che|cosa|come|dove|quale|puoi|qual|como|onde|podes|hoe|wat|waar|wie|kun|kan)\b[^,]*\?+$"
 )
-ASIDE = re.compile(
+ASIDE = WordPattern(
     r"(?i)[,;–—(-]\s*(?:(?:and )?(?:which|that|this|it) is |which's |it's |kind of |a bit |bit |how |quite |was |ce"
     r" qui est |c'est |lo cual es |es "
     r"|che è |è |o que é |é |wat |is |ist |das ist |schon |schön |ganz |ziemlich |sehr |très |muy |molto |muito |best "
@@ -49,13 +54,13 @@ ASIDE = re.compile(
 ORDERS = re.compile(
     r"(?i)^\W*(?:can|could|would|will) (?:you|we) (?:please )?(?:switch|change|move|make|stop|use|put|set|go)\b"
 )
-QUOTED = re.compile(
+QUOTED = WordPattern(
     r"\"[^\"\n]{8,2000}\"|“[^“”]{8,2000}”|«[^«»]{8,2000}»|„[^“”]{8,2000}[“”]|```.{0,4000}?```"
     r"|(?<![\w'])'(?!s\b)\w(?:[^'\n]|(?<=\w)'(?=\w)){8,400}'(?![\w'])",
     re.DOTALL,
 )
 ENDINGS = ("ing", "ies", "ed", "es", "en", "er", "s", "e", "a", "o", "i", "n")
-BORN = re.compile(
+BORN = WordPattern(
     r"\b(?:was born|were born|gave birth|is born|geboren|zur welt gekommen"
     r"|(?:got|have|had|welcomed|expecting) (?:our|my) [a-z]+ (?:grand)?(?:baby|child|kid|son|daughter|nephew|niece)"
     r"|(?:got|have|had|welcomed|expecting) an? (?:second|third|fourth|fifth) (?:grand)?(?:baby|child|kid|son|daughter)"
@@ -83,26 +88,26 @@ BORN = re.compile(
     r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is|is [a-z]+ geboren"
     r"|is geboren)\b"
 )
-JEST = re.compile(
+JEST = WordPattern(
     r"\b(?:(?:just |only |i'm |totally )?(?:kidding|joking)|jk|just an? joke|(?:war |das war )?(?:nur )?(?:ein )?"
     r"(?:kleiner )?(?:scherz|spass)|je (?:blague|plaisante|rigole)|c'(?:est|etait) une (?:blague|plaisanterie)"
     r"|(?:es|era) (?:una )?broma|scherzo|scherzavo|sto scherzando|(?:(?:e|era) )?(?:brincadeira|piada)"
     r"|estou a brincar|grapje|geintje)\W*$"
 )
 """At the end of a sentence: takes all of it back."""
-UNREAL_MOOD = re.compile(
+UNREAL_MOOD = WordPattern(
     r"\A\W*(?:(?:se|si) (?:[\w']+ ){0,4}?(?!spesso\b|passe\b|desse\b)\w{2,20}(?:ass|ess|iss)(?:ero|[ei](?:mo)?|em)\b"
     r"|si (?:[\w']+ ){0,4}?\w{2,20}(?:ara|iera|iese|iesen|ieran|aran)\b"
     r"|si (?:[\w']+ ){1,5}?\w{2,20}(?:ait|aient)\b|als .{2,80}\bzou(?:den)?\b|if .{2,80}\b(?:would|were to|'d)\b)"
 )
 """Matches a supposition, in plain letters, by the mood of its verb: "Se le Poste chiudessero la filiale"."""
-STANDING_WISH = re.compile(
+STANDING_WISH = WordPattern(
     r"\b(?:i'd|we'd|(?:i|we) would) (?:like|prefer) (?=(?:my|our|all|every)\b)"
     r"|\b(?:je voudrais|j'aimerais) (?=(?:mes|mon|ma|tous|toutes)\b)"
     r"|\b(?:vorrei|gostaria d[eo]s?|quisiera) (?=(?:le|i|gli|la|il|os|as|las|los|mis|meus|minhas)\b)"
 )
 """Matches a wish for one's own things, which lasts: "I'd like my invoices by post"."""
-BYGONE = re.compile(
+BYGONE = WordPattern(
     r"\bbefore (?:i|we) (?:met|knew|had|got|came|married|moved)\b|\bback (?:in (?:19|20)\d\d|when|in the day)\b"
     r"|\bwhen (?:i|we) (?:was|were) (?:small|young|little|a (?:kid|child|boy|girl|student)"
     r"|at (?:school|university|college))\b"
@@ -123,9 +128,9 @@ PAST = re.compile(
     r"|ran|bought|sold|wrote|read|won|lost|ate|sent|brought|heard|spent|learned|learnt"
     r"|(?!(?:need|feed|speed|indeed|seed|breed|bleed|exceed|proceed|wed|bed|red|shed)\b)[a-z]{2,}ed)\b(?!')"
 )
-GERMAN_PAST = re.compile(r"(?i)\b(?:wurden?|hatten?|konnten?)\b")
+GERMAN_PAST = WordPattern(r"(?i)\b(?:wurden?|hatten?|konnten?)\b")
 """Without their accents the forms of what is unreal ("würde") read like these, which tell what was."""
-SINCE_NOW = re.compile(
+SINCE_NOW = WordPattern(
     r"\b(?:as of|since|from|starting|seit|ab|depuis|desde|da|vanaf|sinds)"
     r" (?:this|dies\w+|ce|cette|est[ea]|quest[oa]|deze)\b"
 )
@@ -151,7 +156,7 @@ AMENDS = re.compile(
     r"\b,?\s*(?P<value>.*)"
 )
 """An opening that puts another value in the place of the one before, also of a row: "make that the fifth floor"."""
-TO_ORDINAL = re.compile(
+TO_ORDINAL = WordPattern(
     r"\b(?:to|into|auf|in|zu[mr]?|au|a|al|alla|para|naar)"
     r" (?:the |den |die |das |dem |der |la |le |el |il |o |de |het )?"
     r"(?:second|third|fourth|fifth|sixth|zweit|dritt|viert|funft|sechst|deuxieme|troisieme|quatrieme|cinquieme|sixieme"
@@ -159,14 +164,14 @@ TO_ORDINAL = re.compile(
     r"|primer|prim[oa])"
 )
 """A move from one of a row to another: "our office has moved to the sixth floor"."""
-TOTAL = re.compile(
+TOTAL = WordPattern(
     r"\b(\d{1,6}|[a-z]{2,12}) (?:altogether|in total|all in all|of us|insgesamt|en tout|en total|in totale|ao todo"
     r"|in totaal)\b"
     r"|\b(?:that makes|that's|das macht|das sind(?: jetzt| nun)?|ca fait|avec ca on en est a|ya son|con este son"
     r"|con questo sono|siamo a|com este sao|ja sao|dat maakt|dat zijn er(?: nu)?) (\d{1,6}|[a-z]{2,12})\b"
 )
 _DAY = "segunda|terca|quarta|quinta|sexta"
-WEEKDAY_ALONE = re.compile(
+WEEKDAY_ALONE = WordPattern(
     rf"\b({_DAY})s?-feiras?\b|(?:(?<=\b[nd]a )|(?<=\bpara )|(?<=\bas )|(?<=\b[dn]as ))({_DAY})s?"
     r"(?=\W*$|[.,;!?]| (?:as|que vem|passada|de manha|a tarde|a noite|em vez|faco|tenho|ja|agora)\b)"
 )
@@ -186,17 +191,17 @@ ORDINALS = {
     )
     for word in words.split()
 }
-TOO_MUCH = re.compile(r"\btoo (?!and\b|but\b|so\b|now\b|because\b)(?=[a-z])")
+TOO_MUCH = WordPattern(r"\btoo (?!and\b|but\b|so\b|now\b|because\b)(?=[a-z])")
 """Before a word it says how much ("too busy"), and adds nothing."""
-DUTCH = re.compile(r"\b(?:ik|wij|mijn|onze|het|een|niet|geen|zijn|wordt|hebben)\b")
-NIECE = re.compile(r"(?i)\b(mijn|onze|jouw|haar|zijn|een|de) nicht\b")
+DUTCH = WordPattern(r"\b(?:ik|wij|mijn|onze|het|een|niet|geen|zijn|wordt|hebben)\b")
+NIECE = WordPattern(r"(?i)\b(mijn|onze|jouw|haar|zijn|een|de) nicht\b")
 """The Dutch niece; the word alone is the German "not"."""
-PRESENT = re.compile(
+PRESENT = WordPattern(
     r"\b(?:am|is|are|i'm|we're|he's|she's|it's|i've|have|has|live|lives|work|works|use|uses|like|love|prefer|always"
     r"|every|never|usually|drive|take|takes|eat"
     r"|drink|play|speak|need|needs|want|wants|own|rent|do|does|don't|doesn't|can't|won't)\b"
 )
-NOT_ENDED = re.compile(
+NOT_ENDED = WordPattern(
     r"\b(?:don't|do not|never|not|didn't|did not|won't|haven't|isn't|nicht|pas|nunca|non|nao|niet)"
     r" (?:ever |even |be |gonna |going to )?(?:quit\w*|giv\w+ up|stop\w*|cancel\w*|sold|sell\w*"
     r"|left|leav\w+|moved|moving|changed|switch\w*)"
@@ -209,7 +214,7 @@ OFF_IT = re.compile(
     r"\w+(?: \w+)?(?=\W*\Z|[!.,;])"
 )
 """Says without a word for its speaker that they no longer take something: "Off the statins!"."""
-NOT_MEANT = re.compile(
+NOT_MEANT = WordPattern(
     r"\bsorry (?:to (?:hear|see|tell|say|bother)|(?:for|about) your|you\b|i (?:haven't|wasn't|couldn't|missed|was))"
     r"|\bgone (?:on|to|through|for|camping|fishing|swimming|hiking|skiing|shopping|diving|surfing|climbing|dancing)\b"
     r"|\b(?:you're|you are|they're|they are|he's|he is|she's|she is) (?:so |just |all |both )?wrong\b"
@@ -245,13 +250,17 @@ NOT_MEANT = re.compile(
     r"|\b(?:when|whenever|once|before|until|every time) (?:i|we|you|they|it)(?:'ve)? (?:ever |have )?r[au]ns? out\b"
 )
 """Comfort, blame of others and set phrases: in them the words for a mistake or an end say nothing of one."""
-CALLED = re.compile(
+_GREETING = (
     r"(?:^|(?<=[.!?]\s)|(?<=\n))\W{0,3}(?i:hey|hi|hello|thanks|thank you|yeah|yep|yup|wow|woah|whoa|woohoo|congrats"
     r"|cool|oh|haha|hallo|danke|merci|salut|hola|gracias|ciao|grazie|ol[aá]|obrigad[oa]|hoi|bedankt)\b[,!]?\s{1,3}"
     r"[A-Z][\w'’-]{1,20}(?=[,!.])"
-    r"|(?<=[a-z]{3})(?<!wait)(?<!Wait)(?<!orry)(?<!meant)(?<!not),\s[A-Z][\w'’-]{1,20}(?=!)|(?:(?<=\bthat)"
-    r"|(?<=\bthis)|(?<=\byou)),\s[A-Z][\w'’-]{1,20}(?=[.?])"
 )
+CALLED_OUT = re.compile(
+    r",(?:(?<=[a-z]{3},)(?<!wait,)(?<!Wait,)(?<!orry,)(?<!meant,)(?<!not,)\s[A-Z][\w'’-]{1,20}(?=!)"
+    r"|(?:(?<=\bthat,)|(?<=\bthis,)|(?<=\byou,))\s[A-Z][\w'’-]{1,20}(?=[.?]))"
+)
+GREETED = WordPattern(_GREETING)
+CALLED = re.compile(rf"{_GREETING}|{CALLED_OUT.pattern}")
 """The name of the one who is spoken to: after a greeting or thanks, or at the end of what is called out."""
 IS = re.compile(
     r"\A\W*+(?:(?:actually|eigentlich|korrektur|correction|en fait|en realidad|in realta|na verdade|eigenlijk|sorry"
@@ -260,39 +269,39 @@ IS = re.compile(
     r"([^.,;]{2,60}?)(?:\s(?:is|are|was|will be|takes place|costs"
     r"|betragt|kostet|coute|cuesta|costa|custa|kost|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
 )
-ALLOWED = re.compile(r",\s(?:the |die |der |das |les? |la )?([^\W_]{3,30}) (?:is|are) (?:fine|ok|okay|no problem)\b")
+ALLOWED = WordPattern(r",\s(?:the |die |der |das |les? |la )?([^\W_]{3,30}) (?:is|are) (?:fine|ok|okay|no problem)\b")
 """A thing that a correction says is no matter: "I'm allergic to sesame, mustard is fine"."""
-DENIED = re.compile(
+DENIED = WordPattern(
     r"\b(?:not|instead of|rather than|isn't|wasn't|aren't|nicht|statt|pas|au lieu d(?:e|u|es)|plutot que|no|en vez del?"
     r"|en lugar del?|non|invece d(?:i|el|ella)|al posto d(?:i|el|ella)|nao|em vez d(?:e|o|a)|niet|in plaats van)\s+"
     r"(?:(?:the|in|at|on|an?|der|die|das|den|le|la|les|el|los|il|o|os|de|het)\s+)?([^\W_](?:[\w.:/-]*\w)?)"
 )
-NOT = re.compile(
+NOT = WordPattern(
     r"\b(?:no|not(?! (?:so |too |that )?(?:long ago|only|just)\b)"
     r"|never|none|without|\w+n't|cannot|kein\w*|nicht|nie|ohne|pas|jamais|sans|nunca|sin|non|mai|senza|nao|sem"
     r"|niet|geen|nooit|zonder)\b"
 )
 _IN_THE = re.compile(r"(?<=\w )no(?= \w)")
 """The Portuguese "in the", within a sentence; elsewhere the word denies."""
-_PORTUGUESE = re.compile(
+_PORTUGUESE = WordPattern(
     r"\b(?:o|os|eu|ao|aos|do|dos|da|das|meu|minha|um|uma|moro|moramos|prefiro|trabalho|estou|gosto|nasci|estudo|fico|vou"
     r"|vivo)\b"
 )
-_UNLIKE_PORTUGUESE = re.compile(r"\b(?:i|the|my|is|are|el|la|los|las|yo|me|mi|una|en|il|lo|non|ho)\b")
+_UNLIKE_PORTUGUESE = WordPattern(r"\b(?:i|the|my|is|are|el|la|los|las|yo|me|mi|una|en|il|lo|non|ho)\b")
 """Words of English, Spanish and Italian that Portuguese does not have, in sentences with "no"."""
-YOU = re.compile(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
+YOU = WordPattern(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
 HEAD = re.compile(
     r"\A\W*+([^.,;:!?]{2,60}?)\s(?:is|are|was|were|starts?|begins?|ends?|opens?|closes?|ist|sind|war|beginnt|est"
     r"|sont|commence"
     r"|es|son|empieza|e|sono|sao|inizia|comeca|zijn|begint)\s"
 )
-ONE_OF = re.compile(
+ONE_OF = WordPattern(
     r"\b(?:one of|einer? (?:der|meiner)|eines (?:der|meiner)|une? de(?:s| mes| nos)|un[oa] de (?:l[oa]s|mis)"
     r"|un[oa] dei|un[oa] delle"
     r"|uma? d[oa]s|een van)\b"
 )
 """Says that there are several, and counts none: "one of my favourite films"."""
-SHOWN = re.compile(
+SHOWN = WordPattern(
     r"\b(?:this|that|these|those) (?:isn't|is not|is no|aren't|are not|wasn't|was not|weren't) (?:an?|the)\b"
 )
 """Denies that something which is shown is what it seems."""
@@ -304,7 +313,7 @@ MEASURES = frozenset(
 )
 """Verbs before an amount: after any other word of content a number is rather part of a name ("parcel 24")."""
 IMPERSONAL = frozenset({"they", "ils", "eles", "ze"})
-SPELT = re.compile(
+SPELT = WordPattern(
     r"\b(?:with|mit|avec|con|com|met) (?:just )?(?:one|an?|two|double|ein|einem|zwei|doppel|un|une|deux|una|dos|doble"
     r"|due|doppia|um|dois|een|twee|dubbele?) [a-z](?:'?s)?(?!\w)"
 )

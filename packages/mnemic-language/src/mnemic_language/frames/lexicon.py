@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import Pattern, WordCache
 
 _RUN = re.compile(r"\w+")
 _LITERAL = re.compile(r"[a-z]+(?:[ '-][a-z]+)*")
@@ -33,10 +33,18 @@ class Branch(NamedTuple):
 
     marks: Sequence[Mark]
     pattern: Pattern
+    letters: Sequence[str] = ()
+    """Letters that are in every match, all of them: looked for first, which takes a fraction of the search."""
 
 
 _Place = tuple[str, int]
 """Name of an expression, and the number of one of its alternatives."""
+
+
+@lru_cache(maxsize=256)
+def _runs(text: str) -> frozenset[str]:
+    """Return the words of a text, which several lists are looked for in."""
+    return frozenset(_RUN.findall(text))
 
 
 class Lexicon:
@@ -45,7 +53,7 @@ class Lexicon:
     def __init__(self, expressions: Mapping[str, Pattern], branches: Mapping[str, Sequence[Branch]]) -> None:
         self.expressions = expressions
         self._branches = branches
-        self._named = lru_cache(maxsize=16384)(self._marked)
+        self._named = WordCache(self._marked)
         self._always: set[_Place] = set()
         self._digits: set[_Place] = set()
         self._whole: dict[str, set[_Place]] = {}
@@ -65,10 +73,11 @@ class Lexicon:
 
     def likely(self, text: str) -> set[str]:
         """Return the names of those that may be in `text`, and perhaps of some that are not."""
-        return {name for name, _ in self._places(text)}
+        places, has = self._places(text), text.__contains__
+        return {name for name, number in places if all(map(has, self._branches[name][number].letters))}
 
     def _places(self, text: str) -> set[_Place]:
-        return self._always.union(*map(self._named, set(_RUN.findall(text))))
+        return self._always.union(*map(self._named.__getitem__, _runs(text)))
 
     def _marked(self, run: str) -> frozenset[_Place]:
         """Return the alternatives that have a mark in this word."""
@@ -83,7 +92,10 @@ class Lexicon:
         """
         found: set[str] = set()
         for name, number in self._places(text):
-            if name not in found and self._branches[name][number].pattern.search(text):
+            if name in found:
+                continue
+            _, pattern, letters = self._branches[name][number]
+            if all(map(text.__contains__, letters)) and pattern.search(text):
                 found.add(name)
         return frozenset(found)
 
@@ -92,6 +104,11 @@ def mark_of_phrase(phrase: str) -> Mark:
     """Return the longest word that every match of a phrase with wildcards contains (`give* up`, `* not`)."""
     marks = [Mark(run, whole=not word.endswith(f"{run}*")) for word in phrase.split(" ") for run in _RUN.findall(word)]
     return max(marks, key=lambda mark: len(mark.letters), default=Mark(_ANYWHERE))
+
+
+def letters_of_phrase(phrase: str) -> list[str]:
+    """Return the letters that every match of a phrase with wildcards contains, word by word."""
+    return [letters for word in phrase.split(" ") if (letters := word.removesuffix("*"))]
 
 
 def branches_of_pattern(pattern: str) -> list[Branch]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from mnemic_language.frames.frame_expressions import (
+    ASCII_SENTENCE,
+    ASIDE,
     ASKS,
+    CALLED_OUT,
     CLAUSE,
     GERMAN_PAST,
+    GREETED,
     JEST,
     NIECE,
     ORDERS,
+    QUOTED,
+    SENTENCE,
     STANDING_WISH,
     UNREAL_MOOD,
 )
-from mnemic_language.frames.vocabulary import cue_words_for, plain
+from mnemic_language.frames.vocabulary import cue_words_for, plain, unreal_words
+from mnemic_language.text.pattern import WordPatterns
 
 LONGEST_JEST = 5
 """Words of a sentence that does nothing but take back the one before it."""
@@ -28,10 +33,33 @@ def stated_until(text: str) -> int:
     return len(said) if text.startswith(said) else 0
 
 
-def said_in(sentences: Iterable[str]) -> tuple[str, ...]:
-    """Return what sentences state. One that is but a jest ("Just kidding!") takes back the one before it."""
+def states_all(text: str) -> bool:
+    """Return True if every sentence of a text states something, and all of it: no word of it asks, jests, quotes, calls
+    somebody or says what is unreal. A look at its words at once; False for a text beyond ASCII, which is looked at
+    step by step.
+    """
+    if "?" in text or not text.isascii() or CALLED_OUT.search(text) is not None:
+        return False
+    low = text.lower()
+    return _OTHERWISE.are_absent(low) and not unreal_words().likely(low)
+
+
+_OTHERWISE = WordPatterns((QUOTED, GREETED, ASIDE, JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST, NIECE))
+"""Expressions for what is not stated, or not in these words."""
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text."""
+    parts = (ASCII_SENTENCE if text.isascii() else SENTENCE).split(text)
+    return tuple([one for part in parts if part and (one := part.strip())])
+
+
+def said_in(text: str) -> tuple[str, ...]:
+    """Return what the sentences of a text state. One that is but a jest ("Just kidding!") takes back the one before
+    it.
+    """
     found: list[str] = []
-    for sentence in sentences:
+    for sentence in sentences_of(text):
         if len(sentence.split()) <= LONGEST_JEST and JEST.search(plain(sentence)):
             found = found[:-1]
         elif (part := stated(sentence)) and (said := real(part)):

@@ -7,8 +7,9 @@ lists lack are left to the vectors: a frame is one input of `change_classifier`,
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from mnemic_language.frames.frame_expressions import (
     ALLOWED,
@@ -17,11 +18,12 @@ from mnemic_language.frames.frame_expressions import (
     BORN,
     BYGONE,
     CALLED,
+    CALLED_OUT,
     CONDITION,
     DENIED,
     DISPUTES,
     DUTCH,
-    ENDINGS,
+    GREETED,
     HEAD,
     IMPERSONAL,
     IS,
@@ -35,7 +37,6 @@ from mnemic_language.frames.frame_expressions import (
     PAST,
     PRESENT,
     QUOTED,
-    SENTENCE,
     SIDED,
     SINCE_NOW,
     SPELT,
@@ -47,19 +48,22 @@ from mnemic_language.frames.frame_expressions import (
     YOU,
     is_negated,
 )
-from mnemic_language.frames.stated_part import said_in
+from mnemic_language.frames.stated_part import said_in, sentences_of, states_all
 from mnemic_language.frames.vocabulary import (
-    MEMBERS,
     attribute_words,
     cue_words_for,
     feeling_words,
     foreign_in_english,
+    members_of,
     person_words,
     plain,
-    same_relation,
     value_sorts,
     word_classes,
 )
+from mnemic_language.frames.word_stems import relation_stems, stem
+from mnemic_language.text.lazy_property import lazy_property
+
+__all__ = ["LONGEST", "Frame", "about_a_name", "relation_stems", "stem"]
 
 LONGEST = 4_000  # characters of a text that are looked at
 SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
@@ -76,29 +80,11 @@ _one_of_each = lru_cache(maxsize=65536)(str)
 """Returns a word as the object that other texts share: the words of thousands of texts that are kept are the same."""
 
 
-@lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """Return a word cut to what its inflections share, roughly and in any of the languages."""
-    word = same_relation().get(word := word.removesuffix("'s"), word)
-    if not person_words()["relations"].isdisjoint((word, word.removesuffix("s"))):  # "hermano" is not "hermana"
-        return word.removesuffix("s")
-    for ending in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)]
-            break
-    else:
-        return word[:7]
-    if ending == "s" and len(word) > 3 and word[-1] in "aeio":  # "emojis" as "emoji"
-        word = word[:-1]
-    if len(word) >= 4 and word[-1] == word[-2]:
-        word = word[:-1]
-    return word[:7]
-
-
 @lru_cache(maxsize=1)
-def relation_stems() -> frozenset[str]:
-    """Return the stems of the words for people by their relation to the speaker."""
-    return frozenset(map(stem, person_words()["relations"]))
+def _no_occasions() -> frozenset[str]:
+    """Return the words that qualify no occasion."""
+    empty: frozenset[str] = word_classes()["empty"]
+    return (empty - _OCCASIONS).union(word_classes()["numbers"])
 
 
 @dataclass(frozen=True)
@@ -107,64 +93,77 @@ class Frame:
 
     text: str
 
-    @cached_property
+    @lazy_property
     def said(self) -> tuple[str, ...]:
         """Its sentences that state something: no question, nothing quoted, nothing unreal."""
-        body = ASIDE.sub("", CALLED.sub(" ", QUOTED.sub(" ", self.text[:LONGEST])))
-        return said_in(part.strip() for part in SENTENCE.split(body) if part and part.strip())
+        body = self.text[:LONGEST]
+        if states_all(body):
+            return sentences_of(body)
+        body = QUOTED.sub(" ", body)
+        body = (CALLED_OUT if GREETED.is_absent(body) else CALLED).sub(" ", body)
+        return said_in(ASIDE.sub("", body))
 
-    @cached_property
+    @lazy_property
     def plain(self) -> str:
         """Text that it states, in lower case and without accents."""
         return WEEKDAY_ALONE.sub(lambda day: f"{day[1] or day[2]}feira", plain(" . ".join(self.said)))
 
-    @cached_property
+    @lazy_property
     def tokens(self) -> tuple[str, ...]:
         """Words and numbers that the text states, in order."""
         return tuple(map(_one_of_each, TOKEN.findall(NUMBERED.sub(r"\1 ", self.plain))))
 
-    @cached_property
+    @lazy_property
     def numbers(self) -> frozenset[str]:
         """Its numbers, also where they are words."""
         classes = word_classes()["numbers"]
         found = {token.replace(",", "") for token in self.tokens if token[0].isdigit()}
-        tokens = TOKEN.findall(ONE_OF.sub(" ", self.plain))
+        counting = ONE_OF.sub(" ", self.plain)
+        tokens = self.tokens if counting == self.plain else TOKEN.findall(counting)
         spelt = {token for token in tokens if token in classes and stem(token) not in self.names}  # "Otto"
         return frozenset(found | {str(classes[token]) for token in spelt})
 
-    @cached_property
+    @lazy_property
     def stems(self) -> frozenset[str]:
         """The stems of its words of content, and its numbers."""
-        empty = word_classes()["empty"] - self.named_as_words
-        return frozenset(stem(token) for token in self.tokens if token not in empty and len(token) > 1)
+        empty = self._empty
+        return frozenset([stem(token) for token in self.tokens if token not in empty and len(token) > 1])
 
-    @cached_property
+    @lazy_property
+    def _empty(self) -> frozenset[str]:
+        """Words without content, but for those that are names here."""
+        empty: frozenset[str] = word_classes()["empty"]
+        return empty - self.named_as_words if self.named_as_words else empty
+
+    @lazy_property
     def named_as_words(self) -> frozenset[str]:
         """Names in an English sentence that are words without content elsewhere: "the Plus plan", "Los Angeles"."""
         foreign = foreign_in_english(self.tokens)
+        if not foreign:
+            return foreign
         words = {word for part in self.said for word in re.findall(r"[^\W_]+", part)[1:]}
         return frozenset(plain(word) for word in words if word[0].isupper() and plain(word) in foreign)
 
-    @cached_property
+    @lazy_property
     def totals(self) -> frozenset[str]:
         """Numbers that it says there are in all: "so five altogether"."""
         classes = word_classes()["numbers"]
         found = (str(classes.get(word, word)) for pair in TOTAL.findall(self.plain) for word in pair)
         return frozenset(number for number in found if number.isdigit())
 
-    @cached_property
+    @lazy_property
     def ordinals(self) -> frozenset[str]:
         """Its ordinal numbers in words: "a third nephew"."""
         return frozenset(ORDINALS[token] for token in self.tokens if token in ORDINALS)
 
-    @cached_property
+    @lazy_property
     def unnumbered(self) -> frozenset[str]:
         """The stems of its words of content without its numbers."""
         words = word_classes()
         fields = {stem(token) for token in self.tokens if token[0].isdigit() or token in words["numbers"]}
         return self.stems - fields
 
-    @cached_property
+    @lazy_property
     def counted(self) -> frozenset[str]:
         """Stems of the words after its numbers: the counted thing or the unit. After a content word a number is more
         likely part of a name ("parcel 24 goes ..."), and nothing is counted.
@@ -177,28 +176,28 @@ class Frame:
             return frozenset()
         return frozenset(stem(word) for _, _, word in numbered if word not in words["empty"] and len(word) > 1)
 
-    @cached_property
+    @lazy_property
     def names(self) -> frozenset[str]:
         """Stems of names: capitalised words that do not begin a sentence."""
         found = set()
         for part in self.said:
             words = _WORD.findall(part)
             called = [plain(word) for word in words[1:] if word[0].isupper()]
-            found |= {stem(word) for word in called if word not in word_classes()["empty"] - self.named_as_words}
+            found |= {stem(word) for word in called if word not in self._empty}
         return frozenset(found)
 
-    @cached_property
+    @lazy_property
     def denied(self) -> frozenset[str]:
         """Stems of what the text denies or replaces ("Savona, not Genoa", "tea instead of coffee")."""
         matches = [*DENIED.findall(self.plain), *ALLOWED.findall(self.plain)]
         return frozenset(stem(word) for word in matches if word not in word_classes()["empty"])
 
-    @cached_property
+    @lazy_property
     def negated(self) -> bool:
         """True if a word of it denies something."""
         return is_negated(self.plain)
 
-    @cached_property
+    @lazy_property
     def called(self) -> frozenset[str]:
         """Its names and longer numbers as they are spelled, in lower case: what one may misspell. A capital at the
         beginning of a longer sentence is no sign of a name, unless a verb follows.
@@ -211,12 +210,12 @@ class Frame:
             names |= {word for word in words if word.isdigit() and len(word) >= LONG_NUMBER}
         return frozenset(names - word_classes()["empty"])
 
-    @cached_property
+    @lazy_property
     def called_stems(self) -> frozenset[str]:
         """The stems of `called`."""
         return frozenset(map(stem, self.called))
 
-    @cached_property
+    @lazy_property
     def feeling(self) -> tuple[str, frozenset[str]]:
         """The sign of a like or dislike (`likes`, `dislikes` or nothing), and the stems of its object."""
         kinds = feeling_words()
@@ -229,7 +228,7 @@ class Frame:
                 break
         return "", frozenset()
 
-    @cached_property
+    @lazy_property
     def theme(self) -> frozenset[str]:
         """Stems of the value that the text gives one thing ("the budget is 20k")."""
         found = IS.match(self.plain)
@@ -238,23 +237,22 @@ class Frame:
         empty = word_classes()["empty"]
         return frozenset(stem(token) for token in TOKEN.findall(found[1]) if token not in empty and len(token) > 1)
 
-    @cached_property
+    @lazy_property
     def undisputed(self) -> Frame:
         """The frame without an opening that only disputes what was said before: "That's wrong, my name is Ines"."""
         opening = DISPUTES.match(self.plain)
         return self if opening is None else Frame(self.plain[opening.end() :])
 
-    @cached_property
-    def head(self) -> dict[str, frozenset[int]]:
+    @lazy_property
+    def head(self) -> Mapping[str, frozenset[int]]:
         """The members of each class of words that it names before its first verb: "Tuesday's class" in "Tuesday's class
         is at 10".
         """
         found = HEAD.match(self.plain)
         tokens = [token.removesuffix("'s") for token in TOKEN.findall(found[1])] if found else []
-        words = word_classes()
-        return {name: frozenset(words[name][token] for token in tokens if token in words[name]) for name in MEMBERS}
+        return members_of(tokens)
 
-    @cached_property
+    @lazy_property
     def cues(self) -> frozenset[str]:
         """References to earlier statements: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
         result = NOT_MEANT.sub(" ", NOT_ENDED.sub(" ", self.plain))
@@ -273,17 +271,17 @@ class Frame:
         """True if a word of it is for the speaker."""
         return not (person_words()["self"] | person_words()["possessive"]).isdisjoint(self.tokens)
 
-    @cached_property
+    @lazy_property
     def turns(self) -> bool:
         """True if a word of it says that something has changed."""
         return not self.cues.isdisjoint(TURNS)
 
-    @cached_property
+    @lazy_property
     def bears_child(self) -> bool:
         """True if the text reports a birth."""
         return BORN.search(self.plain) is not None
 
-    @cached_property
+    @lazy_property
     def silent(self) -> bool:
         """True if the text supersedes nothing unless it contradicts something: it has no cue for a change, denies
         nothing, assigns no value, counts nothing, reports neither a feeling nor a birth, and is no bare correction.
@@ -294,7 +292,7 @@ class Frame:
         ) or AMENDS.match(self.plain)
         return not (cued or valued or self.feeling[1] or self.bears_child)
 
-    @cached_property
+    @lazy_property
     def event(self) -> bool:
         """True if the text reports a single event rather than a state."""
         said = self.plain
@@ -302,24 +300,24 @@ class Frame:
             return False
         return bool(PAST.search(said)) and not PRESENT.search(said)
 
-    @cached_property
+    @lazy_property
     def bygone(self) -> bool:
         """True if the text announces an old story: "before I met Petra I was engaged"."""
         return self.event and BYGONE.search(self.plain) is not None
 
-    @cached_property
+    @lazy_property
     def conditions(self) -> frozenset[tuple[str, str]]:
         """Occasions that the text is limited to, each as a noun and its qualifier: "on night flights"."""
-        skipped = word_classes()["numbers"].keys() | (word_classes()["empty"] - _OCCASIONS)
         found = CONDITION.findall(self.plain)
-        return frozenset((stem(noun), stem(which)) for which, noun in found if not {which, noun} & skipped)
+        pairs = [pair for pair in found if _no_occasions().isdisjoint(pair)]
+        return frozenset([(stem(noun), stem(which)) for which, noun in pairs])
 
-    @cached_property
+    @lazy_property
     def addresses(self) -> bool:
         """True if it is about the one who is spoken to, as praise and good wishes are."""
         return bool(YOU.search(self.plain)) and self.subject != "self"
 
-    @cached_property
+    @lazy_property
     def attributes(self) -> frozenset[str]:
         """Attributes to which the text assigns a value or a change."""
         return attribute_words().found(self.plain)
@@ -329,7 +327,7 @@ class Frame:
         result = attribute_words().expressions[name]
         return frozenset(m[0] for m in result.finditer(self.plain)) if name in _VALUED else None
 
-    @cached_property
+    @lazy_property
     def sorts(self) -> dict[str, frozenset[int]]:
         """Members of exclusive value classes that the text names, by class; classes without a member are left out."""
         words, numbered = value_sorts()
@@ -340,7 +338,7 @@ class Frame:
         """Return the members of a sort of values (`currencies`, `classes` ...) that it names."""
         return self.sorts.get(name, frozenset())
 
-    @cached_property
+    @lazy_property
     def subject(self) -> str:
         """Person it is about: `self`, `other:<relation>`, `name:<stem>`, or nothing that shows."""
         for part in self.said:
@@ -349,7 +347,7 @@ class Frame:
                 return found
         return ""
 
-    @cached_property
+    @lazy_property
     def relations(self) -> frozenset[str]:
         """Words for people by their relation to the speaker, anywhere in the text."""
         return frozenset(
@@ -358,11 +356,11 @@ class Frame:
             if token.removesuffix("'s") in person_words()["relations"]
         )
 
-    @cached_property
-    def _slots(self) -> dict[str, frozenset[int]]:
-        words = word_classes()
-        tokens = {part for token in self.tokens for part in (token, *SIDED.findall(token))}
-        return {name: frozenset(words[name][token] for token in tokens if token in words[name]) for name in MEMBERS}
+    @lazy_property
+    def _slots(self) -> Mapping[str, frozenset[int]]:
+        sided = [token for token in self.tokens if token.startswith(("linker", "rechter"))]
+        sides = [side for token in sided for side in SIDED.findall(token)]
+        return members_of([*self.tokens, *sides])
 
     def slots(self, name: str) -> frozenset[int]:
         """Return the members of a class of words (`sides`, `weekdays` ...) that it names."""

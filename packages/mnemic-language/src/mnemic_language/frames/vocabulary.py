@@ -10,8 +10,8 @@ from functools import lru_cache
 from pkgutil import get_data
 from typing import Any
 
-from mnemic_language.frames.lexicon import Branch, Lexicon, branches_of_pattern, mark_of_phrase
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.frames.lexicon import Branch, Lexicon, branches_of_pattern, letters_of_phrase, mark_of_phrase
+from mnemic_language.text.pattern import Pattern, WordPattern
 
 SLOTS = ("weekdays", "dayparts", "seasons", "months")
 MEMBERS = ("sides", "directions", "practices", *SLOTS)
@@ -46,15 +46,17 @@ def _starred(word: str) -> str:
     return re.escape(word[:-1]) + r"[\w'-]*" if word.endswith("*") else re.escape(word)
 
 
-def _any_of(phrases: Iterable[str]) -> Pattern:
+def _any_of(phrases: Iterable[str], kind: type[Pattern] = WordPattern) -> Pattern:
     ordered = sorted({*phrases}, key=lambda phrase: (-len(phrase), phrase))
-    return Pattern(r"(?<![\w'])(?:" + "|".join(map(_expression, ordered)) + r")(?![\w])")
+    return kind(r"(?<![\w'])(?:" + "|".join(map(_expression, ordered)) + r")(?![\w])")
 
 
 def _lexicon(phrases: Mapping[str, Iterable[str]]) -> Lexicon:
     fields = {name: list(listed) for name, listed in phrases.items()}
     branches = {
-        name: [Branch([mark_of_phrase(phrase)], _any_of([phrase])) for phrase in listed]
+        name: [
+            Branch([mark_of_phrase(phrase)], _any_of([phrase], Pattern), letters_of_phrase(phrase)) for phrase in listed
+        ]
         for name, listed in fields.items()
     }
     return Lexicon({name: _any_of(listed) for name, listed in fields.items()}, branches)
@@ -72,13 +74,19 @@ def english_cue_words() -> Lexicon:
     return _lexicon({kind: by.get("en", ()) for kind, by in _data("cues").items()})
 
 
+@lru_cache(maxsize=1)
+def unreal_words() -> Lexicon:
+    """Return the expressions of what is unreal, of any language, by themselves: every sentence is asked for them."""
+    return _lexicon({"unreal": [p for words in _data("cues")["unreal"].values() for p in words]})
+
+
 @lru_cache(maxsize=4096)
 def cue_words_for(text: str) -> Lexicon:
     """Return the expressions to look for in `text`, in lower case and without accents: the English ones alone where
     its words without content are English.
     """
     words, classes = set(_WORD.findall(text)), word_classes()
-    english = len(words & (classes["english"] - classes["elsewhere"]))
+    english = len(words & classes["english_only"])
     is_english = english >= LEAST_ENGLISH and english > 2 * len(words & classes["foreign"])
     return english_cue_words() if is_english else cue_words()
 
@@ -116,7 +124,7 @@ def attribute_words() -> Lexicon:
     }
     by_letter = _by_first_letter(word_classes()["numbers"])
     branches = {
-        name: [one._replace(pattern=Pattern(one.pattern.text.replace(number, by_letter))) for one in listed]
+        name: [one._replace(pattern=WordPattern(one.pattern.text.replace(number, by_letter))) for one in listed]
         for name, listed in ((name, branches_of_pattern(pattern)) for name, pattern in words.items())
     }
     return Lexicon({name: Pattern(pattern) for name, pattern in words.items()}, branches)
@@ -136,8 +144,31 @@ def word_classes() -> Mapping[str, Any]:
         "english": english,
         "elsewhere": elsewhere,
         "foreign": elsewhere - english,
+        "english_only": english - elsewhere,
         **classes,
     }
+
+
+@lru_cache(maxsize=1)
+def _members() -> Mapping[str, Sequence[tuple[str, int]]]:
+    """Return the classes of `MEMBERS` that each word is in, with its number there."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for name in MEMBERS:
+        for word, number in word_classes()[name].items():
+            found.setdefault(word, []).append((name, number))
+    return found
+
+
+_NO_MEMBERS: dict[str, frozenset[int]] = dict.fromkeys(MEMBERS, frozenset())
+
+
+def members_of(tokens: Iterable[str]) -> Mapping[str, frozenset[int]]:
+    """Return the numbers of these words in each class of `MEMBERS`."""
+    members = _members()
+    found = [pair for token in tokens if token in members for pair in members[token]]
+    if not found:
+        return _NO_MEMBERS
+    return _NO_MEMBERS | {name: frozenset([n for of, n in found if of == name]) for name, _ in found}
 
 
 def foreign_in_english(tokens: Iterable[str]) -> frozenset[str]:

@@ -1,16 +1,10 @@
-"""A regular expression that is compiled when it is first used: `Pattern` of the library `mnemic_redact`."""
+"""A regular expression that is compiled when it is first used: `Pattern` of the library `mnemic_redact`, and
+`WordPattern`, which is tried only where it can match.
+"""
 
 from __future__ import annotations
 
 from mnemic_redact.lazy_pattern import Pattern
+from mnemic_redact.word_pattern import WordCache, WordPattern, WordPatterns, plain_letters
 
-__all__ = ["Pattern", "plain_letters"]
-
-_MATCHED = str.maketrans({"ı": "i", "İ": "I", "ſ": "s"})
-
-
-def plain_letters(text: str) -> str:
-    """Return `text`, no longer and no shorter, with i and s in the place of the letters that a pattern without regard
-    to case takes for them but `str.lower` does not: what was matched can be looked up.
-    """
-    return text.translate(_MATCHED)
+__all__ = ["Pattern", "WordCache", "WordPattern", "WordPatterns", "plain_letters"]

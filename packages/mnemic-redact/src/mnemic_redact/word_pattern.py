@@ -1,0 +1,172 @@
+"""A regular expression that is tried only on texts that have a word without which it cannot match.
+
+Most expressions of a language begin with a list of words, and `re` tries it at every place of a text that has none of
+them. Here the words are read off an expression once it is used often (`mnemic_redact.required_words`); from then on one
+pass over the words of a text, which is kept, says for all expressions at once whether they are worth trying on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, reduce
+from operator import or_
+from sys import maxsize
+from threading import Lock
+from typing import Any, TypeVar
+
+from mnemic_redact.lazy_pattern import Pattern
+
+SHORTEST = 24
+"""Characters of a text below which an expression is tried at once: that takes less than a look at the words."""
+OFTEN = 40
+"""Number of uses from which the words of an expression are read off: a short process does without."""
+_LONGEST_WORD = 40
+"""Characters of a word beyond which any expression may match in it."""
+_KEPT, _WORDS = 4096, 16_384
+"""Texts, and words, whose expressions are kept."""
+_RUN = re.compile(r"\w+")
+_MATCHED = str.maketrans({"ı": "i", "İ": "I", "ſ": "s"})
+
+
+def plain_letters(text: str) -> str:
+    """Return `text`, no longer and no shorter, with i and s in the place of the letters that a pattern without regard
+    to case takes for them but `str.lower` does not: what was matched can be looked up.
+    """
+    return text.translate(_MATCHED)
+
+
+T = TypeVar("T")
+
+
+class WordCache(dict[str, T]):
+    """Values that `make` gives words, kept for as many words as a language has in use."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[str], T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, word: str) -> T:
+        if len(self) >= _WORDS:
+            self.clear()
+        found = self[word] = self._make(word)
+        return found
+
+
+class WordFilter:
+    """Tells by the words of a text which expressions can match in it, each a bit of a number. Expressions are only ever
+    added, by a new filter, which knows all that those before it know.
+    """
+
+    def __init__(self, bits: dict[str, int], longest: int = 0) -> None:
+        self._bits, self._longest = bits, longest
+        self._signs = {sign: bit for sign, bit in bits.items() if not _RUN.search(sign)}
+        self._words = WordCache(self._of_word)
+        self.of = lru_cache(maxsize=_KEPT)(self._of)
+
+    def added(self, words: frozenset[str], bit: int) -> WordFilter:
+        """Return a filter with a further expression, of which every match has one of these words: in lower case, with
+        `^` where a word of the text begins with it and `$` where one ends with it; or a sign.
+        """
+        bits = {**self._bits, **{word: self._bits.get(word, 0) | bit for word in words}}
+        return WordFilter(bits, max(self._longest, *map(len, words)))
+
+    def _of(self, text: str) -> int:
+        low = (text if text.isascii() else plain_letters(text)).lower()
+        found = reduce(or_, map(self._words.__getitem__, _RUN.findall(low)), 0)
+        for sign, bit in self._signs.items():
+            if sign in low:
+                found |= bit
+        return found
+
+    def _of_word(self, word: str) -> int:
+        if len(word) > _LONGEST_WORD:
+            return -1
+        whole, found = f"^{word}$", 0
+        for first in range(len(whole)):
+            for last in range(first + 1, min(first + self._longest, len(whole)) + 1):
+                found |= self._bits.get(whole[first:last], 0)
+        return found
+
+
+_filter = WordFilter({})
+_count = 0
+_lock = Lock()
+
+
+class WordPattern(Pattern):
+    """Result of `re.compile(text, flags)`, with the same answers."""
+
+    __slots__ = ("_bit", "_rare")
+
+    def __init__(self, text: str, flags: int = 0) -> None:
+        super().__init__(text, flags)
+        self._rare, self._bit = OFTEN, 0
+
+    def is_absent(self, string: str) -> bool:
+        """Return True if nothing in `string` can match, False if the expression has to be tried."""
+        if self._bit:
+            return len(string) >= SHORTEST and not _filter.of(string) & self._bit
+        if self._rare:
+            self._rare -= 1
+            if not self._rare:
+                self._read()
+        return False
+
+    def _read(self) -> None:
+        """Read off the words that a match has."""
+        global _filter, _count  # noqa: PLW0603
+        from mnemic_redact.required_words import required
+
+        words = required(self.compiled)
+        with _lock:
+            if words and not self._bit:
+                bit = 1 << _count
+                _count += 1
+                _filter = _filter.added(words, bit)
+                # Last: whoever sees the bit meets a filter that knows it.
+                self._bit = bit
+
+    def search(self, string: str, start: int = 0, end: int = maxsize) -> re.Match[str] | None:
+        """Return the first match between two places of `string`."""
+        # A word that the end of the search cuts is another word than that of the text.
+        absent = end == maxsize and self.is_absent(string)
+        return None if absent else self.compiled.search(string, start, end)
+
+    def match(self, string: str, start: int = 0) -> re.Match[str] | None:
+        """Return the match that begins at `start`."""
+        return None if self.is_absent(string) else self.compiled.match(string, start)
+
+    def finditer(self, string: str, start: int = 0, end: int = maxsize) -> Iterator[re.Match[str]]:
+        """Every match between two places of `string`, in order."""
+        absent = end == maxsize and self.is_absent(string)
+        return iter(()) if absent else self.compiled.finditer(string, start, end)
+
+    def findall(self, string: str) -> list[Any]:
+        """Return the text of every match, or of its group."""
+        return [] if self.is_absent(string) else self.compiled.findall(string)
+
+    def sub(self, replacement: str | Callable[[re.Match[str]], str], string: str, count: int = 0) -> str:
+        """Return `string` with every match replaced, or the first `count`."""
+        return string if self.is_absent(string) else self.compiled.sub(replacement, string, count)
+
+
+class WordPatterns:
+    """Several expressions, of which it is asked together whether one may match."""
+
+    __slots__ = ("_bits", "_patterns")
+
+    def __init__(self, patterns: Sequence[WordPattern]) -> None:
+        self._patterns, self._bits = patterns, 0
+
+    def are_absent(self, string: str) -> bool:
+        """Return True if none of the expressions can match in `string`."""
+        if self._bits:
+            return not _filter.of(string) & self._bits
+        absent = [one.is_absent(string) for one in self._patterns]
+        bits = [one._bit for one in self._patterns]
+        if all(bits):
+            self._bits = reduce(or_, bits)
+        return all(absent)

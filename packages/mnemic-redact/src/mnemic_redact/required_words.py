@@ -21,7 +21,7 @@ _RUN = re.compile(r"\w+")
 _EXOTIC = re.compile(r"(?![a-z\xdf-\xf6\xf8-\u012f\u0132-\u017e\u0180-\u024f])[^\W\d_]")
 """Small letters that may have other forms than one small and one capital letter."""
 _COMMON = frozenset("a i in is it my of on or the to was we and at be by for that this with you".split())
-_COSTS = (0.5, 0.1, 0.03, 0.01, 0.003)
+_COSTS = (0.5, 0.1, 0.02, 0.004, 0.001)
 _SIGN = 0.2
 _COMMON_SIGNS = frozenset(".,-'")
 """Share of texts that have a word of so many letters, or a sign, roughly; the words above are in every text."""
@@ -126,10 +126,10 @@ def _class(members: Sequence[_Item]) -> _Part:
 def _repeated(least: int, most: Any, items: Sequence[_Item], before: str, after: str) -> _Part:
     once = most == 1
     part = _sequence(items, before if once else "", after if once else "")
-    if least == 0:
-        return _Part(part.exact | _NOTHING) if once and part.exact is not None else _ANY
     # A row of blanks parts words as one does.
     blank = part.exact is not None and all(string and not _RUN.search(string) for string in part.exact)
+    if least == 0:
+        return _Part(part.exact | _NOTHING) if (once or blank) and part.exact is not None else _ANY
     return part if once or blank else _Part(None, _words_of(part))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mnemic_language.frames.frame_expressions import (
     ASCII_SENTENCE,
     ASIDE,
@@ -13,7 +15,6 @@ from mnemic_language.frames.frame_expressions import (
     JEST,
     NIECE,
     ORDERS,
-    QUOTED,
     SENTENCE,
     STANDING_WISH,
     UNREAL_MOOD,
@@ -38,13 +39,15 @@ def states_all(text: str) -> bool:
     somebody or says what is unreal. A look at its words at once; False for a text beyond ASCII, which is looked at
     step by step.
     """
-    if "?" in text or not text.isascii() or CALLED_OUT.search(text) is not None:
+    if "?" in text or not text.isascii() or _QUOTES.search(text) is not None or CALLED_OUT.search(text) is not None:
         return False
     low = text.lower()
     return _OTHERWISE.are_absent(low) and not unreal_words().likely(low)
 
 
-_OTHERWISE = WordPatterns((QUOTED, GREETED, ASIDE, JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST, NIECE))
+_QUOTES = re.compile("[\"`]|'(?<![\\w']')")
+"""Signs of which a quotation in ASCII has one: an apostrophe inside a word is none."""
+_OTHERWISE = WordPatterns((GREETED, ASIDE, JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST, NIECE))
 """Expressions for what is not stated, or not in these words."""
 
 

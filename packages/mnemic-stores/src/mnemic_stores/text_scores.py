@@ -16,17 +16,25 @@ def text_scores(
 ) -> NDArray[np.float64]:
     """Return the score of every place; `fields` are the contents and the contexts, `active` the places that count."""
     scores = np.zeros(len(active))
-    weighted = list(zip(fields, (BM25.content_weight, BM25.context_weight), strict=True))
+    weights = BM25.content_weight, BM25.context_weight
     total = int(np.count_nonzero(active))
     averages = [int(field.lengths.all[active].sum(dtype=np.int64)) / max(total, 1) or 1.0 for field in fields]
+    lengths = [field.lengths.all for field in fields]
     frequency = np.zeros_like(scores)
     for term in terms:
-        holders = np.zeros(0, np.int64)
-        for (field, weight), average in zip(weighted, averages, strict=True):
-            places, counts = field.of(term)
-            holders = np.concatenate([holders, places[frequency[places] == 0]])
-            frequency[places] += BM25.frequency(weight, counts, field.lengths.all[places], average)
+        found = [(number, *field.of(term)) for number, field in enumerate(fields)]
+        found = [one for one in found if len(one[1])]
+        # Most terms are in one of the fields: nothing has to be added up then.
+        if len(found) == 1:
+            number, holders, counts = found[0]
+            gained = BM25.frequency(weights[number], counts, lengths[number][holders], averages[number])
+        else:
+            holders = np.zeros(0, np.int64)
+            for number, places, counts in found:
+                holders = np.concatenate([holders, places[frequency[places] == 0]])
+                frequency[places] += BM25.frequency(weights[number], counts, lengths[number][places], averages[number])
+            gained = frequency[holders]
+            frequency[holders] = 0.0
         idf = BM25.idf(total, int(np.count_nonzero(active[holders])))
-        scores[holders] += BM25.gain(idf, frequency[holders])
-        frequency[holders] = 0.0
+        scores[holders] += BM25.gain(idf, gained)
     return scores

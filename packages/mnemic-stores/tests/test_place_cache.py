@@ -25,4 +25,4 @@ def test_values_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache.nbytes > 0
     monkeypatch.setattr(place_cache, "MOST", 3)
     assert cache.of([4, 1], ["d", "a"]) == ["d at 4", "a at 1"]
-    assert made == [3, 1, 2, 4, 1], "what no longer fits is made anew"
+    assert made == [3, 1, 2, 4, 1], "what no longer fits is made again"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 MOST = 32_768
-"""Places whose values are kept; beyond that all are made anew as they are asked for."""
+"""Places whose values are kept; beyond that all are dropped, and made again as they are asked for."""
 _BYTES = 300
 """Memory that one value takes, about."""
 

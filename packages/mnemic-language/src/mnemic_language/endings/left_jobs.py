@@ -62,7 +62,7 @@ _BACKGROUND = WordPattern(
     r"\b(?:since|when|seit|seitdem|depuis que|quand|desde que|cuando|da quando|quando|sinds|toen) (?:\w+ ){0,2}$"
 )
 """Opens the clause in which a loss is mentioned as known already."""
-_LOSING = re.compile(r"\b(?:losing|quitting|leaving) (?:my|the) (?:\w+ )?(?:job|work|position|post)\b")
+_LOSING = WordPattern(r"\b(?:losing|quitting|leaving) (?:my|the) (?:\w+ )?(?:job|work|position|post)\b")
 _QUALIFIED = frozenset(
     "old previous former last first second other side weekend evening saturday part-time summer student".split()
 )

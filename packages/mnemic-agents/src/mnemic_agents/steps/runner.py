@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from mnemic.errors import InvalidInput
+from mnemic.extract.messages import is_recorded
 from mnemic_agents.steps.nodes import MemorySteps
 from mnemic_agents.steps.state import FAILED, NEEDS_REVIEW, MemoryState, flagged
 
@@ -33,10 +34,15 @@ def has_retrieval_error(state: MemoryState) -> str:
 
 
 def has_memory_updates(state: MemoryState) -> str:
-    """After the validation: what is approved is written first, also when another candidate waits for a person."""
+    """After the validation: what is approved is written first, also when another candidate waits for a person. A
+    message of which nothing is approved may be recorded all the same.
+    """
     if state["approved_memory_updates"]:
         return "store_memory_updates"
-    return "mark_needs_review" if flagged(state) else "finalize"
+    if flagged(state):
+        return "mark_needs_review"
+    skipped = [one["reason"] for one in state["skipped_memory_updates"]]
+    return "store_memory_updates" if is_recorded(skipped, stored=False) else "finalize"
 
 
 def needs_review(state: MemoryState) -> str:

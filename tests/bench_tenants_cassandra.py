@@ -23,10 +23,10 @@ from cassandra import OperationTimedOut, WriteTimeout
 from cassandra.query import BatchStatement, BatchType
 
 from mnemic.ports import Transaction
-from mnemic.ports.row_store import RowChange
+from mnemic.ports.database_backend import RowChange
 from mnemic.types import Kind, Usage
 from mnemic.types.identity import first_id
-from mnemic_cassandra import CassandraStore, totals
+from mnemic_cassandra import CassandraStore, tenant_totals
 from mnemic_cassandra.connection import some_at_once
 from mnemic_cassandra.encoding import ordered, packed
 from mnemic_cassandra.partitions import Written, in_batches
@@ -110,7 +110,7 @@ async def fill(store: CassandraStore, users: range) -> None:
         total = {kind: counted for _, kind, *counted in await change.scan(TOTAL, (_TENANT,))}
         memories, size = total.get("long_term", (0, 0))
         await change.put(TOTAL, [(_TENANT, "long_term", memories + len(users), size + 100 * len(users))])
-        await totals._note_whole(change, _TENANT)
+        await tenant_totals._note_whole(change, _TENANT)
 
     await store._database.transact(counts)
 
@@ -166,7 +166,7 @@ async def measured(url: str, sizes: Sequence[int], *, written: bool = False) -> 
         await (write if written else fill)(store, range(before, users))
         before = users
         if written:
-            for _ in range(users // totals.MOST_COLLECTED + 1):
+            for _ in range(users // tenant_totals.MOST_COLLECTED + 1):
                 await store.usage(_TENANT, since=datetime.now(UTC) - _MINUTE)
         found = await store.usage(_TENANT, since=datetime.now(UTC) - _MINUTE)
         row = {"users": users, "counted": found[Kind.LONG_TERM].rows, "load": round(os.getloadavg()[0], 1)}

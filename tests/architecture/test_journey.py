@@ -12,9 +12,9 @@ from tests.architecture.journey import Journey
 from tests.architecture.sources import ROOT
 
 LIMITS = {
-    "way_files": 25,
+    "way_files": 26,
     "way_functions": 100,
-    "files": 53,
+    "files": 54,
     "functions": 228,
     "loaded_modules": 95,
     "loaded_lines": 12_000,

@@ -13,7 +13,7 @@ READERS = {
     "mnemic_language/text/time_bounds.py": "words around a time that make it a beginning or an end",
     "mnemic_language/questions/time_clause.py": "the event that a question gives as its time",
     "mnemic_language/questions/named_dates.py": "a year, month or day that leaves open what a period has to know",
-    "extract/relative_times.py": "the day of what a message tells, as the reader reads it",
+    "extract/statement_dates.py": "the day of what a message tells, as the reader reads it",
 }
 """The reader, and the parts around it."""
 OTHERS = {

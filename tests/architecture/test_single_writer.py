@@ -32,7 +32,7 @@ OWN_TRANSACTIONS = {
     # Journals into the chain of the tenant; rows into buckets; totals of tenants (decisions 0085, 0119, 0150).
     "mnemic_cassandra/journal.py": {"collect"},
     "mnemic_cassandra/upkeep.py": {"remove_dropped", "move_some"},
-    "mnemic_cassandra/totals.py": {"begin"},
+    "mnemic_cassandra/tenant_totals.py": {"begin"},
 }  # fmt: skip
 """Functions of stores that begin a transaction (decision 0172)."""
 

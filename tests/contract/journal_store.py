@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mnemic.errors import StoreCorrupt
-from mnemic.ports.row_store import Row, RowChange, RowReads, Table
+from mnemic.ports.database_backend import Row, RowChange, RowReads, Table
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities
 from mnemic_stores.row_store_adapter import LayeredStore

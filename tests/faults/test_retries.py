@@ -15,7 +15,7 @@ from mnemic.errors import CommitUnknown, MnemicError
 from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
 from mnemic.types import Actor
-from mnemic.write.pipeline import WriteRules
+from mnemic.write.thresholds import WriteRules
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.failing_calls import FailingStore

@@ -20,7 +20,7 @@ from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Actor, Message
-from mnemic.write.pipeline import WriteRules
+from mnemic.write.thresholds import WriteRules
 from mnemic_redis import RedisLink, RedisSessions
 from mnemic_testing.clock import ManualClock
 from tests.faults.operations import OPERATIONS, SAID_AT

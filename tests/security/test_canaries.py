@@ -21,7 +21,7 @@ from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.grant import Grant
 from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.types import Actor, Candidate, Message, Origin, Source
-from mnemic.write.pipeline import WriteRules
+from mnemic.write.thresholds import WriteRules
 from mnemic_models.http_embedder import HttpEmbedder
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_postgres import PostgresStore

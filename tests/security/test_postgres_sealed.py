@@ -18,7 +18,7 @@ from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Candidate, Memory, Origin, Source
 from mnemic.write.tokenisation import TokenVault
 from mnemic_keys import KeyFolder, MasterKeys
-from mnemic_maintenance.rotate import rotate_data_keys
+from mnemic_maintenance.key_rotation import rotate_data_keys
 from mnemic_postgres import PostgresStore
 from mnemic_stores.encryption import ERASED, Sealer
 from mnemic_testing.embedder import WordEmbedder

@@ -20,7 +20,7 @@ from mnemic.policy.limits import Limits, Quota
 from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.ports import RecordStore
 from mnemic.types import Actor, Candidate, Kind, Level, Message, Origin, Source
-from mnemic.write.pipeline import WriteRules
+from mnemic.write.thresholds import WriteRules
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_maintenance import subject_data, subject_export
 from mnemic_postgres import PostgresStore

@@ -13,7 +13,7 @@ from mnemic.errors import ReviewDenied
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source
-from mnemic.write.pipeline import WriteRules
+from mnemic.write.thresholds import WriteRules
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 

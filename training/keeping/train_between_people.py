@@ -20,9 +20,9 @@ from time import monotonic
 
 import numpy as np
 
-from mnemic.extract import talk
+from mnemic.extract import conversation_context
+from mnemic.extract.conversation_context import Talk
 from mnemic.extract.rule_extractor import RuleExtractor
-from mnemic.extract.talk import Talk
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
@@ -41,8 +41,8 @@ FROM = (0.5, 0.55, 0.6, 0.65, 0.7)
 async def features_of(lines: list[dict[str, object]]) -> list[dict[str, float] | None]:
     """Return the features of each judged statement; None where it is not proposed any more."""
     seen: list[Said] = []
-    judge = talk.is_worth_telling
-    talk.is_worth_telling = lambda said: bool(seen.append(said)) or True  # type: ignore[func-returns-value]
+    judge = conversation_context.is_worth_telling
+    conversation_context.is_worth_telling = lambda said: bool(seen.append(said)) or True  # type: ignore[func-returns-value]
     extractor = RuleExtractor(EvalOptions().chosen_embedder())
     found: list[dict[str, float] | None] = []
     try:
@@ -55,7 +55,7 @@ async def features_of(lines: list[dict[str, object]]) -> list[dict[str, float] |
             said = next((one for one in seen if one.content == line["content"]), seen[0] if seen else None)
             found.append(None if said is None else measured(said))
     finally:
-        talk.is_worth_telling = judge
+        conversation_context.is_worth_telling = judge
     return found
 
 

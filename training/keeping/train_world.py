@@ -19,7 +19,7 @@ from train import Adam, vectors
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic_language.sentences.classify.classifier import KEPT
 from mnemic_language.sentences.classify.features import WIDTH, buckets
-from mnemic_language.sentences.classify.world import MIXING, World
+from mnemic_language.sentences.classify.general_knowledge import MIXING, World
 
 SEED = 20261126
 HIDDEN = 32

@@ -10,8 +10,8 @@ import pytest
 
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic_cassandra import CassandraStore
-from mnemic_cassandra.answers import KEPT_SECONDS, Answers, Question
 from mnemic_cassandra.encoding import ordered
+from mnemic_cassandra.read_cache import KEPT_SECONDS, Answers, Question
 from mnemic_cassandra.routing import Partition, of_tenant
 from mnemic_testing.record_store.fixtures import EMBEDDER, START, memory, scope
 

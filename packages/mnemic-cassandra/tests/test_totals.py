@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from mnemic.ports import Transaction
-from mnemic.ports.row_store import RowReads
+from mnemic.ports.database_backend import RowReads
 from mnemic.types import AuditEvent, Kind, Memory, Usage
-from mnemic_cassandra import CassandraStore, commit, journal, totals
+from mnemic_cassandra import CassandraStore, commit, journal, tenant_totals
 from mnemic_cassandra.routing import COUNTED, LATEST, Partition
 from mnemic_stores.async_transactions import Step
 from mnemic_stores.row_store_adapter.transaction import usage as full_count
@@ -60,7 +60,7 @@ async def assert_exact(store: CassandraStore) -> None:
 
 
 async def is_whole(store: CassandraStore) -> bool:
-    return await store._database.read(partial(totals._is_whole, tenant="acme"))
+    return await store._database.read(partial(tenant_totals._is_whole, tenant="acme"))
 
 
 def partitions_asked(store: CassandraStore, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
@@ -113,9 +113,9 @@ async def test_the_partitions_that_a_write_and_a_question_ask_do_not_grow_with_t
 async def test_it_is_exact_whatever_is_written_and_removed(
     new_store: Makes, monkeypatch: pytest.MonkeyPatch, seed: int, options: str
 ) -> None:
-    monkeypatch.setattr(totals, "MOST_ON_TOP", 2)
-    monkeypatch.setattr(totals, "MOST_COLLECTED", 3)
-    monkeypatch.setattr(totals, "_MOST_LISTED", 3)
+    monkeypatch.setattr(tenant_totals, "MOST_ON_TOP", 2)
+    monkeypatch.setattr(tenant_totals, "MOST_COLLECTED", 3)
+    monkeypatch.setattr(tenant_totals, "_MOST_LISTED", 3)
     store, choice = await opened(new_store, options), random.Random(seed)
     there: list[Memory] = []
     kinds = (Kind.LONG_TERM, Kind.EPISODIC)
@@ -188,7 +188,7 @@ async def test_a_collection_that_is_cut_off_anywhere_leaves_it_exact(
             patch.setattr(link, "_answer", cut_off)
             try:
                 await dying._collect("acme")
-                await totals.begin(dying._ready, dying._database.partitions, "acme")
+                await tenant_totals.begin(dying._ready, dying._database.partitions, "acme")
                 ended = True
             except Killed:
                 cut += 1
@@ -221,7 +221,7 @@ async def test_two_who_collect_at_once_while_others_write_count_each_scope_once(
     async def collect(store: CassandraStore) -> None:
         while not done.is_set():
             await store._collect("acme")
-            await totals.begin(store._ready, store._database.partitions, "acme")
+            await tenant_totals.begin(store._ready, store._database.partitions, "acme")
 
     async def all_writers() -> None:
         await asyncio.gather(*(write(f"user{number}") for number in range(4)))
@@ -240,11 +240,11 @@ async def test_two_who_collect_at_once_while_others_write_count_each_scope_once(
 async def test_who_counts_a_scope_as_it_was_earlier_changes_nothing(new_store: Makes) -> None:
     store = await opened(new_store)
     await remember(store, memory("tea"))
-    seen = await store._database.read(partial(totals.counted, home=Partition("acme", "user", "ada")))
+    seen = await store._database.read(partial(tenant_totals.counted, home=Partition("acme", "user", "ada")))
     await remember(store, memory("coffee"))
     await store.tidy()
     for _ in range(2):
-        await store._database.transact(partial(totals.count, tenant="acme", counts=[seen]))
+        await store._database.transact(partial(tenant_totals.count, tenant="acme", counts=[seen]))
         await assert_exact(store)
     await store.close()
 
@@ -304,8 +304,8 @@ async def test_a_tenant_from_before_is_counted_once_and_read_in_full_until_then(
         async def nothing(*_: Any, **__: Any) -> None:
             pass
 
-        before.setattr(totals, "count", nothing)
-        before.setattr(totals, "begin", nothing)
+        before.setattr(tenant_totals, "count", nothing)
+        before.setattr(tenant_totals, "begin", nothing)
         old = await opened(new_store)
         for number in range(30):
             await old.transact(partial(_insert_with_one_line, memories=[memory("tea", scope=scope(f"user{number}"))]))

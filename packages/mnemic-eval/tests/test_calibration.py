@@ -16,9 +16,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.types import Actor, Outcome, Vector, VectorSpace
+from mnemic.write.calibrated_thresholds import STORE_TENANT, mark_of
 from mnemic.write.calibration import Calibration, keep, stored
-from mnemic.write.draft import WriteRules
-from mnemic.write.thresholds import STORE_TENANT, mark_of
+from mnemic.write.thresholds import WriteRules
 from mnemic_eval.threshold_calibration import LabelledPair, calibrate, labelled_pairs
 from mnemic_maintenance.reembed import reembed
 from mnemic_sqlite import SqliteStore

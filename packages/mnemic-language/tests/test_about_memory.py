@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.sentences.about_memory import asked_of_memory, parted
+from mnemic_language.sentences.requests_about_memory import asked_of_memory, parted
 
 
 def found(text: str) -> list[tuple[str, str]]:

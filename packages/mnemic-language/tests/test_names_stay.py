@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic_language.changes.change_classifier import judge
-from mnemic_language.endings.left_jobs import leaves_work, left
+from mnemic_language.ended_facts.left_jobs import leaves_work, left
 from mnemic_language.frames.statement_frame import Frame
 
 STAYS = [

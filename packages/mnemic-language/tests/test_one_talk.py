@@ -3,7 +3,7 @@
 import pytest
 
 from mnemic_language.changes.changes_in_one_conversation import changes_earlier, corrects_slip
-from mnemic_language.endings.left_jobs import left
+from mnemic_language.ended_facts.left_jobs import left
 from mnemic_language.frames.statement_frame import Frame
 
 

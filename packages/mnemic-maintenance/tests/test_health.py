@@ -10,7 +10,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.ports import Transaction
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Status
-from mnemic.write.draft import WriteRules
+from mnemic.write.thresholds import WriteRules
 from mnemic_maintenance.health import examine
 from mnemic_testing.clock import ManualClock
 

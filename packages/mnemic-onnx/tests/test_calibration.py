@@ -13,7 +13,7 @@ from mnemic import MemoryManager
 from mnemic.config import Settings
 from mnemic.errors import InvalidInput
 from mnemic.types import VectorSpace
-from mnemic.types.cosines import measured, read
+from mnemic.types.cosine_scaling import measured, read
 from mnemic_cli import cli
 from mnemic_onnx import ModelFolder
 from mnemic_onnx.calibration import Cosines, pairs_of, scale_of

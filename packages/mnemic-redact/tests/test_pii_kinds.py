@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_redact.finders import for_folded
 from mnemic_redact.pii_kinds import DETECTORS
 from mnemic_redact.pii_kinds.iban import LENGTH, ibans
 from mnemic_redact.pii_kinds.payment_cards import luhn
 from mnemic_redact.redactor import Redactor
+from mnemic_redact.search_primitives import for_folded
 
 SECRET = b"k" * 32
 

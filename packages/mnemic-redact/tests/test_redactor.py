@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 import mnemic_redact
 from mnemic_redact import normalised_text
 from mnemic_redact import redact as redact_text
-from mnemic_redact.finders import Finder
 from mnemic_redact.normalised_text import fold
 from mnemic_redact.pii_kinds import detectors
 from mnemic_redact.redactor import Redactor
 from mnemic_redact.replacement import MARKER, marker
+from mnemic_redact.search_primitives import Finder
 from mnemic_redact.types import PLACEHOLDER, Action, Found, InvalidRules, Span, Unredactable
 
 SECRET, OTHER = b"k" * 32, b"o" * 32

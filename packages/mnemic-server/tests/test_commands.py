@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic import plugins
-from mnemic_cli import COMMANDS, cli, command_loader
+from mnemic_cli import COMMANDS, cli, lazy_loading
 
 OF_THE_SERVICE = sorted(name for name, one in COMMANDS.items() if one.package == "mnemic-server")
 
@@ -25,7 +25,7 @@ def test_each_has_a_page_of_help(name: str) -> None:
 
 @pytest.mark.parametrize("name", OF_THE_SERVICE)
 def test_without_the_package_its_name_is_given(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_loader, "plugin", lambda group, command: None)
+    monkeypatch.setattr(lazy_loading, "plugin", lambda group, command: None)
     result = CliRunner().invoke(cli, [name], prog_name="mnemic")
     assert result.exit_code == 3
     assert "missing_extra:server" in result.stderr

@@ -12,8 +12,8 @@ import pytest
 
 from mnemic.errors import StoreCorrupt, StoreUnavailable
 from mnemic.ports import RecordStore, Transaction
+from mnemic.ports.database_backend import Row, RowChange, Table
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.ports.row_store import Row, RowChange, Table
 from mnemic.types import Deadline, Memory, Status
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_stores.in_memory_store import InProcessRows

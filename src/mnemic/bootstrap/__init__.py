@@ -28,7 +28,7 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.policy_bundle import PolicyBundle
 from mnemic.runtime.clock import SystemClock
-from mnemic.write.pipeline import WriteRules
+from mnemic.write.thresholds import WriteRules
 
 if TYPE_CHECKING:
     from mnemic.bootstrap.agent_profiles import build_profile, load_profile

@@ -21,15 +21,15 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import EntityReading, Policy
 from mnemic.policy.limits import Limits
 from mnemic.policy.redaction_policy import RedactionRules
-from mnemic.requests import Add, AddMany
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.lazy_methods import late
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Origin, Source, WriteReceipt
 from mnemic.types.memory_kinds import CATALOG, kind_of
 from mnemic.types.values import aware, checked_share
 from mnemic.write.limiter import Limiter
-from mnemic.write.pipeline import MemoryWritePipeline, WriteRules, vault_of
+from mnemic.write.pipeline import MemoryWritePipeline, vault_of
 from mnemic.write.redact import Redactor
+from mnemic.write.thresholds import WriteRules
 
 if TYPE_CHECKING:
     from mnemic.compose import Composer
@@ -263,7 +263,7 @@ class MemoryEngine(AdministrationVerbs):
         """
         if isinstance(content, Candidate):
             return await self.handle(
-                Add(candidate=content, idempotency_key=idempotency_key), actor=actor, deadline=deadline
+                requests.Add(candidate=content, idempotency_key=idempotency_key), actor=actor, deadline=deadline
             )
         chosen = kind_of(kind)
         candidate = Candidate(
@@ -279,7 +279,7 @@ class MemoryEngine(AdministrationVerbs):
             occurred_at=occurred_at,
         )
         return await self.handle(
-            Add(candidate=candidate, idempotency_key=idempotency_key), actor=actor, deadline=deadline
+            requests.Add(candidate=candidate, idempotency_key=idempotency_key), actor=actor, deadline=deadline
         )
 
     async def add_many(
@@ -287,7 +287,7 @@ class MemoryEngine(AdministrationVerbs):
     ) -> Sequence[WriteReceipt]:
         """Remember many things; one receipt each, in order. A bad one is `blocked` with a reason and stops no other."""
         keys = None if idempotency_keys is None else tuple(idempotency_keys)
-        request = AddMany(candidates=tuple(candidates), idempotency_keys=keys)
+        request = requests.AddMany(candidates=tuple(candidates), idempotency_keys=keys)
         written: BatchReceipts = await self.handle(request, actor=actor)
         return written.receipts
 

@@ -21,14 +21,14 @@ from mnemic_language.changes.agreement import agree, is_faint
 from mnemic_language.changes.change_classifier import cosine_of, framed, judge
 from mnemic_language.changes.change_evidence import IN_TALK_FROM, evidence
 from mnemic_language.changes.changes_between_people import names_what_it_changes
-from mnemic_language.endings.implicit_endings import tells_change
-from mnemic_language.endings.left_jobs import leaves_work
+from mnemic_language.ended_facts.implicit_endings import tells_change
+from mnemic_language.ended_facts.left_jobs import leaves_work
 from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.exclusion_rules import said_plainly
+from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.unresolved_references import hangs
-from mnemic_language.sentences.world_talk import speaks_of_self
 from mnemic_language.text.pattern import Pattern
 
 if TYPE_CHECKING:

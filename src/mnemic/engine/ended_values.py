@@ -8,7 +8,7 @@ from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.types import Actor, Candidate, Kind, Level, Where
 from mnemic_language.changes.change_classifier import frame_of, framed
 from mnemic_language.changes.products import changes_employer, names_employer
-from mnemic_language.endings.left_jobs import leaves_work, left, left_by_name
+from mnemic_language.ended_facts.left_jobs import leaves_work, left, left_by_name
 
 WORK_KEYS = frozenset({"employer", "job"})
 """Keys of what ends with the work that its speaker has left."""

@@ -11,12 +11,12 @@ from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine.implied_changes import with_changes
 from mnemic.errors import MnemicError, NotSupported, StoreFailed
 from mnemic.extract import Extraction, Extractor, is_users_own
+from mnemic.extract.conversation_context import ANSWERED_WITHIN
 from mnemic.extract.fallback import read_all, talk_around
 from mnemic.extract.known_context import around_of, recorded_before
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, InformedExtractor, MessageContext
-from mnemic.extract.talk import ANSWERED_WITHIN
 from mnemic.types import Actor, Deadline, Level, Message, Where
-from mnemic_language.sentences.about_memory import parted
+from mnemic_language.sentences.requests_about_memory import parted
 
 NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
 """Hint for instructions where no language model could follow them."""

@@ -15,11 +15,11 @@ from mnemic.engine.ended_values import ended_values, naming_ended
 from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.operations import source_of
-from mnemic.extract.relative_times import timed
+from mnemic.extract.statement_dates import timed
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, QUOTED, THIRD_PARTY, TRANSIENT
 from mnemic.types import BETWEEN_PEOPLE, Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
-from mnemic.types.cosines import read
+from mnemic.types.cosine_scaling import read
 from mnemic_language.changes.agreement import agree, is_faint
 from mnemic_language.changes.amended_values import amended_value
 from mnemic_language.changes.certain_changes import amending, amends, recovers
@@ -29,15 +29,15 @@ from mnemic_language.changes.change_features import takes_back
 from mnemic_language.changes.changes_between_people import is_plain_change
 from mnemic_language.changes.changes_in_one_conversation import corrects_slip
 from mnemic_language.compare.frequencies import another_frequency, tells_frequency
-from mnemic_language.endings.denials import is_bare_denial
-from mnemic_language.endings.implicit_endings import tells_change
-from mnemic_language.endings.left_jobs import leaves_work
+from mnemic_language.ended_facts.denials import is_bare_denial
+from mnemic_language.ended_facts.implicit_endings import tells_change
+from mnemic_language.ended_facts.left_jobs import leaves_work
 from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.disputes import without_dispute
 from mnemic_language.sentences.exclusion_rules import said_plainly
+from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic_language.sentences.social_remarks import is_company
-from mnemic_language.sentences.world_talk import speaks_of_self
 
 DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY, QUOTED})
 """Reasons for leaving something out that the memory which it changes may outweigh."""

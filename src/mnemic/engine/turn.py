@@ -15,8 +15,8 @@ from typing import Any
 from mnemic.compose import Basis, Composer, LimitedComposer
 from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
 from mnemic.engine.extraction import as_shown, read_message
-from mnemic.engine.message_requests import requests_in, without
 from mnemic.engine.recall import recall
+from mnemic.engine.requests_about_memory import requests_in, without
 from mnemic.engine.turn_request import TurnRequest
 from mnemic.errors import (
     EmbedderFailed,

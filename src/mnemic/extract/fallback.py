@@ -11,9 +11,9 @@ from typing import Any
 
 from mnemic.errors import MnemicError, ModelFailed
 from mnemic.extract import Extraction, Extractor, WindowExtractor, is_other_person, is_users_own
+from mnemic.extract.conversation_context import TURNS_BEFORE, talk_before
 from mnemic.extract.message_context import ALONE, InformedExtractor, MessageContext
 from mnemic.extract.rule_extractor import RuleExtractor
-from mnemic.extract.talk import TURNS_BEFORE, talk_before
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message

@@ -15,7 +15,7 @@ from typing import Any
 from mnemic.errors import InvalidCandidates, InvalidInput, RunStopped, ScopeNotAllowed
 from mnemic.extract.grounding import NormalisedText, ground
 from mnemic.extract.message_context import MessageContext, known_key
-from mnemic.extract.relative_times import timed
+from mnemic.extract.statement_dates import timed
 from mnemic.extract.typed_facts import TABLE_KEYS, typed_facts
 from mnemic.extract.vetting import follows, said_until, veto
 from mnemic.policy.budget import Budget

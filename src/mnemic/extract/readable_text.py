@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic_language.sentences.likings import without_marks_around
 from mnemic_language.sentences.pasted_text import data_spans, merged
 from mnemic_language.sentences.tables import straight
-from mnemic_language.sentences.world_talk import speaks_of_self
 from mnemic_language.text.normalise import invisible
 from mnemic_language.text.pattern import Pattern
 

@@ -22,10 +22,10 @@ import numpy as np
 
 from mnemic.errors import EmbedderFailed, RunStopped
 from mnemic.extract import Extraction, is_users_own
+from mnemic.extract.conversation_context import SPOKEN_ALONE, Talk, answer_in, by_name, is_kept_between_people
 from mnemic.extract.operations import source_of
 from mnemic.extract.readable_text import MARKER, SHORTEST_CONTENT_WORDS, readable
-from mnemic.extract.relative_times import timed
-from mnemic.extract.talk import SPOKEN_ALONE, Talk, answer_in, by_name, is_kept_between_people
+from mnemic.extract.statement_dates import timed
 from mnemic.extract.typed_facts import says_more, typed_facts
 from mnemic.policy.budget import Budget, check_time
 from mnemic.policy.key_rules import Policy
@@ -34,21 +34,21 @@ from mnemic.ports import Embedder
 from mnemic.reason_codes import MAX_CAPTURE_ITEMS, ORIGIN
 from mnemic.types import BETWEEN_PEOPLE, Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
-from mnemic_language.endings.implicit_endings import is_of_tale, may_die_in_tale
+from mnemic_language.ended_facts.implicit_endings import is_of_tale, may_die_in_tale
 from mnemic_language.frames.frame_expressions import FROM_NOW_ON
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
-from mnemic_language.sentences.classify.world import world
+from mnemic_language.sentences.classify.general_knowledge import world
 from mnemic_language.sentences.clauses import Clause, clauses
 from mnemic_language.sentences.disputes import only_disputes
 from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
+from mnemic_language.sentences.general_knowledge_messages import expounds, speaks_of_self
 from mnemic_language.sentences.main_clause import as_sentence, in_main_order
 from mnemic_language.sentences.pasted_text import fiction_from
 from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
 from mnemic_language.sentences.tables import other_languages
 from mnemic_language.sentences.temporary_states import takes_back_in_jest
-from mnemic_language.sentences.world_talk import expounds, speaks_of_self
 from mnemic_language.skip_reason_codes import HYPOTHETICAL, JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
 from mnemic_language.text.pattern import Pattern
 

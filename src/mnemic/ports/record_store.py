@@ -1,4 +1,8 @@
-"""Port of the store of memories, its transactions and snapshots."""
+"""Port of the store of memories, its transactions and snapshots.
+
+A further database is added below it: by the ten methods of `mnemic.ports.database_backend`, of which
+`mnemic_stores.row_store_adapter` makes a record store.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from mnemic.ports import Snapshot
 from mnemic.retrieve.background_similarity import APART, APART_UNKNOWN, SAMPLE, above_background, background_of
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Vector, VectorSpace, Where
-from mnemic.types.cosines import read
+from mnemic.types.cosine_scaling import read
 from mnemic_language.text.language import language_of
 
 RECENT_DEPTH = 20

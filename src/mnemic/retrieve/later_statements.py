@@ -18,7 +18,7 @@ import numpy as np
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.types import Kind, Memory, Status, VectorSpace
-from mnemic.types.cosines import read
+from mnemic.types.cosine_scaling import read
 from mnemic_language.changes import LEAST_COSINE
 from mnemic_language.changes.change_bounds import ChangeBounds
 from mnemic_language.changes.change_classifier import frame_of, judge

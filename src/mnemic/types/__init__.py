@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     )
     from mnemic.types.graph import Fragment, Neighbour, Node, Relation
     from mnemic.types.language_models import Completion, Cost, Prompt
-    from mnemic.types.message_requests import (
+    from mnemic.types.recall_limits import ContextBlock, RecallRequest, RecallResult
+    from mnemic.types.requests_about_memory import (
         ConversationReceipts,
         ForgetResult,
         MemoryRequest,
         MemoryRequestKind,
         RequestOutcome,
     )
-    from mnemic.types.recall_limits import ContextBlock, RecallRequest, RecallResult
     from mnemic.types.search import Hit, Intent, Rank, SearchPlan, SearchResult
     from mnemic.types.store_reads import HotSetContents, Scored, Signals, Where
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mnemic.ports import Reads
 from mnemic.types import Memory, Vector, VectorSpace
-from mnemic.types.cosines import measured, read
+from mnemic.types.cosine_scaling import measured, read
 from mnemic.write.draft import Draft
 
 

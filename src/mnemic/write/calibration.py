@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from mnemic.errors import StoreCorrupt
 from mnemic.types import VectorSpace
 from mnemic.unit_of_work import Mutation, apply
-from mnemic.write.draft import THRESHOLDS
-from mnemic.write.thresholds import STORE_TENANT, kept_for, mark_of
+from mnemic.write.calibrated_thresholds import STORE_TENANT, kept_for, mark_of
+from mnemic.write.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
     from mnemic.ports import RecordStore

@@ -12,8 +12,9 @@ from datetime import datetime
 from mnemic.ports import Reads
 from mnemic.reason_codes import ALREADY_SUPERSEDED, ALREADY_WAITING, KEY_NEEDS_REVIEW
 from mnemic.types import Memory, Outcome, Status
-from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
+from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.merge import SimilarMemory, closed, stated
+from mnemic.write.thresholds import WriteRules
 from mnemic_language.compare.word_comparison import Statement, denies, negates, opposition
 
 

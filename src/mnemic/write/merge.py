@@ -20,8 +20,9 @@ from typing import Any
 
 from mnemic.reason_codes import LOWER_TRUST, NEAR_DUPLICATE
 from mnemic.types import Memory, Outcome, Status, Vector
-from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
+from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
+from mnemic.write.thresholds import WriteRules
 from mnemic.write.write_job import rounded
 from mnemic_language.changes import KEPT
 from mnemic_language.compare.word_comparison import Statement, beyond

@@ -31,12 +31,13 @@ from mnemic.types import (
 )
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit, commit
+from mnemic.write.calibrated_thresholds import calibrated
 from mnemic.write.commit import CommitResult, Gate, GateRefusal, IdempotentRequest, blocked_receipt, passed, readied
-from mnemic.write.draft import Draft, PrepareSteps, StepTimer, VectorsMissing, WriteRules
+from mnemic.write.draft import Draft, PrepareSteps, StepTimer, VectorsMissing
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
-from mnemic.write.thresholds import calibrated
+from mnemic.write.thresholds import WriteRules
 from mnemic.write.validate import validate
 from mnemic.write.write_job import Job, embed, rounded
 from mnemic.write.write_transaction import decide_and_commit, is_known
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from mnemic.write.model_judge import Judge
     from mnemic.write.tokenisation import TokenVault
 
-__all__ = ["MemoryWritePipeline", "WriteRules", "vault_of"]
+__all__ = ["MemoryWritePipeline", "vault_of"]
 
 MAX_SECRETS = 10_000
 

@@ -17,7 +17,7 @@ from mnemic_language.changes.change_classifier import frame_of, framed, judge
 from mnemic_language.changes.labelled_lists import labelled, rest_of_list
 from mnemic_language.changes.statement_parts import rest
 from mnemic_language.compare.counted_lists import recounted
-from mnemic_language.endings.denials import denies_item, has_denied
+from mnemic_language.ended_facts.denials import denies_item, has_denied
 from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.sentences.unresolved_references import is_broken_off
 

@@ -20,7 +20,7 @@ from mnemic.types import Actor, Level, Scope
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.consent import subject_token
 from mnemic.write.limiter import tombstone
-from mnemic_language.sentences.about_memory import asked_of_memory
+from mnemic_language.sentences.requests_about_memory import asked_of_memory
 
 if TYPE_CHECKING:
     from mnemic.write.tokenisation import TokenVault

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from mnemic.extract.relative_times import times_in
+from mnemic.extract.statement_dates import times_in
 from mnemic_language.questions.named_dates import named_date
 from mnemic_language.text.time_expressions import period_of, periods_in
 from mnemic_language.text.time_words import in_english

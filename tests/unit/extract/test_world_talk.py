@@ -11,8 +11,8 @@ from mnemic.policy.key_rules import Policy
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Deadline, Message
 from mnemic_language.sentences.classify.classifier import weights
-from mnemic_language.sentences.classify.world import world
-from mnemic_language.sentences.world_talk import (
+from mnemic_language.sentences.classify.general_knowledge import world
+from mnemic_language.sentences.general_knowledge_messages import (
     CERTAIN,
     EXPOUNDS,
     LONG,

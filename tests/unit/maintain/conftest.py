@@ -10,7 +10,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
 from mnemic.types import Actor
-from mnemic.write.pipeline import WriteRules
+from mnemic.write.thresholds import WriteRules
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -78,11 +78,11 @@ def test_one_place_calls_the_service_and_one_makes_elements() -> None:
     calling = {path.name for path in SCRIPTS if re.search(r"\bfetch\(|new EventSource", path.read_text())}
     making = {path.name for path in SCRIPTS if re.search(r"createElement", path.read_text())}
     assert calling == {"api.js"}
-    assert making == {"elements.js"}
+    assert making == {"dom.js"}
 
 
 def test_every_reason_has_plain_words() -> None:
-    words = (ROOT / "words.js").read_text()
+    words = (ROOT / "labels.js").read_text()
     codes = {error.code for _, error in inspect.getmembers(errors, inspect.isclass) if hasattr(error, "code")}
     service = "".join(path.read_text() for path in ROOT.parent.rglob("*.py"))
     codes |= set(re.findall(r'(?:Refused|problem)\(\s*HTTPStatus\.[A-Z_]+, f?"([a-z_]+)', service))
@@ -90,7 +90,7 @@ def test_every_reason_has_plain_words() -> None:
 
 
 def test_the_command_line_names_what_an_erasure_counts_as_the_console_does() -> None:
-    listed = re.search(r"const ERASED = \{(.*?)\};", (ROOT / "words.js").read_text(), re.DOTALL)
+    listed = re.search(r"const ERASED = \{(.*?)\};", (ROOT / "labels.js").read_text(), re.DOTALL)
 
     assert listed is not None
     assert dict(re.findall(r'(\w+): "([^"]+)"', listed[1])) == ERASED

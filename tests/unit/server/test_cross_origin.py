@@ -10,9 +10,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
 from mnemic_server.app import create_app
+from mnemic_server.browser_sessions import COOKIE
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.server import ServiceSettings
-from mnemic_server.sessions import COOKIE
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 

@@ -18,6 +18,7 @@ from mnemic.errors import InvalidConfig
 from mnemic_maintenance.tenant_registry import SERVICE_TENANT, Tenants
 from mnemic_server.app import create_app
 from mnemic_server.bearer_tokens import Provider
+from mnemic_server.browser_sessions import LASTS as SESSION_LASTS
 from mnemic_server.oidc_sign_in import (
     COOKIE,
     DESCRIPTION_LASTS,
@@ -28,7 +29,6 @@ from mnemic_server.oidc_sign_in import (
     SECURE_COOKIE,
     Client,
 )
-from mnemic_server.sessions import LASTS as SESSION_LASTS
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

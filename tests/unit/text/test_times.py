@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.extract.relative_times import times_in
+from mnemic.extract.statement_dates import times_in
 from mnemic.retrieve.question import read_question
 from mnemic_language.text.time_expressions import Period, period_of
 

@@ -51,10 +51,10 @@ from mnemic_maintenance import (
     erase,
     expiry_job,
     health,
+    key_rotation,
     reembed,
     reveal,
     review,
-    rotate,
     undo,
 )
 
@@ -76,7 +76,7 @@ REPORTS = [
     lineage.Use,
     reembed.ReembedResult,
     review.PendingReview,
-    rotate.Rotation,
+    key_rotation.Rotation,
     undo.UndoReceipt,
     reveal.RevealResult,
 ]

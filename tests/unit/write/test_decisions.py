@@ -15,9 +15,10 @@ import pytest
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Outcome, Source, Status
 from mnemic.write.contradictions import by_key, contradicted, deduplicated, opposing, pending
-from mnemic.write.draft import Draft, WriteRules
+from mnemic.write.draft import Draft
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import SimilarMemory, merge, refresh, same_claim, superseded_fields
+from mnemic.write.thresholds import WriteRules
 from mnemic_language.compare.word_comparison import Statement
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)

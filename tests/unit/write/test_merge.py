@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Deadline, Kind, Origin, Outcome, Source, Status
-from mnemic.write.draft import WriteRules
 from mnemic.write.model_judge import Judgement, Verdict
+from mnemic.write.thresholds import WriteRules
 from mnemic_language.compare.word_comparison import Statement
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.write.conftest import Blind, Desk

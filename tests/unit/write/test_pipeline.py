@@ -12,7 +12,8 @@ import pytest
 from mnemic.errors import BudgetSpent, EmbedderFailed, IdempotencyConflict, InvalidInput, StoreFull
 from mnemic.policy.grant import Grant
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Outcome, Status, Vector, Where
-from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
+from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.thresholds import WriteRules
 from mnemic.write.write_transaction import is_known
 from mnemic_testing.embedder import WordEmbedder
 

@@ -11,8 +11,8 @@ from mnemic.policy.redaction_policy import MOST_REGIONS, RedactionRules
 from mnemic.types import Candidate, Found, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.redact import Redactor, redact_candidate, redact_value
-from mnemic_redact.finders import Finder
 from mnemic_redact.replacement import marker
+from mnemic_redact.search_primitives import Finder
 from mnemic_redact.types import Action
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder

@@ -11,7 +11,8 @@ import pytest
 from mnemic.errors import InvalidInput
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Actor, Candidate, Kind, Source
-from mnemic.write.draft import Draft, WriteRules
+from mnemic.write.draft import Draft
+from mnemic.write.thresholds import WriteRules
 from mnemic.write.validate import validate
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)

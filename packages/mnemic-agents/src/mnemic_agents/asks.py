@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.extract.talk import TURNS_BEFORE
+from mnemic.extract.conversation_context import TURNS_BEFORE
 from mnemic.inject.messages import ASSISTANT, USER, has_tool_result, is_user_turn, role_of, text_of
 from mnemic.types import Message
 

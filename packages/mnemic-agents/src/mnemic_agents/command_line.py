@@ -12,8 +12,8 @@ import click
 
 from mnemic.errors import InvalidConfig
 from mnemic_agents.mcp_hosts import HOSTS, started_by
-from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.server_log import configure
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import note

@@ -31,7 +31,7 @@ from mnemic.types.trace import RunStatus
 from mnemic_agents.asks import asks_of_turn, is_ask, mark_of, spoken, turns_before
 from mnemic_agents.tool_answers import check_length, moment_of, settled, shown_for, shown_hit
 from mnemic_language.questions.small_talk import is_small_talk
-from mnemic_language.sentences.about_memory import asked_of_memory, parted
+from mnemic_language.sentences.requests_about_memory import asked_of_memory, parted
 from mnemic_maintenance.background_capture import BackgroundCapture, is_kept
 
 logger = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from mnemic.errors import MnemicError, StoreBusy, StoreFailed, StoreUnavailable
-from mnemic.ports.row_store import Row, Table
+from mnemic.ports.database_backend import Row, Table
 from mnemic_cassandra.connection import some_at_once
 from mnemic_cassandra.encoding import ordered, packed, unpacked
 from mnemic_cassandra.partitions import Partitions, Written, beyond_clocks
@@ -26,7 +26,7 @@ from mnemic_stores.codec import load
 from mnemic_stores.row_store_adapter.tables import MEMORY, USAGE
 
 if TYPE_CHECKING:
-    from mnemic_cassandra.view import View
+    from mnemic_cassandra.transaction_view import View
 
 _NAMED = b"@"
 """The first byte of a row that names a value; the rows of `packed` begin with a letter."""

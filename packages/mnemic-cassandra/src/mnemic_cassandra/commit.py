@@ -21,8 +21,8 @@ from mnemic_cassandra.connection import pause
 from mnemic_cassandra.encoding import ordered, unpacked
 from mnemic_cassandra.partitions import Head, Written, in_batches, redo_of
 from mnemic_cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
-from mnemic_cassandra.totals import with_lines
-from mnemic_cassandra.view import UnansweredTransaction, View
+from mnemic_cassandra.tenant_totals import with_lines
+from mnemic_cassandra.transaction_view import UnansweredTransaction, View
 from mnemic_stores.row_store_adapter.tables import MARK
 
 WRITERS, OF_SHARED = 8, 64

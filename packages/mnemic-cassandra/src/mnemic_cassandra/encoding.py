@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from mnemic.ports.row_store import Row
+from mnemic.ports.database_backend import Row
 
 _TEXT, _NUMBER = b"\x02", b"\x03"
 _END = b"\xff"

@@ -17,14 +17,14 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
-from mnemic.ports.row_store import Row, RowChange, RowReads, RowStore
+from mnemic.ports.database_backend import Row, RowChange, RowReads, RowStore
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic.types.scope import scope_named
-from mnemic_cassandra import totals
+from mnemic_cassandra import tenant_totals
 from mnemic_cassandra.connection import pause
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import AUDIT_END, COLLECTED, DROPPED, JOURNAL, LANE, NAMES, SPLIT, Partition
-from mnemic_cassandra.totals import ScopeTotals
+from mnemic_cassandra.tenant_totals import ScopeTotals
 from mnemic_cassandra.upkeep import Upkeep
 from mnemic_stores.audit_chain import follows
 from mnemic_stores.audit_format import Sign, decode_event, encode_event, link, next_line
@@ -204,7 +204,7 @@ async def _looked(store: RowStore, partitions: Partitions, home: Partition) -> _
 async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
     """Return the first lines of a journal."""
     found, split = await rows.get(LANE, [home]), bool(await rows.get(SPLIT, [home]))
-    counted = await totals.counted(rows, home)
+    counted = await tenant_totals.counted(rows, home)
     if not found:
         return _Waiting(home, 0, "", [], split, counted)
     lines: list[_Line] = []
@@ -246,7 +246,7 @@ async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | N
             await audit_and_outbox.enqueue(rows, entry)
     moved = {line.home for line, _ in taken}
     await rows.put(COLLECTED, [(*home, *places[home]) for home in sorted(moved)])
-    await totals.count(rows, tenant, [each.counted for each in waiting])
+    await tenant_totals.count(rows, tenant, [each.counted for each in waiting])
 
 
 async def _emptied(rows: RowChange, waiting: _Waiting) -> bool:

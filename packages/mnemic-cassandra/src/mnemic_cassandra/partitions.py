@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 from mnemic.errors import StoreBusy, StoreUnavailable
-from mnemic_cassandra.answers import Answers
 from mnemic_cassandra.connection import Connection, pause, some_at_once
 from mnemic_cassandra.encoding import ordered, packed, unpacked
+from mnemic_cassandra.read_cache import Answers
 from mnemic_cassandra.routing import NAMES, Partition, of_tenant
 from mnemic_stores.row_store_adapter.tables import PLACE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mnemic.ports.row_store import Row, Table
+from mnemic.ports.database_backend import Row, Table
 from mnemic_stores.row_store_adapter.tables import (
     AUDIT,
     COUNTER,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from mnemic.errors import MnemicError, StoreBusy
-from mnemic.ports.row_store import RowChange, RowReads
+from mnemic.ports.database_backend import RowChange, RowReads
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities
 from mnemic_cassandra.address import Address
@@ -19,8 +19,8 @@ from mnemic_cassandra.commit import Commits
 from mnemic_cassandra.connection import Connection, pause
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import EVERYWHERE, Partition
+from mnemic_cassandra.transaction_view import PartitionChanged, UnansweredTransaction, View
 from mnemic_cassandra.upkeep import Upkeep
-from mnemic_cassandra.view import PartitionChanged, UnansweredTransaction, View
 from mnemic_stores.async_transactions import drive
 
 T = TypeVar("T")

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Literal, cast
 from mnemic.errors import CommitUnknown, StoreBusy, VersionConflict
 from mnemic.ports import Capabilities, Keyring
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Scored, Usage, Vector, VectorSpace, Where
-from mnemic_cassandra import journal, removed_data, totals
+from mnemic_cassandra import journal, removed_data, tenant_totals
 from mnemic_cassandra.address import Address
 from mnemic_cassandra.buckets import MOST_NOMINATED
 from mnemic_cassandra.routing import NAMES, Partition, of_audit, of_tenant
 from mnemic_cassandra.rows import CassandraRows
-from mnemic_cassandra.view import View
+from mnemic_cassandra.transaction_view import View
 from mnemic_stores.async_transactions import Step
 from mnemic_stores.audit_format import encode_event
 from mnemic_stores.codec import DAMAGED
@@ -29,7 +29,7 @@ from mnemic_stores.row_store_adapter.tables import AUDIT, MEMORY, MemoryRow
 from mnemic_stores.row_store_adapter.transaction import LayeredTransaction
 
 if TYPE_CHECKING:
-    from mnemic.ports.row_store import RowChange, RowReads
+    from mnemic.ports.database_backend import RowChange, RowReads
 
 
 class CassandraTransaction(LayeredTransaction):
@@ -74,7 +74,7 @@ class CassandraTransaction(LayeredTransaction):
         """
         if scope is not None or settled:
             return await super().usage(tenant, since=since, scope=scope, settled=settled)
-        return await self._view.apart(partial(totals.usage, tenant=tenant, since=since))
+        return await self._view.apart(partial(tenant_totals.usage, tenant=tenant, since=since))
 
     def _lies(self, memory_id: str, scope: Scope) -> None:
         """Cache the partition of a memory, so that later reads need not search every partition of the tenant."""
@@ -207,20 +207,20 @@ class CassandraStore(LayeredStore):
         if scope is not None:
             return await super().usage(tenant, since=since, scope=scope)
         await self._bring_forward(tenant)
-        counted = partial(totals.usage, tenant=tenant, since=since)
+        counted = partial(tenant_totals.usage, tenant=tenant, since=since)
         return await self._ready.read(lambda rows: cast("View", rows).apart(counted))
 
     async def _bring_forward(self, tenant: str) -> None:
         """Collect the journals of a tenant where many of them have lines; one task of a process at a time."""
         database = self._database
-        if tenant in self._collecting or len(await database.partitions.noted(tenant)) <= totals.MOST_ON_TOP:
+        if tenant in self._collecting or len(await database.partitions.noted(tenant)) <= tenant_totals.MOST_ON_TOP:
             return
         self._collecting.add(tenant)
         try:
             # What is not collected is counted on top: a failure here makes the answer slower, not wrong.
             with suppress(StoreBusy, CommitUnknown):
-                await self._collect(tenant, most=totals.MOST_COLLECTED)
-                await totals.begin(self._ready, database.partitions, tenant, most=totals.MOST_AT_ONCE)
+                await self._collect(tenant, most=tenant_totals.MOST_COLLECTED)
+                await tenant_totals.begin(self._ready, database.partitions, tenant, most=tenant_totals.MOST_AT_ONCE)
         finally:
             self._collecting.discard(tenant)
 
@@ -228,7 +228,7 @@ class CassandraStore(LayeredStore):
         written = {home.tenant for home in await self._database.partitions.noted(None)}
         await self._collect(None)
         for tenant in sorted(written):
-            await totals.begin(self._ready, self._database.partitions, tenant)
+            await tenant_totals.begin(self._ready, self._database.partitions, tenant)
         return await super().tidy(whole=whole)
 
     async def vacuum(self) -> datetime:

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from mnemic.ports.row_store import Row, RowChange, RowReads, RowStore, Table
+from mnemic.ports.database_backend import Row, RowChange, RowReads, RowStore, Table
 from mnemic_cassandra.buckets import Buckets, ValueAddress, named_by
 from mnemic_cassandra.commit import Commits
 from mnemic_cassandra.routing import DROPPED, LARGE, NAMES, SPLIT, Partition
 from mnemic_stores.row_store_adapter.tables import EARLIER, MEMORY, MemoryRow
 
 if TYPE_CHECKING:
-    from mnemic_cassandra.view import View
+    from mnemic_cassandra.transaction_view import View
 
 _MOVED_AT_ONCE = 64
 """Rows that are moved in one transaction: they fit one batch."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.option_values import json_file
 from mnemic_cli.shared_options import Given, require_store
 from mnemic_cli.terminal import note, pairs

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.memory_requests import carried_out, outcome
 from mnemic_cli.model_health import asked_at
 from mnemic_cli.rendering import capture_text, label, report_dict, written_words
@@ -67,7 +67,7 @@ class Conversation:
         from mnemic.engine.message_forms import captured_after
         from mnemic.engine.turn_texts import keep_injection
         from mnemic.errors import ModelFailed
-        from mnemic.extract.talk import TURNS_BEFORE
+        from mnemic.extract.conversation_context import TURNS_BEFORE
         from mnemic.inject import InjectionConfig, injector_for
         from mnemic.types import Message
 

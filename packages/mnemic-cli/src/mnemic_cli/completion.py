@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from mnemic_cli.command_loader import Command
+from mnemic_cli.lazy_loading import Command
 
 
 @click.command("completion", cls=Command)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.errors import InvalidInput
-from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.processes import TurnFailed
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import say

@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from mnemic.errors import InvalidInput, MnemicError
-from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.rendering import counted
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import (

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.errors import InvalidConfig, MnemicError
-from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, exit_code
 from mnemic_cli.human_labels import TITLES
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import paint, say, table
 
@@ -252,7 +252,7 @@ async def _examined(store: RecordStore, settings: Settings, space: VectorSpace) 
     """Return what the engine would find with the thresholds it decides writes by."""
     from mnemic.bootstrap import build_write_rules
     from mnemic.runtime.clock import SystemClock
-    from mnemic.write.thresholds import calibrated
+    from mnemic.write.calibrated_thresholds import calibrated
     from mnemic_maintenance.health import examine
 
     rules = await calibrated(store, space, build_write_rules(settings))
@@ -372,21 +372,21 @@ def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
     """Tell whether the cosines of merging and flagging were measured for this embedder."""
     from mnemic.bootstrap import store_file
     from mnemic.types import VectorSpace
-    from mnemic.write import calibration, draft, thresholds
+    from mnemic.write import calibrated_thresholds, calibration, thresholds
     from mnemic_operations.sqlite.inspection import marks_in
 
     path, space = store_file(settings.store), VectorSpace(**facts)
     assert path is not None
     try:
-        name = thresholds.mark_of(space)
-        text = marks_in(path, thresholds.STORE_TENANT, name).get(name)
+        name = calibrated_thresholds.mark_of(space)
+        text = marks_in(path, calibrated_thresholds.STORE_TENANT, name).get(name)
         found = None if text is None else calibration.Calibration.decoded(space, text)
     except MnemicError as error:
         return _bad("thresholds", error)
     if found is not None:
         line = f"calibrated for {space.model} with {found.pairs} pairs, {found.calibrated_at:%Y-%m-%d}"
-    elif space.model == draft.MEASURED_WITH:
+    elif space.model == thresholds.MEASURED_WITH:
         line = "the defaults, which were measured with this embedder"
     else:
-        line = f"not calibrated: the defaults were measured with {draft.MEASURED_WITH}; see `mnemic calibrate`"
+        line = f"not calibrated: the defaults were measured with {thresholds.MEASURED_WITH}; see `mnemic calibrate`"
     return Finding(name="thresholds", ok=None, detail=line, facts={"calibrated": found is not None})

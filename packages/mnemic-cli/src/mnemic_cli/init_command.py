@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import at_terminal, note
 

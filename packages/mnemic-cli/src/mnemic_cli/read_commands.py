@@ -9,8 +9,8 @@ import click
 
 from mnemic import requests
 from mnemic.errors import InvalidInput
-from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import complain
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.rendering import (
     history_text,
     hits_text,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import pairs
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic import requests
-from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.memory_requests import carried_out, outcome
 from mnemic_cli.model_health import asked_at
 from mnemic_cli.option_values import KIND, LEVEL, MOMENT, json_object, text_or_stdin

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.errors import InvalidConfig
-from mnemic_cli.command_loader import Command, TenantCommand
+from mnemic_cli.lazy_loading import Command, TenantCommand
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import Progress
 

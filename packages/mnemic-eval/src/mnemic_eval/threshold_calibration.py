@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
-from mnemic.types.cosines import read
+from mnemic.types.cosine_scaling import read
 from mnemic.write.contradictions import opposing
-from mnemic.write.draft import WriteRules
 from mnemic.write.merge import same_claim
+from mnemic.write.thresholds import WriteRules
 from mnemic_eval.samples import half, share
 from mnemic_language.compare.word_comparison import Statement, beyond, denies, opposition
 

@@ -13,11 +13,11 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
 from mnemic_importers.entries import began_at, entry, in_order, left_out, mapping, read, records_of, wrong
 from mnemic_importers.file_readers.fields import first, text
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.multi_file_exports import Packed
 from mnemic_importers.file_readers.records import Record
 from mnemic_importers.file_readers.timestamps import moment
+from mnemic_importers.importer_interface import Importer
 
 _ROLES = frozenset({"user", "assistant", "tool"})
 _PART_OF_EXPORT = re.compile(r"(?:^|/)conversations-\d{1,6}\.json$")

@@ -16,11 +16,11 @@ from mnemic.extract.messages import text_parts
 from mnemic.types import Candidate, Message, Origin, Source
 from mnemic_importers.entries import began_at, entry, in_order, mapping, read, records_of
 from mnemic_importers.file_readers.fields import text
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.multi_file_exports import Packed
 from mnemic_importers.file_readers.records import Record
 from mnemic_importers.file_readers.timestamps import moment
+from mnemic_importers.importer_interface import Importer
 
 _ROLES: Mapping[str | None, str] = MappingProxyType({"human": "user", "assistant": "assistant"})
 _MEMORY_FILE = re.compile(r"(?:^|/)memories(?:/[^/]+)?\.json$")

@@ -12,10 +12,10 @@ from typing import Any
 
 from mnemic.types import Message, Origin
 from mnemic_importers.entries import entry, left_out, mapping, read
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.records import Record
 from mnemic_importers.file_readers.timestamps import moment
+from mnemic_importers.importer_interface import Importer
 
 _PRODUCTS = frozenset({"Gemini Apps", "Gemini", "Bard"})
 _ASKED = ("Prompted ", "Asked ", "Said ", "Eingegebener Prompt: ")

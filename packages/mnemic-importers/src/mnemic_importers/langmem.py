@@ -9,10 +9,10 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic_importers.entries import entry, mapping
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.records import Record
 from mnemic_importers.foreign_memory import brought, first_moment
+from mnemic_importers.importer_interface import Importer
 from mnemic_maintenance.archive import ArchivedMemory
 
 _TEXTS = ("content", "memory", "text")

@@ -16,10 +16,10 @@ from mnemic.extract.messages import text_parts
 from mnemic.types import Candidate, Message, Origin, Source
 from mnemic_importers.entries import entry, left_out, mapping, read
 from mnemic_importers.file_readers.fields import first, text
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.records import Record
 from mnemic_importers.file_readers.timestamps import moment
+from mnemic_importers.importer_interface import Importer
 
 _SPOKEN = frozenset({"user", "assistant"})
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from mnemic.extract.messages import text_parts
 from mnemic.types import Candidate, Origin, Source
 from mnemic_importers.entries import left_out
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
+from mnemic_importers.importer_interface import Importer
 
 _HEADING = re.compile(r"#{1,6} ")
 _UNDERLINE = re.compile(r"={2,}|-{2,}")

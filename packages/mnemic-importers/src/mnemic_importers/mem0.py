@@ -18,10 +18,10 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Kind, Level, Memory, Origin, Scope, Source
 from mnemic_importers.entries import entry, left_out, mapping
 from mnemic_importers.file_readers.fields import first, text
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.records import Record
 from mnemic_importers.file_readers.timestamps import moment
+from mnemic_importers.importer_interface import Importer
 from mnemic_maintenance.archive import MAX_VERSIONS, ArchivedMemory
 
 _NAMESPACE = UUID("6a1f4c5e-6f0d-5c0a-9c52-3d8a0f1d7e60")

@@ -11,9 +11,9 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
 from mnemic_importers.entries import entry, left_out, mapping, read
 from mnemic_importers.file_readers.fields import text
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.records import Record
+from mnemic_importers.importer_interface import Importer
 
 _ROLES: Mapping[str | None, str] = MappingProxyType(
     {

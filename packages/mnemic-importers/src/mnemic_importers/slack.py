@@ -17,11 +17,11 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
 from mnemic_importers.entries import entry, left_out, mapping
 from mnemic_importers.file_readers.fields import text
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.multi_file_exports import Packed
 from mnemic_importers.file_readers.records import Record, records
 from mnemic_importers.file_readers.timestamps import moment
+from mnemic_importers.importer_interface import Importer
 
 _MARKED = re.compile(r"<([^<>|]{1,2000})(?:\|([^<>]{0,2000}))?>")
 _EMOJI_CODE = re.compile(

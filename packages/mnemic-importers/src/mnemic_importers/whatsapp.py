@@ -19,8 +19,8 @@ from itertools import pairwise
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
 from mnemic_importers.entries import entry, left_out
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
+from mnemic_importers.importer_interface import Importer
 
 _HEAD = re.compile(
     r"\[?(\d{1,4})(?:([./-]) ?|[年년] ?)(\d{1,2})(?:[./-] ?|[月월] ?)(\d{1,4})[.日일]?,?"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.errors import InvalidConfig
-from mnemic_cli.command_loader import TenantCommand
 from mnemic_cli.failures import Exit
+from mnemic_cli.lazy_loading import TenantCommand
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import pairs
 

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemic.errors import KeyFailed
 from mnemic.types import Scope
-from mnemic_keys import signed_since
+from mnemic_keys import first_signed_lines
 from mnemic_keys.master_key import KEY_BYTES, NONCE_BYTES, MasterKey, MasterKeys
 from mnemic_keys.private_files import make_file, replace_file
 
@@ -179,7 +179,7 @@ class KeyFolder:
     def signed_since(self, tenant: str, first: int | None) -> int | None:
         with self._locked():
             name = hmac.digest(self._salt or b"", b"mnemic audit of " + tenant.encode(), "sha256").hex()
-            return signed_since.signed_since(self._path, name, first)
+            return first_signed_lines.signed_since(self._path, name, first)
 
     def _signing_name(self) -> bytes:
         self._salt = self._salt or self._salted()

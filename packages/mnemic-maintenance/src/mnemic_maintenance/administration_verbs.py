@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from mnemic.types import MemoryRequest, RequestOutcome
     from mnemic_maintenance.erasure_receipt import ErasureReceipt
     from mnemic_maintenance.expiry_job import ExpiryRules
+    from mnemic_maintenance.key_rotation import Rotation
     from mnemic_maintenance.reports import AuditReport, MaintenanceReport, ReviewOutcome, Revocation
     from mnemic_maintenance.reveal import RevealResult
     from mnemic_maintenance.review import PendingReview
-    from mnemic_maintenance.rotate import Rotation
     from mnemic_maintenance.undo import UndoReceipt
 
 Form = Literal["json", "html"]
@@ -201,7 +201,7 @@ class AdministrationVerbs(MaintenanceVerbs):
     async def rotate_data_keys(self, *, actor: Actor, subject: str | None = None, keep_old: bool = False) -> Rotation:
         """Rotate the data key of the user `subject`, or of everybody with sealed data in the actor's tenant: data
         sealed with the old keys is re-encrypted while the store is in use, and they are destroyed once nothing needs
-        them; see `mnemic_maintenance.rotate`. With `keep_old` they stay, for another store sealed with them.
+        them; see `mnemic_maintenance.key_rotation`. With `keep_old` they stay, for another store sealed with them.
 
         Raises NotSupported (`rotate`) without a key file, InvalidInput, KeyFailed, StoreFailed: a further call
         continues.

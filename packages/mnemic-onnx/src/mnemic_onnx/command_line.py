@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic_cli.command_loader import Command
+from mnemic_cli.lazy_loading import Command
 
 if TYPE_CHECKING:
     from mnemic_cli.shared_options import Given

@@ -17,7 +17,7 @@ from mnemic.unit_of_work import commit
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_maintenance.tenant_registry import SERVICE_TENANT, Tenants
 from mnemic_operations.backup_folder import Manifest, RestoreResult
-from mnemic_operations.erased_users import erase_again, erased_since
+from mnemic_operations.erasures_since_backup import erase_again, erased_since
 from mnemic_operations.sqlite.backup import restore, take
 from mnemic_operations.sqlite.salvage import SalvageResult, salvage
 from mnemic_operations.store_migration import MigrationResult, move

@@ -18,10 +18,10 @@ from mnemic.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreNewer, Sto
 from mnemic_operations.backup_folder import Manifest, check_data, digest, manifest_in, new_folder
 from mnemic_postgres.connections import Session
 from mnemic_postgres.damage import damaged_bodies
+from mnemic_postgres.embedding_spaces import present
 from mnemic_postgres.maintenance import broken_audit
 from mnemic_postgres.owner_maintenance import OwnerConnection
 from mnemic_postgres.schema import claim, migrate, migrations
-from mnemic_postgres.spaces import present
 from mnemic_stores.atomic_files import synced
 
 DATA = "memory.copy"

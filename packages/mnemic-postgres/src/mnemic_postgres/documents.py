@@ -16,9 +16,9 @@ from mnemic.runtime.clock import SystemClock
 from mnemic.types import DocumentAnswer, DocumentOperation, Namespace, PutDocument, Vector, checked_identifier
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.database_access import DatabaseAccess, OpenDatabase
+from mnemic_postgres.embedding_spaces import spelt
 from mnemic_postgres.rows import columns, raw, sent
 from mnemic_postgres.shared_statements import asking
-from mnemic_postgres.spaces import spelt
 from mnemic_postgres.statements import load
 from mnemic_stores.codec import to_micros
 from mnemic_stores.documents import check_batch, last_puts, path_of

@@ -12,7 +12,7 @@ from typing import Any
 
 from mnemic.errors import InvalidConfig, StoreFailed, StoreUnavailable
 from mnemic.types import VectorSpace
-from mnemic_postgres import spaces
+from mnemic_postgres import embedding_spaces
 from mnemic_postgres.failures import DRIVER_ERRORS, typed
 from mnemic_postgres.pool import connect, unbound
 from mnemic_postgres.routing import differing
@@ -69,12 +69,12 @@ async def prepare_all(connections: Sequence[Any], space: VectorSpace | None) -> 
         known = [await connection.fetchval(_KNOWN) for connection in connections]
         # A server that is set up already is the model: with another salt than its own, a new one would not find words.
         first = known.index(True) if True in known else 0
-        found = [await spaces.present(one) for one, there in zip(connections, known, strict=True) if there]
+        found = [await embedding_spaces.present(one) for one, there in zip(connections, known, strict=True) if there]
         if len({one for one in found if one is not None}) > 1:
             hint = "their vector spaces differ; finish `mnemic maintain --reembed` at each server's own address"
             raise differing(hint)
         model = await prepare(connections[first], space)
-        space = space or await spaces.present(connections[first])
+        space = space or await embedding_spaces.present(connections[first])
         ready = []
         for connection in connections:
             same = connection is connections[first]

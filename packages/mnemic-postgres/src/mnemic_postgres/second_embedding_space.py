@@ -8,7 +8,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Memory, Vector, VectorSpace
-from mnemic_postgres import spaces
+from mnemic_postgres import embedding_spaces
 from mnemic_postgres.rows import Bodies
 
 AsOwners = Callable[[Callable[[Any], Awaitable[Any]]], Awaitable[list[Any]]]
@@ -18,7 +18,7 @@ AsOwners = Callable[[Callable[[Any], Awaitable[Any]]], Awaitable[list[Any]]]
 async def unfilled(as_owners: AsOwners, bodies: Bodies, limit: int) -> list[Memory]:
     """Return the port's `unfilled`."""
     found: list[Memory] = []
-    for one in await as_owners(partial(spaces.unfilled, bodies=bodies, limit=limit)):
+    for one in await as_owners(partial(embedding_spaces.unfilled, bodies=bodies, limit=limit)):
         found += one
     return found[: max(0, limit)]
 
@@ -26,7 +26,7 @@ async def unfilled(as_owners: AsOwners, bodies: Bodies, limit: int) -> list[Memo
 async def fill(as_owners: AsOwners, filled: Sequence[tuple[Memory, Vector]]) -> int:
     """Implement the port's `fill`. Raises InvalidInput (`space`)."""
     await _check(as_owners)
-    return sum(await as_owners(partial(spaces.fill, filled=filled)))
+    return sum(await as_owners(partial(embedding_spaces.fill, filled=filled)))
 
 
 async def switch(as_owners: AsOwners) -> VectorSpace | None:
@@ -34,12 +34,12 @@ async def switch(as_owners: AsOwners) -> VectorSpace | None:
     is switched unless the memory was written meanwhile. Raises InvalidInput (`space`).
     """
     await _check(as_owners)
-    if not all(await as_owners(spaces.filled_whole)):
+    if not all(await as_owners(embedding_spaces.filled_whole)):
         return None
-    switched: list[VectorSpace | None] = await as_owners(spaces.switch)
+    switched: list[VectorSpace | None] = await as_owners(embedding_spaces.switch)
     return None if None in switched else switched[0]
 
 
 async def _check(as_owners: AsOwners) -> None:
-    if not any(await as_owners(spaces.filling)):
+    if not any(await as_owners(embedding_spaces.filling)):
         raise InvalidInput("space", hint="no vector space is being filled")

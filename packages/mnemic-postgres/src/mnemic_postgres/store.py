@@ -13,7 +13,7 @@ from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavail
 from mnemic.ports import Capabilities, Keyring, Reseal, Snapshot, Transaction
 from mnemic.ports.optional_capabilities import Damage
 from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
-from mnemic_postgres import damage, index_check, maintenance, outbox, reseal, second_embedding_space, spaces
+from mnemic_postgres import damage, embedding_spaces, index_check, maintenance, outbox, reseal, second_embedding_space
 from mnemic_postgres.audit_chain import collect
 from mnemic_postgres.connections import Session
 from mnemic_postgres.database_access import DatabaseAccess, OpenDatabase
@@ -128,7 +128,7 @@ class PostgresStore(JobTables, SingleReads):
         for dsn in self._access.server_dsns:
             owner = OwnerConnection(dsn, self._access.seconds, "mnemic")
             try:
-                found = await owner.run(spaces.present)
+                found = await owner.run(embedding_spaces.present)
             finally:
                 owner.close()
             if found is not None:
@@ -255,7 +255,7 @@ class PostgresStore(JobTables, SingleReads):
         return sum(await self._ready.as_owners(partial(reseal.reseal, tenant=tenant, anew=anew)))
 
     async def begin_space(self, space: VectorSpace) -> None:
-        await self._ready.as_owners(partial(spaces.begin, space=space))
+        await self._ready.as_owners(partial(embedding_spaces.begin, space=space))
         self._ready.next_space = space
 
     async def unfilled(self, *, limit: int) -> list[Memory]:

@@ -15,14 +15,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mnemic_redact.finders import Finder, pattern
     from mnemic_redact.redactor import Redactor, redact
+    from mnemic_redact.search_primitives import Finder, pattern
     from mnemic_redact.types import Action, Detector, Found, InvalidRules, RedactError, Redaction, Span, Unredactable
 
 _HOMES = {
     "Action": "types",
     "Detector": "types",
-    "Finder": "finders",
+    "Finder": "search_primitives",
     "Found": "types",
     "InvalidRules": "types",
     "RedactError": "types",
@@ -30,7 +30,7 @@ _HOMES = {
     "Redactor": "redactor",
     "Span": "types",
     "Unredactable": "types",
-    "pattern": "finders",
+    "pattern": "search_primitives",
     "redact": "redactor",
 }
 

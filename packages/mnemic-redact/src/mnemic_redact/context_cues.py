@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cached_property, lru_cache
 
-from mnemic_redact.finders import AnyCase, Folded, holds
 from mnemic_redact.languages import ANNOUNCED_AFTER, CALLS, OTHER_NUMBERS, TELEPHONES
+from mnemic_redact.search_primitives import AnyCase, Folded, holds
 
 TELEPHONY = (
     "phone", "cell", "mobile", "tel", "whatsapp", "fax", "sms", "dial", "call", "text", "ring", "reach", "landline",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from mnemic_redact.finders import holds
+from mnemic_redact.search_primitives import holds
 
 _CLASS = re.compile(r"\A\[([^\]\\]+)\]")
 _PIECE = re.compile(r"\A(?:\[[^\]\\]+\]|[^\\(\[{?*+|.])")

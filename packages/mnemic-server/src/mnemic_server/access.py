@@ -21,6 +21,7 @@ from mnemic_kinds.profile import Profile
 from mnemic_maintenance.tenant_engine import Tenancy
 from mnemic_server import service_reason_codes
 from mnemic_server.bearer_tokens import Tokens
+from mnemic_server.browser_sessions import CSRF_HEADER, Sessions, session_cookie
 from mnemic_server.credentials import ApiKeys, Principal, Role
 from mnemic_server.erasure_jobs import Erasures
 from mnemic_server.login_throttle import RefusedLogins
@@ -30,7 +31,6 @@ from mnemic_server.problems import Refusal, unauthenticated, user_required
 from mnemic_server.prometheus_metrics import Meter
 from mnemic_server.request_limits import BODY_BYTES, REFUSED
 from mnemic_server.session_names import SessionName, in_session
-from mnemic_server.sessions import CSRF_HEADER, Sessions, session_cookie
 from mnemic_server.streams import Streams
 from mnemic_server.webhooks import Webhooks
 

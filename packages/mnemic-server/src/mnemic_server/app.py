@@ -19,6 +19,7 @@ from mnemic_maintenance.tenant_engine import Tenancy
 from mnemic_server import problems
 from mnemic_server.access import RateLimit, ServiceContext, admit
 from mnemic_server.bearer_tokens import Provider, Tokens
+from mnemic_server.browser_sessions import Sessions
 from mnemic_server.credentials import ApiKeys, Principal
 from mnemic_server.erasure_jobs import Erasures
 from mnemic_server.known_parameters import require_known_parameters
@@ -56,7 +57,6 @@ from mnemic_server.routes import (
     versions,
     webhooks,
 )
-from mnemic_server.sessions import Sessions
 from mnemic_server.streams import Streams
 from mnemic_server.webhook_delivery import Deliveries
 from mnemic_server.webhooks import Webhooks

@@ -218,28 +218,28 @@ class SqliteStore(JobTables, SingleReads):
         return found | {"bytes": await asyncio.to_thread(maintenance.bytes_found, self._path, memory_ids, fingerprints)}
 
     async def begin_space(self, space: VectorSpace) -> None:
-        from mnemic_sqlite import spaces
+        from mnemic_sqlite import embedding_spaces
 
-        if await self._write(lambda opened: spaces.given_up(opened.writing, space)):
-            await spaces.cleared(self._write)
-            await self._write(lambda opened: spaces.begin(opened.writing, space))
+        if await self._write(lambda opened: embedding_spaces.given_up(opened.writing, space)):
+            await embedding_spaces.cleared(self._write)
+            await self._write(lambda opened: embedding_spaces.begin(opened.writing, space))
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
-        from mnemic_sqlite import spaces
+        from mnemic_sqlite import embedding_spaces
 
         rows = self._ready.rows
-        return await self._read(lambda connection: spaces.unfilled(connection, rows, limit))
+        return await self._read(lambda connection: embedding_spaces.unfilled(connection, rows, limit))
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        from mnemic_sqlite import spaces
+        from mnemic_sqlite import embedding_spaces
 
-        return await self._write(lambda opened: spaces.fill(opened.writing, opened.rows, filled))
+        return await self._write(lambda opened: embedding_spaces.fill(opened.writing, opened.rows, filled))
 
     async def switch_space(self) -> bool:
-        from mnemic_sqlite import spaces
+        from mnemic_sqlite import embedding_spaces
 
         def change(opened: OpenFile) -> OpenFile | None:
-            space = spaces.switch(opened.writing)
+            space = embedding_spaces.switch(opened.writing)
             if space is None:
                 return None
             # In the writer's own turn: the next writer meets the new space, and indexes without old vectors.
@@ -253,11 +253,11 @@ class SqliteStore(JobTables, SingleReads):
         return before is not None
 
     async def clear_space(self) -> None:
-        from mnemic_sqlite import spaces
+        from mnemic_sqlite import embedding_spaces
 
         await self._close_spent()
-        if not await self._read(spaces.is_filling):
-            await spaces.cleared(self._write)
+        if not await self._read(embedding_spaces.is_filling):
+            await embedding_spaces.cleared(self._write)
 
     async def _close_spent(self) -> None:
         while self._spent:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from mnemic.ports.row_store import Row, RowChange, RowReads, Table
+from mnemic.ports.database_backend import Row, RowChange, RowReads, Table
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities
 from mnemic_stores.row_store_adapter import LayeredStore

@@ -13,7 +13,7 @@ import click
 
 from mnemic.errors import InvalidInput
 from mnemic.plugins import offered
-from mnemic_cli.command_loader import Command
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import say, say_json, table
 
@@ -108,7 +108,7 @@ def write_project(name: str, kind: str, folder: Path | None = None) -> Path:
 
 def _filled(template: str, name: str, kind: str) -> str:
     group, target, _ = KINDS[kind]
-    text = (files(__package__) / "skeletons" / f"{template}.txt").read_text(encoding="utf-8")
+    text = (files(__package__) / "plugin_templates" / f"{template}.txt").read_text(encoding="utf-8")
     return Template(text).substitute(
         name=name,
         project=f"mnemic-{name.replace('_', '-')}",

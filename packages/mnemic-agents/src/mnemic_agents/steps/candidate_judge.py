@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mnemic.errors import MnemicError
+from mnemic.extract.conversation_context import answer_in, talk_before
 from mnemic.extract.grounding import NormalisedText, ground
-from mnemic.extract.talk import answer_in, talk_before
 from mnemic.extract.vetting import veto
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import check_candidate

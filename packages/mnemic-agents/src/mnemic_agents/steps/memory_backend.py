@@ -13,8 +13,8 @@ from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import MemoryEngine
 from mnemic.engine.extraction import surroundings
 from mnemic.engine.implied_changes import with_changes
-from mnemic.engine.message_requests import requests_in, without
 from mnemic.engine.recall import recall
+from mnemic.engine.requests_about_memory import requests_in, without
 from mnemic.engine.turn_texts import keep_texts
 from mnemic.errors import MnemicError
 from mnemic.extract import Extraction, Extractor

@@ -13,10 +13,10 @@ from typing import Any
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
 from mnemic_importers.file_readers.fields import text
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.records import Record
 from mnemic_importers.file_readers.timestamps import moment
+from mnemic_importers.importer_interface import Importer
 
 _ROLES = frozenset({"user", "assistant"})
 

@@ -11,10 +11,10 @@ from typing import Any
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
 from mnemic_importers.file_readers.fields import text
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item, entry
 from mnemic_importers.file_readers.records import Record
 from mnemic_importers.file_readers.timestamps import moment
+from mnemic_importers.importer_interface import Importer
 
 
 def recognises(value: Mapping[str, Any]) -> bool:

@@ -22,10 +22,10 @@ from typing import Any
 from mnemic.errors import InvalidInput, MissingExtra
 from mnemic.plugins import loaded, names, plugin
 from mnemic_importers.file_readers import archive_lines, chat, export_lines
-from mnemic_importers.file_readers.importer_interface import Importer
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.multi_file_exports import Packed, packed
 from mnemic_importers.file_readers.records import Record, conversation_name, open_file, records, text_lines
+from mnemic_importers.importer_interface import Importer
 
 __all__ = ["AUTO", "Importer", "Item", "formats", "read_bytes", "read_conversation"]
 

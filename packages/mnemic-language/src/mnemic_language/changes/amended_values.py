@@ -6,7 +6,7 @@ import re
 
 from mnemic_language.changes.certain_changes import PREPOSITIONS, amending
 from mnemic_language.changes.statement_parts import rest
-from mnemic_language.endings.denials import denied_item, denies_item, puts_right, value_put_right
+from mnemic_language.ended_facts.denials import denied_item, denies_item, puts_right, value_put_right
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import SLOTS, plain, word_classes
 

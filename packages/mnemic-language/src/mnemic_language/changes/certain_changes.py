@@ -21,16 +21,16 @@ from mnemic_language.changes.products import (
 )
 from mnemic_language.compare.frequencies import another_frequency, tells_frequency
 from mnemic_language.compare.medicines import another_dose, may_be_medicine
-from mnemic_language.endings.denials import denies, denies_of_another, puts_right
-from mnemic_language.endings.ended_by_others import ended_by_another, of_another_end, tells_such_end
-from mnemic_language.endings.ended_courses import drops_course, ends_course
-from mnemic_language.endings.ends_of_other_things import (
+from mnemic_language.ended_facts.denials import denies, denies_of_another, puts_right
+from mnemic_language.ended_facts.ended_by_others import ended_by_another, of_another_end, tells_such_end
+from mnemic_language.ended_facts.ended_courses import drops_course, ends_course
+from mnemic_language.ended_facts.ends_of_other_things import (
     at_another_time_of_day,
     of_another_of_its_kind,
     of_the_past_alone,
 )
-from mnemic_language.endings.implicit_endings import ends_in_other_words, recounts_by_order, tells_change
-from mnemic_language.endings.left_jobs import leaves_place, leaves_work, left
+from mnemic_language.ended_facts.implicit_endings import ends_in_other_words, recounts_by_order, tells_change
+from mnemic_language.ended_facts.left_jobs import leaves_place, leaves_work, left
 from mnemic_language.frames.frame_expressions import AMENDS, IS, TO_ORDINAL
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import SLOTS, word_classes

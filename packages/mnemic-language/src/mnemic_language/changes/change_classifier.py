@@ -44,9 +44,9 @@ from mnemic_language.changes.change_features import (
     takes_back,
 )
 from mnemic_language.compare.frequencies import another_frequency
-from mnemic_language.endings.ended_by_others import tells_such_end
-from mnemic_language.endings.ended_objects import ends_something_else
-from mnemic_language.endings.left_jobs import leaves_work
+from mnemic_language.ended_facts.ended_by_others import tells_such_end
+from mnemic_language.ended_facts.ended_objects import ends_something_else
+from mnemic_language.ended_facts.left_jobs import leaves_work
 from mnemic_language.frames.conditional import depends
 from mnemic_language.frames.frame_expressions import DISPUTES, FROM_NOW_ON
 from mnemic_language.frames.statement_frame import Frame

@@ -11,9 +11,9 @@ import re
 
 from mnemic_language.changes.agreement import agree, is_faint
 from mnemic_language.changes.change_features import new_value
-from mnemic_language.endings.ended_objects import SAYS_LITTLE
-from mnemic_language.endings.implicit_endings import THE
-from mnemic_language.endings.left_jobs import left
+from mnemic_language.ended_facts.ended_objects import SAYS_LITTLE
+from mnemic_language.ended_facts.implicit_endings import THE
+from mnemic_language.ended_facts.left_jobs import left
 from mnemic_language.frames.statement_frame import Frame, stem
 
 _NAMED = "name:"

@@ -12,7 +12,7 @@ from functools import lru_cache
 from mnemic_language.changes import KEPT
 from mnemic_language.changes.agreement import PLAIN, TWO, agree, is_faint
 from mnemic_language.changes.change_features import denied, new_value, takes_back
-from mnemic_language.endings.ended_objects import SAYS_LITTLE
+from mnemic_language.ended_facts.ended_objects import SAYS_LITTLE
 from mnemic_language.frames.frame_expressions import FROM_NOW_ON
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import SLOTS

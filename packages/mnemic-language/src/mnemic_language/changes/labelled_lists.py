@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic_language.compare.exclusive_values import another_of_a_sort
-from mnemic_language.compare.same_sort import has_slots
+from mnemic_language.compare.same_category import has_slots
 from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.text.pattern import Pattern
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mnemic_language.endings.implicit_endings import works
+from mnemic_language.ended_facts.implicit_endings import works
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import product_kinds, products
 from mnemic_language.text.pattern import Pattern, WordPattern

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from mnemic_language.endings.ended_by_others import tells_such_end
+from mnemic_language.ended_facts.ended_by_others import tells_such_end
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import person_words, plain, word_classes
 from mnemic_language.text.pattern import WordPattern

@@ -15,7 +15,7 @@ from mnemic_language.changes import KEPT
 from mnemic_language.changes.change_features import denied
 from mnemic_language.changes.labelled_lists import in_row
 from mnemic_language.compare.exclusive_values import another_of_a_sort
-from mnemic_language.compare.same_sort import may_be_about, touched_by_sort
+from mnemic_language.compare.same_category import may_be_about, touched_by_sort
 from mnemic_language.frames.adverbials import FREQUENCIES, begins_timed, says_only_when, time_first
 from mnemic_language.frames.frame_expressions import DUTCH, PRESENT
 from mnemic_language.frames.predicates import PREPOSITION, predicate_of

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.clauses import Clause, clauses
+from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic_language.sentences.judgements import is_gossip
 from mnemic_language.sentences.likings import LIKING
 from mnemic_language.sentences.pasted_text import AMENDS_A_RECORD
@@ -15,7 +16,6 @@ from mnemic_language.sentences.standing_orders import is_standing_order
 from mnemic_language.sentences.tables import other_languages, pattern
 from mnemic_language.sentences.tables.english import AIM
 from mnemic_language.sentences.temporary_states import is_in_jest, is_passing_state
-from mnemic_language.sentences.world_talk import speaks_of_self
 from mnemic_language.skip_reason_codes import (
     HYPOTHETICAL,
     JOKE,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic_language.sentences.tables import pattern
-from mnemic_language.sentences.world_talk import speaks_of_self
 from mnemic_language.text.pattern import Pattern
 
 _OF_SOMEBODY = pattern(

@@ -15,6 +15,7 @@ from mnemic_language.sentences.categories import category_of, is_order
 from mnemic_language.sentences.classify.classifier import Opinion
 from mnemic_language.sentences.clauses import Clause
 from mnemic_language.sentences.exclusion_rules import Mood, is_certain, left_out
+from mnemic_language.sentences.general_knowledge_messages import is_about_the_world, is_singled_out, speaks_of_self
 from mnemic_language.sentences.habits import HABIT, MEDICATED
 from mnemic_language.sentences.likings import LIKED_FROM, LIKING
 from mnemic_language.sentences.plain_states import PLAIN_FROM, is_plain_state, is_used_or_done
@@ -31,7 +32,6 @@ from mnemic_language.sentences.remember import asked_to_remember, asks_alone, is
 from mnemic_language.sentences.social_remarks import NAMED, OWN, PROVERB, is_company
 from mnemic_language.sentences.standing_orders import is_standing_order
 from mnemic_language.sentences.unresolved_references import LEANING, hangs, is_of_a_person, leans
-from mnemic_language.sentences.world_talk import is_about_the_world, is_singled_out, speaks_of_self
 from mnemic_language.skip_reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, THIRD_PARTY, TRANSIENT
 from mnemic_language.text.pattern import Pattern
 

@@ -8,9 +8,9 @@ Each rule looks at the form of a sentence; none looks at its topic.
 from __future__ import annotations
 
 from mnemic_language.sentences.casual_spelling import written_out
+from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic_language.sentences.social_remarks import NAMED, OWN
 from mnemic_language.sentences.tables import pattern
-from mnemic_language.sentences.world_talk import speaks_of_self
 from mnemic_language.text.months import MONTH_NUMBERS
 
 LEANING = pattern(

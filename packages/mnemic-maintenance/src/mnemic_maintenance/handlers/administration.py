@@ -20,12 +20,12 @@ from mnemic.write.forget import require_person
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.tokenisation import TokenVault
-from mnemic_maintenance import erase, expiry_job, reveal, rotate
+from mnemic_maintenance import erase, expiry_job, key_rotation, reveal
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_maintenance.expiry_job import ExpiryReport, ExpiryRules
 from mnemic_maintenance.handlers.review import reach
+from mnemic_maintenance.key_rotation import Rotation
 from mnemic_maintenance.reveal import RevealResult
-from mnemic_maintenance.rotate import Rotation
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class RotateKeysHandler(AdministrationHandler):
         if self.vault is None:
             raise NotSupported("rotate", hint="nothing is sealed without a key file")
         store, clock, request = self.limiter.store, self.limiter.clock, call.request
-        return await rotate.rotate_data_keys(
+        return await key_rotation.rotate_data_keys(
             store, clock, self.vault, actor=call.actor, subject=request.subject, keep_old=request.keep_old
         )
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from mnemic_redact.finders import Finder, found, numbered
 from mnemic_redact.pii_kinds import documents_and_accounts, national_ids, stdnum_ids
 from mnemic_redact.pii_kinds.credentials import secrets
 from mnemic_redact.pii_kinds.emails import emails, hidden_emails, spelled_emails
@@ -23,6 +22,7 @@ from mnemic_redact.pii_kinds.opt_in_kinds import OPTIONAL
 from mnemic_redact.pii_kinds.payment_cards import cards
 from mnemic_redact.pii_kinds.phones import Phones
 from mnemic_redact.pii_kinds.ssn import ssns
+from mnemic_redact.search_primitives import Finder, found, numbered
 from mnemic_redact.types import Detector, Found
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic_redact.finders import AnyCase, found, holds_signed, pattern
 from mnemic_redact.lazy_pattern import Pattern
 from mnemic_redact.pii_kinds.labelled_secrets import announced, is_example
+from mnemic_redact.search_primitives import AnyCase, found, holds_signed, pattern
 from mnemic_redact.types import Found
 
 _KNOWN_SHAPE = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mnemic_redact.finders import AnyCase, Search, pattern
 from mnemic_redact.pii_kinds.stdnum_ids import compact, is_proved
+from mnemic_redact.search_primitives import AnyCase, Search, pattern
 
 _SAID = r"(?:[ \-]?(?:no\.?|nr\.?|number|num\.?|nummer|n[º°]|#|id|code|is|was|are|es|é|ist|:|=|\()){0,4}[ \t]{0,2}"
 _CODE = r"((?=(?:[a-z \-]{0,6}\d){4})[a-z]{0,3}[ \-]?\d[a-z\d]{5,14})(?!\w)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic_redact.finders import AnyCase, found, holds
+from mnemic_redact.search_primitives import AnyCase, found, holds
 from mnemic_redact.types import Found
 
 _LOCAL_CHARS = 64

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic_redact.finders import AnyCase, found, holds
 from mnemic_redact.languages import ARE, CODES, KEYS, OF, PASSWORDS
 from mnemic_redact.lazy_pattern import Pattern
+from mnemic_redact.search_primitives import AnyCase, found, holds
 from mnemic_redact.types import Found
 
 _PLACES = (

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import cycle
 
 from mnemic_redact.character_mask import drawn
-from mnemic_redact.finders import AnyCase, digits, pattern
+from mnemic_redact.search_primitives import AnyCase, digits, pattern
 
 _SEPARATORS = str.maketrans("", "", " .-")
 _VALUES = "0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ"

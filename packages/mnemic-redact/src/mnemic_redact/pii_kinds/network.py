@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mnemic_redact.character_mask import drawn, hexadecimal
-from mnemic_redact.finders import AnyCase, digits, pattern
+from mnemic_redact.search_primitives import AnyCase, digits, pattern
 
 _VERSION = re.compile(r"(?i)(?:\bv(?:er(?:sion)?)?|release|build|section|chapter)$")
 _NOBODY = ("127.", "0.", "255.255.255.")

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-from mnemic_redact.finders import digits
+from mnemic_redact.search_primitives import digits
 from mnemic_redact.types import Found, InvalidRules
 
 TRIED = ("US", "GB", "DE", "FR", "IN", "BR", "IL", "CA")

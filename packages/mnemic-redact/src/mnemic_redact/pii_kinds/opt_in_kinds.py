@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic_redact.finders import AnyCase, Finder, pattern
+from mnemic_redact.search_primitives import AnyCase, Finder, pattern
 
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _DATE = (

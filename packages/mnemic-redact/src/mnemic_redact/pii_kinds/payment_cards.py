@@ -9,7 +9,7 @@ from itertools import accumulate, compress, count
 from operator import itemgetter
 
 from mnemic_redact.character_mask import drawn
-from mnemic_redact.finders import Folded, digits, found, pattern
+from mnemic_redact.search_primitives import Folded, digits, found, pattern
 from mnemic_redact.types import Found
 
 # Issuers' ranges under ISO/IEC 7812: Diners (30, 36, 38, 39), Maestro (also 0604), RuPay (81, 82), Troy, UzCard, Humo.

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from mnemic_redact.character_mask import drawn
 from mnemic_redact.context_cues import TELEPHONY, After, another, called, calls_abroad, near
-from mnemic_redact.finders import AnyCase, Folded, digits, found, is_numbered, pattern
 from mnemic_redact.languages import ARE, AT, CALLS, TELEPHONES
 from mnemic_redact.multilingual import headed
 from mnemic_redact.pii_kinds.numbering_plans import Asked, Plans
+from mnemic_redact.search_primitives import AnyCase, Folded, digits, found, is_numbered, pattern
 from mnemic_redact.types import Found
 
 # A date has up to eight digits in three groups, as a telephone number may: 2019-12-31, 31.12.2019, with text after it.

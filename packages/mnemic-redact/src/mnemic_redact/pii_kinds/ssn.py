@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mnemic_redact.character_mask import drawn
-from mnemic_redact.finders import AnyCase, digits, pattern
+from mnemic_redact.search_primitives import AnyCase, digits, pattern
 
 _FORM = r"(?!000|666|9)\d{3}%s(?!00)\d\d%s(?!0000)\d{4}"
 ssns = (

@@ -12,8 +12,8 @@ from functools import cache
 from importlib import import_module
 
 from mnemic_redact.character_mask import drawn
-from mnemic_redact.finders import Search, found, lowered, pattern
 from mnemic_redact.lazy_pattern import Pattern
+from mnemic_redact.search_primitives import Search, found, lowered, pattern
 from mnemic_redact.types import Found
 
 MOST_PROOFS = 64

@@ -1,11 +1,11 @@
 /** The frame around the pages: who is signed in, where one can go, and what is shown now. */
 
 import { session, signOut, whenSignedOut } from "./api.js";
-import { el } from "./elements.js";
+import { el } from "./dom.js";
 import { follow, liveSign, unfollow } from "./live.js";
-import { button, failure, toastArea } from "./parts.js";
+import { button, failure, toastArea } from "./components.js";
 import { GROUPS, mayOpen, pageAt } from "./page-list.js";
-import { themeSwitch } from "./theme_button.js";
+import { themeSwitch } from "./theme-button.js";
 import { listenForKeys } from "./shortcuts.js";
 
 const main = el("main", { id: "main", tabindex: "-1" });

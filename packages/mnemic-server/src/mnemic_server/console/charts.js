@@ -1,8 +1,8 @@
 /** Counts over days, drawn as bars. Who cannot see them reads the same numbers in a table. */
 
-import { el, several, svg } from "./elements.js";
-import { table } from "./parts.js";
-import { day, number } from "./words.js";
+import { el, several, svg } from "./dom.js";
+import { table } from "./components.js";
+import { day, number } from "./labels.js";
 
 const WIDTH = 640;
 const HEIGHT = 150;

@@ -1,6 +1,6 @@
 /** What changed between two texts, word by word. */
 
-import { el } from "./elements.js";
+import { el } from "./dom.js";
 
 const MOST = 1200;
 

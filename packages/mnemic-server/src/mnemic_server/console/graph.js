@@ -1,8 +1,8 @@
 /** Drawing names and relations: who is asked about in the middle, everybody else on rings, as far out as they are steps away. */
 
-import { el, svg } from "./elements.js";
+import { el, svg } from "./dom.js";
 import { linkTo } from "./page-list.js";
-import { spaced } from "./words.js";
+import { spaced } from "./labels.js";
 
 const WIDTH = 900;
 const RING = 128;

@@ -1,7 +1,7 @@
 /** Changes of memories as they happen, told to whatever page is open. One stream serves the whole window. */
 
 import { listen } from "./api.js";
-import { el } from "./elements.js";
+import { el } from "./dom.js";
 
 const target = new EventTarget();
 const sign = el("p", { class: "live" });

@@ -1,7 +1,7 @@
 /** A policy as a form: the switches and the keys that most policies are about. What it does not name stays as it is. */
 
-import { el, several } from "./elements.js";
-import { button, choice, empty, field } from "./parts.js";
+import { el, several } from "./dom.js";
+import { button, choice, empty, field } from "./components.js";
 
 const ON_CHANGE = [["supersede", "replaces the old one"], ["accumulate", "is kept beside the old one"], ["review", "waits for review"]];
 const CONSENT = [["implied", "only for sensitive keys"], ["required", "for every key"]];

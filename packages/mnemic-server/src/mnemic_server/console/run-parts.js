@@ -1,8 +1,8 @@
 /** Parts of the pages that show runs: to their user, and to an operator who stated a reason. */
 
-import { el, several } from "./elements.js";
-import { badge, facts, panel, when } from "./parts.js";
-import { dateTime, inWords, number, spaced } from "./words.js";
+import { el, several } from "./dom.js";
+import { badge, facts, panel, when } from "./components.js";
+import { dateTime, inWords, number, spaced } from "./labels.js";
 
 export const STAGES = [["retrieved", "Retrieved"], ["injected", "Injected"], ["cited", "Cited"], ["verified", "Verified"]];
 

@@ -1,6 +1,6 @@
 /** Keys that work on every page: `/` searches, Ctrl-K goes to a page, `?` tells them all. */
 
-import { el } from "./elements.js";
+import { el } from "./dom.js";
 import { GROUPS, linkTo, mayOpen, placeNamed } from "./page-list.js";
 
 const KEYS = [["/", "search your memory"], ["Ctrl K", "go to a page"], ["?", "show these keys"], ["Esc", "close what is open"]];

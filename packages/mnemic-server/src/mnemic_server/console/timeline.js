@@ -1,7 +1,7 @@
 /** When something held, drawn to scale. Who cannot see it is read the same in words. */
 
-import { el, svg } from "./elements.js";
-import { day, statusWords } from "./words.js";
+import { el, svg } from "./dom.js";
+import { day, statusWords } from "./labels.js";
 
 const WIDTH = 900;
 const LEFT = 92;

@@ -1,7 +1,7 @@
 """The console: its files, and signing in to it.
 
-An API key is exchanged once for a session cookie (`mnemic_server.sessions`); the pages then call the same routes as
-every other client, with the same permissions.
+An API key is exchanged once for a session cookie (`mnemic_server.browser_sessions`); the pages then call the same
+routes as every other client, with the same permissions.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from mnemic_server.access import (
     require_rate,
     require_same_origin,
 )
+from mnemic_server.browser_sessions import COOKIE, LASTS, SECURE_COOKIE, session_cookie
 from mnemic_server.credentials import Principal, shown_key
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.problems import Refusal
 from mnemic_server.request_bodies import Strict
 from mnemic_server.service_reason_codes import NOT_FOUND, UNAUTHENTICATED
-from mnemic_server.sessions import COOKIE, LASTS, SECURE_COOKIE, session_cookie
 from mnemic_server.static_files import StaticFile
 
 router = APIRouter(include_in_schema=False, route_class=ParsedBodyRoute)

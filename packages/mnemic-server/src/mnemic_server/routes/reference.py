@@ -42,7 +42,7 @@ async def page(request: Request, name: str = "index.html") -> Response:
 @cache
 def _files() -> dict[str, StaticFile]:
     """Return the page's own files and those of Swagger UI."""
-    own, theirs = files("mnemic_server") / "reference", files("fastapi_offline") / "static"
+    own, theirs = files("mnemic_server") / "api_reference", files("fastapi_offline") / "static"
     entries = [*own.iterdir(), *(theirs / name for name in ("swagger-ui-bundle.js", "swagger-ui.css"))]
     read = {entry.name: StaticFile.read(entry) for entry in entries}
     return {name: file for name, file in read.items() if file is not None}

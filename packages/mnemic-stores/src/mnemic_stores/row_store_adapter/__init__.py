@@ -1,7 +1,7 @@
 """Record store over ten verbs of a database: audit chain, outbox, idempotency, usage, vector spaces, sealing, time
 travel and traces are implemented here once.
 
-`RowStore` (`mnemic.ports.row_store`) is the database's side, `LayeredStore` the engine's.
+`RowStore` (`mnemic.ports.database_backend`) is the database's side, `LayeredStore` the engine's.
 """
 
 from __future__ import annotations

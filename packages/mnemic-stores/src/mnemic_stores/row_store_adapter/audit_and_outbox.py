@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from mnemic.ports.row_store import RowChange, RowReads
+from mnemic.ports.database_backend import RowChange, RowReads
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic.types.scope import scope_named
 from mnemic_stores.audit_chain import Chain

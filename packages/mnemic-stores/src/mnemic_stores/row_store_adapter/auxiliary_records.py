@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import IdempotencyConflict
-from mnemic.ports.row_store import Row, RowChange, RowReads
+from mnemic.ports.database_backend import Row, RowChange, RowReads
 from mnemic.types import StoredAnswer
 from mnemic_stores.codec import (
     checked_marks,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from mnemic.errors import StoreCorrupt
-from mnemic.ports.row_store import Row, RowReads
+from mnemic.ports.database_backend import Row, RowReads
 from mnemic.types import Kind, Memory, Scope, Status, Vector
 from mnemic.types.scope import scope_named
 from mnemic_stores.codec import DAMAGED, LoggedDamage, blob_check, body_check, damaged, to_micros, vector_check

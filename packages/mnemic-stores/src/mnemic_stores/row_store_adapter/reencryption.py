@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mnemic.ports import Reseal
-from mnemic.ports.row_store import RowChange
+from mnemic.ports.database_backend import RowChange
 from mnemic.types.scope import scope_named
 from mnemic_stores.codec import body_check, vector_check
 from mnemic_stores.encryption import Sealer, body_anew, vector_anew

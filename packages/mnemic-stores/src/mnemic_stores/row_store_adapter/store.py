@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Reseal, Snapshot, Transaction
-from mnemic.ports.row_store import RowChange, RowReads, RowStore
+from mnemic.ports.database_backend import RowChange, RowReads, RowStore
 from mnemic.types import (
     AuditEvent,
     Deadline,
@@ -28,7 +28,13 @@ from mnemic.types import (
 from mnemic_stores.codec import adopted
 from mnemic_stores.encryption import Sealer
 from mnemic_stores.in_memory_reads import InMemorySnapshot, StoredMemories
-from mnemic_stores.row_store_adapter import audit_and_outbox, auxiliary_records, reencryption, spaces, tenant_scans
+from mnemic_stores.row_store_adapter import (
+    audit_and_outbox,
+    auxiliary_records,
+    embedding_spaces,
+    reencryption,
+    tenant_scans,
+)
 from mnemic_stores.row_store_adapter.memories import RowCodec, ScopeCache
 from mnemic_stores.row_store_adapter.tables import TENANT
 from mnemic_stores.row_store_adapter.transaction import LayeredTransaction, present, usage
@@ -86,7 +92,7 @@ class LayeredStore(SingleReads):
 
     async def open(self, space: VectorSpace | None) -> None:
         await self._rows.open()
-        self._space = await self._rows.transact(lambda rows: spaces.claim(rows, space))
+        self._space = await self._rows.transact(lambda rows: embedding_spaces.claim(rows, space))
 
     async def close(self) -> None:
         self._space = None
@@ -129,16 +135,16 @@ class LayeredStore(SingleReads):
         return await self._ready.read(one)
 
     async def begin_space(self, space: VectorSpace) -> None:
-        await self._ready.transact(lambda rows: spaces.begin(rows, space))
+        await self._ready.transact(lambda rows: embedding_spaces.begin(rows, space))
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
-        return await self._ready.read(lambda rows: spaces.unfilled(rows, self._scopes.rows, limit))
+        return await self._ready.read(lambda rows: embedding_spaces.unfilled(rows, self._scopes.rows, limit))
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        return await self._ready.transact(lambda rows: spaces.fill(rows, self._sealer, filled))
+        return await self._ready.transact(lambda rows: embedding_spaces.fill(rows, self._sealer, filled))
 
     async def switch_space(self) -> bool:
-        space = await self._ready.transact(spaces.switch)
+        space = await self._ready.transact(embedding_spaces.switch)
         if space is None:
             return False
         self._space = space

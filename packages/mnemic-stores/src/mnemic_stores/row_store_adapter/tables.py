@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mnemic.ports.row_store import Table
+from mnemic.ports.database_backend import Table
 
 
 class MemoryRow(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from mnemic.errors import MnemicError
+from mnemic.ports.database_backend import RowReads
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.ports.row_store import RowReads
 from mnemic.types import Memory, Status
 from mnemic_stores.codec import DAMAGED, body_check, checked_marks, checked_request, checked_secret, load, vector_check
 from mnemic_stores.row_store_adapter.auxiliary_records import texts_of

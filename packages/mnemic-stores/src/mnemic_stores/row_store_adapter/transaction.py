@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from mnemic.errors import VersionConflict
 from mnemic.ports import Transaction
-from mnemic.ports.row_store import RowChange, RowReads
+from mnemic.ports.database_backend import RowChange, RowReads
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic.types.identity import first_id
 from mnemic_stores.audit_format import encode_event

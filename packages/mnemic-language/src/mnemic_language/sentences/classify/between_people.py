@@ -17,10 +17,10 @@ from pkgutil import get_data
 
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.classify.classifier import Opinion
+from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic_language.sentences.plain_states import is_used_or_done
 from mnemic_language.sentences.tables import pattern
 from mnemic_language.sentences.unresolved_references import leans
-from mnemic_language.sentences.world_talk import speaks_of_self
 
 WORTH_FROM = 0.65
 """Probability from which a statement of a talk between people is kept. Of 555 statements of chats and telephone calls,

@@ -1,9 +1,9 @@
 /** The audit of the tenant: who did what and when. It holds no content. */
 
 import { call } from "../api.js";
-import { el, several } from "../elements.js";
-import { attempt, button, empty, failure, field, head, table, when } from "../parts.js";
-import { counted, spaced } from "../words.js";
+import { el, several } from "../dom.js";
+import { attempt, button, empty, failure, field, head, table, when } from "../components.js";
+import { counted, spaced } from "../labels.js";
 
 const LINES = 200;
 

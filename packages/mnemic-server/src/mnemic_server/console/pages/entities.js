@@ -1,11 +1,11 @@
 /** People and things, and how they stand to each other: as a drawing whose every node can be reached, and as a table. */
 
 import { call } from "../api.js";
-import { el, several } from "../elements.js";
-import { choice, empty, field, head, panel, table, when } from "../parts.js";
+import { el, several } from "../dom.js";
+import { choice, empty, field, head, panel, table, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { drawing } from "../graph.js";
-import { counted, spaced } from "../words.js";
+import { counted, spaced } from "../labels.js";
 
 const HOPS = [["1", "one step"], ["2", "two steps"], ["3", "three steps"]];
 

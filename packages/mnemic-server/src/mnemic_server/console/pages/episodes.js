@@ -2,10 +2,10 @@
 
 import { call } from "../api.js";
 import { moments } from "../charts.js";
-import { el, several } from "../elements.js";
-import { empty, head, paged, when } from "../parts.js";
+import { el, several } from "../dom.js";
+import { empty, head, paged, when } from "../components.js";
 import { linkTo } from "../page-list.js";
-import { day } from "../words.js";
+import { day } from "../labels.js";
 
 const ENDINGS = { success: ["worked", "is-active"], failure: ["failed", "is-rejected"], partial: ["half done", "is-pending_review"] };
 

@@ -2,9 +2,9 @@
 
 import { call, Problem } from "../api.js";
 import { textsOf } from "../archive.js";
-import { el, several } from "../elements.js";
-import { button, choice, facts, failure, field, head, panel, table } from "../parts.js";
-import { counted, inWords, number, spaced } from "../words.js";
+import { el, several } from "../dom.js";
+import { button, choice, facts, failure, field, head, panel, table } from "../components.js";
+import { counted, inWords, number, spaced } from "../labels.js";
 
 /** Bytes of one piece; a value that cannot be cut, such as a whole account, may have LARGEST. */
 const PIECE = 400_000;

@@ -1,8 +1,8 @@
 /** API keys: made, rotated, revoked. The text of a key is shown once. */
 
 import { call } from "../api.js";
-import { el, several } from "../elements.js";
-import { ask, attempt, button, choice, empty, field, head, paged, when } from "../parts.js";
+import { el, several } from "../dom.js";
+import { ask, attempt, button, choice, empty, field, head, paged, when } from "../components.js";
 
 const ROLES = ["reader", "writer", "subject", "reviewer", "operator"];
 

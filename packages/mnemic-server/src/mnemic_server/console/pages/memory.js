@@ -2,11 +2,11 @@
 
 import { call } from "../api.js";
 import { diff } from "../diff.js";
-import { el, several } from "../elements.js";
-import { ask, attempt, badge, button, empty, facts, field, head, panel, sureToForget, table, when } from "../parts.js";
+import { el, several } from "../dom.js";
+import { ask, attempt, badge, button, empty, facts, field, head, panel, sureToForget, table, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { spansOf, timeline } from "../timeline.js";
-import { counted, dateTime, day, percent, spaced } from "../words.js";
+import { counted, dateTime, day, percent, spaced } from "../labels.js";
 
 /** What was done with a memory, as people say it. */
 const DONE = { created: "remembered", updated: "corrected", injected: "put before a model", superseded: "replaced", approved: "approved", pending_review: "sent to review", refreshed: "confirmed", merged: "joined", restored: "brought back", rolled_back: "set back" };

@@ -2,11 +2,11 @@
 
 import { call } from "../api.js";
 import { activityCharts } from "../charts.js";
-import { el, several } from "../elements.js";
+import { el, several } from "../dom.js";
 import { onChange } from "../live.js";
-import { empty, head, panel, provenance, table } from "../parts.js";
+import { empty, head, panel, provenance, table } from "../components.js";
 import { linkTo, mayOpen, placeNamed } from "../page-list.js";
-import { keptFor, kindName, listWords, number, percent, size, spaced } from "../words.js";
+import { keptFor, kindName, listWords, number, percent, size, spaced } from "../labels.js";
 
 /** @param {any} context */
 export async function show({ who, signal }) {

@@ -1,10 +1,10 @@
 /** The policy: what may be remembered. A draft of another is tried on what is held, then put in force, and can be taken back. */
 
 import { call } from "../api.js";
-import { download, el, several } from "../elements.js";
-import { ask, attempt, button, empty, failure, field, head, panel, say, table, when } from "../parts.js";
+import { download, el, several } from "../dom.js";
+import { ask, attempt, button, empty, failure, field, head, panel, say, table, when } from "../components.js";
 import { policyForm } from "../policy-form.js";
-import { counted, inWords, number, spaced } from "../words.js";
+import { counted, inWords, number, spaced } from "../labels.js";
 
 const PAGE = 500;
 

@@ -1,9 +1,9 @@
 /** Limits, and how near they are. */
 
 import { call } from "../api.js";
-import { el, several } from "../elements.js";
-import { empty, head, panel, table } from "../parts.js";
-import { number, percent, size, spaced } from "../words.js";
+import { el, several } from "../dom.js";
+import { empty, head, panel, table } from "../components.js";
+import { number, percent, size, spaced } from "../labels.js";
 
 /** @param {any} context */
 export async function show({ who, signal }) {

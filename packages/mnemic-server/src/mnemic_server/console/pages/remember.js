@@ -1,10 +1,10 @@
 /** Remembering something by hand. */
 
 import { sender } from "../api.js";
-import { el, several } from "../elements.js";
-import { badge, choice, facts, failure, field, head, panel } from "../parts.js";
+import { el, several } from "../dom.js";
+import { badge, choice, facts, failure, field, head, panel } from "../components.js";
 import { linkTo } from "../page-list.js";
-import { inWords, spaced } from "../words.js";
+import { inWords, spaced } from "../labels.js";
 
 const KINDS = [["long_term", "long term: true until something else is"], ["episodic", "episodic: something that happened"]];
 

@@ -5,10 +5,10 @@
 
 import { call } from "../api.js";
 import { diff } from "../diff.js";
-import { el, several } from "../elements.js";
+import { el, several } from "../dom.js";
 import { onChange } from "../live.js";
-import { ask, attempt, badge, button, empty, facts, failure, field, head, provenance } from "../parts.js";
-import { counted, inWords, lasting, spaced } from "../words.js";
+import { ask, attempt, badge, button, empty, facts, failure, field, head, provenance } from "../components.js";
+import { counted, inWords, lasting, spaced } from "../labels.js";
 
 const KEYS = [["j", "next"], ["k", "previous"], ["a", "approve"], ["e", "edit and approve"], ["m", "merge"], ["r", "reject"], ["x", "mark"]];
 

@@ -1,11 +1,11 @@
 /** Turns of an agent, and what became of the memories in each: found, shown to the model, cited, verified. */
 
 import { call, sender } from "../api.js";
-import { el, several } from "../elements.js";
-import { badge, empty, facts, failure, field, head, paged, panel, table, when } from "../parts.js";
+import { el, several } from "../dom.js";
+import { badge, empty, facts, failure, field, head, paged, panel, table, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { STAGES, adapterName, said } from "../run-parts.js";
-import { counted, dateTime, inWords, number, spaced } from "../words.js";
+import { counted, dateTime, inWords, number, spaced } from "../labels.js";
 
 /** @param {any} context */
 export function show(context) {

@@ -1,10 +1,10 @@
 /** Searching one's memory, and why each hit is there. */
 
 import { call } from "../api.js";
-import { el, several } from "../elements.js";
-import { badge, choice, empty, failure, field, head, provenance } from "../parts.js";
+import { el, several } from "../dom.js";
+import { badge, choice, empty, failure, field, head, provenance } from "../components.js";
 import { linkTo } from "../page-list.js";
-import { counted, inWords, listWords, percent } from "../words.js";
+import { counted, inWords, listWords, percent } from "../labels.js";
 
 const KINDS = [["", "every kind"], ["long_term", "long term"], ["persona", "persona"], ["episodic", "episodic"], ["entity", "entity"], ["structured", "structured"]];
 

@@ -1,8 +1,8 @@
 /** Settings that the service runs with. They are read at its start; passwords and keys are never shown. */
 
 import { call } from "../api.js";
-import { el, several } from "../elements.js";
-import { field, head, panel, table } from "../parts.js";
+import { el, several } from "../dom.js";
+import { field, head, panel, table } from "../components.js";
 
 /** @param {any} context */
 export async function show({ signal }) {

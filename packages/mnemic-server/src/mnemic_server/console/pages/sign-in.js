@@ -1,9 +1,9 @@
 /** Signing in. */
 
 import { signIn, signOnProvider } from "../api.js";
-import { el } from "../elements.js";
-import { field } from "../parts.js";
-import { inWords } from "../words.js";
+import { el } from "../dom.js";
+import { field } from "../components.js";
+import { inWords } from "../labels.js";
 
 /** @param {() => Promise<void>} signedIn what follows */
 export function show(signedIn) {

@@ -1,9 +1,9 @@
 /** The tenants of the service, for its own admins: made, limited, suspended. Nothing of what they remember is shown here. */
 
 import { call } from "../api.js";
-import { el, several } from "../elements.js";
-import { ask, attempt, button, empty, field, head, paged, panel, table, when } from "../parts.js";
-import { spaced } from "../words.js";
+import { el, several } from "../dom.js";
+import { ask, attempt, button, empty, field, head, paged, panel, table, when } from "../components.js";
+import { spaced } from "../labels.js";
 import { limitWords } from "./quotas.js";
 
 const LIMITS = ["rows", "bytes", "writes_a_minute"];

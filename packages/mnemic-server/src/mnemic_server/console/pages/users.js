@@ -1,11 +1,11 @@
 /** Users of the tenant, for operators: find somebody, read their memories and runs for a reason, export, erase. */
 
 import { call, fetchFile, Problem } from "../api.js";
-import { download, el, several } from "../elements.js";
-import { ask, attempt, button, empty, field, head, paged, panel, provenance, say, when } from "../parts.js";
+import { download, el, several } from "../dom.js";
+import { ask, attempt, button, empty, field, head, paged, panel, provenance, say, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { openedRun } from "../run-parts.js";
-import { counted } from "../words.js";
+import { counted } from "../labels.js";
 
 /** @param {any} context */
 export async function show({ argument, signal }) {

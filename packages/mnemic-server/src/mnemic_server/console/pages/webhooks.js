@@ -1,9 +1,9 @@
 /** Webhooks: addresses that are called with every change. The secret of one is shown once. */
 
 import { call } from "../api.js";
-import { el, several } from "../elements.js";
-import { ask, attempt, button, empty, field, head, when } from "../parts.js";
-import { counted, spaced } from "../words.js";
+import { el, several } from "../dom.js";
+import { ask, attempt, button, empty, field, head, when } from "../components.js";
+import { counted, spaced } from "../labels.js";
 
 const CHANGES = [["created", "created"], ["updated", "updated"], ["superseded", "replaced"], ["forgotten", "forgotten"], ["approved", "approved"], ["expired", "expired"]];
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.errors import InvalidInput, SpaceMismatch, StoreUnavailable
-from mnemic.ports.row_store import RowChange, RowReads
+from mnemic.ports.database_backend import RowChange, RowReads
 from mnemic.types import Memory, Vector, VectorSpace
 from mnemic_stores.codec import DAMAGED, checked_vector, vector_check
 from mnemic_stores.encryption import Sealer

@@ -1,8 +1,8 @@
 /** Pieces that several pages are made of. Each takes data and returns an element; none calls the service. */
 
 import { Problem } from "./api.js";
-import { el, several } from "./elements.js";
-import { ago, dateTime, inWords, percent, spaced, statusWords } from "./words.js";
+import { el, several } from "./dom.js";
+import { ago, dateTime, inWords, percent, spaced, statusWords } from "./labels.js";
 
 /** The head of a page: its title, which takes the focus when the page opens, and a line below it. */
 export function head(title, about, ...actions) {

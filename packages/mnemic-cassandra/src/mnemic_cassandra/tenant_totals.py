@@ -15,21 +15,21 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from mnemic.ports.row_store import RowChange, RowReads, RowStore
+from mnemic.ports.database_backend import RowChange, RowReads, RowStore
 from mnemic.types import Kind, Usage
 from mnemic.types.identity import first_id
 from mnemic_cassandra.connection import some_at_once
 from mnemic_cassandra.encoding import packed, unpacked
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import COUNTED, COUNTING, JOURNAL, LANE, LATEST, TOTAL, Partition, of_tenant
-from mnemic_cassandra.view import PartitionChanged
+from mnemic_cassandra.transaction_view import PartitionChanged
 from mnemic_stores.audit_format import link
 from mnemic_stores.codec import moment_of
 from mnemic_stores.row_store_adapter import transaction
 from mnemic_stores.row_store_adapter.tables import PLACE, USAGE, PlaceRow
 
 if TYPE_CHECKING:
-    from mnemic_cassandra.view import View
+    from mnemic_cassandra.transaction_view import View
 
 MOST_ON_TOP = 16
 """Scopes that are counted on top of a total; beyond, who asks for the usage collects first."""

@@ -1,10 +1,10 @@
 /** My memory: everything held about the person who is signed in, and every right they have over it. */
 
 import { call, fetchFile, Problem } from "../api.js";
-import { download, el, several } from "../elements.js";
-import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say, sureToForget, when } from "../parts.js";
+import { download, el, several } from "../dom.js";
+import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say, sureToForget, when } from "../components.js";
 import { linkTo } from "../page-list.js";
-import { counted, dateTime, erasedWords, number } from "../words.js";
+import { counted, dateTime, erasedWords, number } from "../labels.js";
 
 const KINDS = [["", "everything"], ["long_term", "long term"], ["persona", "how to speak to me"], ["episodic", "what happened"], ["entity", "people and things"], ["structured", "tables and records"]];
 

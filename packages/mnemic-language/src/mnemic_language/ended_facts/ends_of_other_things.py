@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from mnemic_language.endings.implicit_endings import akin
+from mnemic_language.ended_facts.implicit_endings import akin
 from mnemic_language.frames.frame_expressions import AMENDS
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import SLOTS, plain, word_classes

@@ -10,7 +10,7 @@ from mnemic.extract import Extraction, is_users_own
 from mnemic.reason_codes import MEMORY_REQUEST
 from mnemic.types import Actor, Deadline, Intent, Kind, Level, Memory, MemoryRequest, Message, Skipped, Status, Where
 from mnemic_language.frames.statement_frame import Frame
-from mnemic_language.sentences.about_memory import Asked, asked_of_memory
+from mnemic_language.sentences.requests_about_memory import Asked, asked_of_memory
 from mnemic_language.sentences.several_things import things_in
 
 MOST_NAMED = 20

@@ -1,6 +1,6 @@
 /** Light or dark: as the system has it, until somebody chooses here. Only the choice is kept in the browser. */
 
-import { button, say } from "./parts.js";
+import { button, say } from "./components.js";
 
 const KEPT = "mnemic.theme";
 const NAMES = { light: "Light", dark: "Dark", system: "System" };

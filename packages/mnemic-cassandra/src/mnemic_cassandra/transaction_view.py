@@ -10,12 +10,12 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from mnemic.ports.row_store import Row, RowReads, Table
-from mnemic_cassandra.answers import REPEATED
+from mnemic.ports.database_backend import Row, RowReads, Table
 from mnemic_cassandra.buckets import completed, named_by
 from mnemic_cassandra.connection import some_at_once
 from mnemic_cassandra.encoding import end_of, ordered, unpacked
 from mnemic_cassandra.partitions import Head
+from mnemic_cassandra.read_cache import REPEATED
 from mnemic_cassandra.routing import (
     AUDIT_BUCKET,
     AUDIT_END,
@@ -34,8 +34,8 @@ from mnemic_stores.async_transactions import Step, drive
 from mnemic_stores.row_store_adapter.tables import AUDIT, MEMORY, PLACE, TENANT
 
 if TYPE_CHECKING:
-    from mnemic_cassandra.answers import Answer, Question
     from mnemic_cassandra.buckets import Buckets, Place, ValueAddress
+    from mnemic_cassandra.read_cache import Answer, Question
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic_language.endings.implicit_endings import akin
+from mnemic_language.ended_facts.implicit_endings import akin
 from mnemic_language.frames.frame_expressions import CLAUSE, NOT
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import MEMBERS, person_words, plain

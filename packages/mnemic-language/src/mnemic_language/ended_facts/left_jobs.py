@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from mnemic_language.endings.implicit_endings import works
+from mnemic_language.ended_facts.implicit_endings import works
 from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.frames.vocabulary import plain
 from mnemic_language.text.pattern import WordPattern

@@ -59,6 +59,13 @@ def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path: Path) -> N
     assert (tmp_path / "everything.jsonl").read_text(encoding="utf-8").count("\n") >= 4
 
 
+def test_the_commands_at_the_head_of_the_page_of_the_command_line_run(tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text(CHAT, encoding="utf-8")
+    printed = "".join(run(line, tmp_path) for line in blocks("docs/cli.md", "sh")[0].splitlines())
+    assert "I will prioritize aisle seats for the flight to Denver." in printed
+    assert "all is well" in printed
+
+
 def test_getting_started_shows_what_its_policy_does(tmp_path: Path) -> None:
     (policy,) = blocks("docs/getting-started.md", "toml")
     (tmp_path / "policy.toml").write_text(policy, encoding="utf-8")

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from tests.e2e.test_explained_blocks import CHAT
 from tests.e2e.test_pages_run import ROOT, blocks
 from tests.service import serving
 
@@ -32,3 +39,28 @@ def test_the_recipe_for_a_backend_with_many_users_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout == "I prefer aisle seats.\n"
     assert f"This prints `{done.stdout.strip()}`" in (ROOT / PAGE).read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(shutil.which("jq") is None or shutil.which("curl") is None, reason="NOT RUN: it needs jq and curl")
+def test_the_requests_by_curl_are_answered(tmp_path: Path) -> None:
+    text = (ROOT / PAGE).read_text(encoding="utf-8")
+    everything = re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    by_hand = next(block for kind, block in everything if not kind and "curl" in block)
+    upload = next(block for block in blocks(PAGE, "sh") if "/v1/uploads" in block)
+    (tmp_path / "_chat.txt").write_text(CHAT, encoding="utf-8")
+    with serving(tmp_path) as served:
+        given = {**os.environ, "KEY": served.key("reader", "writer")}
+
+        def answers(commands: str) -> list[dict[str, Any]]:
+            script = commands.replace("http://127.0.0.1:8377", served.address)
+            words = ["bash", "-euo", "pipefail", "-c", f"{{ {script.rstrip()}\n}} | jq --compact-output ."]
+            done = subprocess.run(words, cwd=tmp_path, env=given, capture_output=True, text=True, timeout=120)
+            assert done.returncode == 0, done.stderr
+            return [json.loads(line) for line in done.stdout.splitlines()]
+
+        kept, searched = answers(by_hand)
+        assert searched["hits"][0]["memory"]["memory_id"] == kept["memory_id"]
+        (counted,) = answers(upload)
+        assert counted["messages"] == 3
+        assert sum(counted["captured"].values()) == 2
+        assert sum(counted["left_out"].values()) == 1

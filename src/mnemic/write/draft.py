@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ORDER_STEMS = (
     "ignor", "disregard", "forget", "overrid", "bypass", "discard", "drop ", "prompt", "instruction", " mode",
     "you are", "message", "passw", "key", "credential", "secret", "token", "contraseñ", "mots de passe", "senha",
-    "wachtwoord", "<|", "inst]", "sys>", "system>", "vergiss", "vergess", "missacht", "oubli", "olvid", "dimentic",
+    "wachtwoord", "<|", "inst]", "sys>", "vergiss", "vergess", "missacht", "oubli", "olvid", "dimentic",
     "esque", "negeer", "vergeet",
 )  # fmt: skip
 """Parts of words, of which every order to set instructions aside has one: most texts need no more."""

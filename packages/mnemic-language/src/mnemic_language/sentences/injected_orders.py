@@ -39,7 +39,7 @@ _ORDERS = (
         rf"[^.!?\n]{{0,60}}\b{_SECRETS}\b[^!?\n]{{0,60}}{_ELSEWHERE}",
         2,
     ),
-    Pattern(r"<\|(?:im_start|im_end|system|endoftext|start_header_id)\|?>|\[/?INST\]|<</?SYS>>|</?system>", 2),
+    Pattern(r"<\|(?:im_start|im_end|system|endoftext|start_header_id)\|?>|\[/?INST\]|<</?SYS>>", 2),
     Pattern(
         r"\b(?:ignorier\w*|vergiss|vergesst|missachte\w*) (?:\w+ ){0,3}"
         r"(?:vorherig|bisherig|früher|obig|vorangegangen)\w* (?:\w+ ){0,2}"

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from mnemic.bootstrap import build_engine
+from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model_extractor import ModelExtractor
@@ -293,6 +295,32 @@ async def test_adapters_capture_in_the_background_where_the_engine_says_so(tmp_p
             assert await memory.later.read() == 1
             assert await texts(engine) == ["I moved to Bergen last spring."]
             await memory.later.stop()
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "waits"),
+    [
+        (False, {}, True),  # rules read within the turn: they cost next to nothing
+        (True, {}, False),
+        (True, {"background": False}, True),
+        (True, {"extractor": "rules"}, True),
+        (False, {"background": True}, False),
+    ],
+)
+async def test_a_turn_waits_for_a_model_only_if_asked_to(
+    tmp_path: Path, model: bool, more: dict[str, Any], waits: bool
+) -> None:
+    with ScriptedModelServer(parrot) as server:
+        named = {"model": "scripted", "model_url": server.base_url, "api_key": "test"} if model else {}
+        async with build_engine(Settings.load(store=str(tmp_path / "m.db"), **named, **more)) as engine:
+            memory = TurnMemory(engine, ANA)
+            await memory.capture("I moved to Bergen last spring.")
+            assert (memory.later is None) is waits
+            assert len(server.requests) == (1 if model and waits and not more.get("extractor") else 0)
+            if memory.later is not None:
+                await memory.later.read()
+                await memory.later.stop()
+            assert "Bergen" in " ".join(await texts(engine))
 
 
 async def test_what_the_model_asked_is_read_with_the_answer_and_forgotten(tmp_path: Path) -> None:

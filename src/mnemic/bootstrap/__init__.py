@@ -6,6 +6,7 @@ Backends that no URL or setting asks for are not loaded.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -145,8 +146,15 @@ def build_engine(
         max_tokens=settings.max_tokens,
         **models,
     )
-    engine.background = settings.background
+    engine.background = _reads_later(settings, models)
     return engine
+
+
+def _reads_later(settings: Settings, models: Mapping[str, Any]) -> bool:
+    """Return True if a chat turn leaves its messages to be read later: as set, or else where a model reads them."""
+    if settings.background is not None:
+        return settings.background
+    return settings.extractor == "auto" and models.get("completer") is not None
 
 
 def _keyring(settings: Settings) -> Keyring | None:

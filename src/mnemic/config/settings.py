@@ -164,8 +164,11 @@ class Settings:
     )
     api_key: Secret | None = setting(None, "Key for that server.", read=secret, names=("MNEMIC_API_KEY", _OPENAIS_KEY))
     api_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
-    background: bool = setting(
-        False, "Chat turns only record messages; facts are extracted afterwards, in the background.", read=switch
+    background: bool | None = setting(
+        None,
+        "Chat turns only record messages; facts are extracted afterwards, in the background. Default: where a language "
+        "model reads them.",
+        read=switch,
     )
     extractor: str = setting(
         "auto",

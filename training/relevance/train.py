@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-import mnemic.retrieve.search as searching
+import mnemic.retrieve.content_judgement as judging
 from mnemic.retrieve.message_relevance import AGREEMENT, ANY_MODEL, NAMES, QuerySubjects, features
 from mnemic.retrieve.relevance import RelevanceModel
 from mnemic.types import Actor, Candidate
@@ -162,7 +162,7 @@ async def main() -> None:
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--vectors", type=Path, help="a folder that keeps the embeddings, a file for each set")
     given = parser.parse_args()
-    searching.relevances = record  # type: ignore[assignment]
+    judging.relevances = record  # type: ignore[assignment]
 
     def embedder(name: str) -> Any:
         return chosen_embedder(None, given.vectors and given.vectors / f"{name}.vec")
@@ -188,6 +188,7 @@ async def main() -> None:
         },
         "agreement": agreement(found["locomo"]),
     }
+    made = json.loads(OUT.read_text(encoding="utf-8")) | made
     OUT.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
 
 

@@ -24,8 +24,10 @@ from mnemic.inject.token_budget import within_tokens
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.policy.grant import admit_intent
 from mnemic.policy.key_rules import Policy
+from mnemic.retrieve.asked_attributes import ASKED
 from mnemic.retrieve.category_members import asks_for_several
 from mnemic.retrieve.distractors import QUESTION
+from mnemic.retrieve.everyday_words import MEANT
 from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.preference_relevance import ParsedRequest
 from mnemic.retrieve.relevance import RELATED
@@ -240,8 +242,10 @@ def _is_near(hit: Hit, request: RecallRequest, least: float) -> bool:
 
 
 def _is_alike(hit: Hit, request: RecallRequest) -> bool:
-    """Return True if the hit shares a word or a key with the query or is close to it."""
+    """Return True if the hit shares a word or a key with the query, says what it asks for, or is close to it."""
     near = hit.ranks.get("vector")
+    if any(name in hit.ranks and hit.ranks[name].score > 0 for name in (ASKED, MEANT)):
+        return True
     close = near is not None and near.score >= request.min_similarity
     # What is over is found only for a question about the past, in lists that the hit does not show.
     return close or hit.memory.status is Status.SUPERSEDED or not {"keyword", "key"}.isdisjoint(hit.ranks)

@@ -11,11 +11,18 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from mnemic.ports import Snapshot
-from mnemic.retrieve.background_similarity import APART, APART_UNKNOWN, SAMPLE, above_background, background_of
+from mnemic.retrieve.background_similarity import (
+    APART,
+    APART_IN_OTHERS,
+    APART_UNKNOWN,
+    SAMPLE,
+    above_background,
+    background_of,
+)
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Vector, VectorSpace, Where
 from mnemic.types.cosine_scaling import read
-from mnemic_language.text.language import language_of
+from mnemic_language.questions.word_fields import language_asked_in
 
 RECENT_DEPTH = 20
 
@@ -30,12 +37,12 @@ async def by_vector(moment: Snapshot, where: Where, question: Question) -> Seque
     if vector is None:
         return ()
     found = await moment.nearest(where, vector, limit=question.depth, space=space)
-    if space is None or not (space.scale or language_of(question.text)):
+    if space is None or not (space.scale or language_asked_in(question.text)):
         return found
     found = _read(space, found)
     others = found if len(found) < question.depth else await _newest(moment, where, vector, space)
-    apart = APART if space.scale else APART_UNKNOWN
-    return above_background(found, background_of([one.score for one in others]), apart)
+    apart, usual = (APART, APART) if space.scale else (APART_UNKNOWN, APART_IN_OTHERS)
+    return above_background(found, background_of([one.score for one in others], usual), apart)
 
 
 async def _newest(moment: Snapshot, where: Where, vector: Vector, space: VectorSpace) -> list[Scored]:

@@ -1,5 +1,5 @@
-"""Memories that resemble a question and do not answer it: those of a sibling or of another kind, earlier questions, and
-mere names.
+"""Memories that resemble a question and do not answer it: those of a sibling, of another kind or of another person,
+earlier questions, and mere names.
 
 "Where do I work?", recorded in a chat, is the nearest memory when the same is asked again, and says nothing. Nor does
 "My sister Emma." say where she lives.
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from mnemic.retrieve.distractor_kinds import about_other_kinds
 from mnemic.retrieve.distractor_names import of_other_names
+from mnemic.retrieve.distractor_persons import about_other_persons
 from mnemic.retrieve.distractor_siblings import about_siblings, behind, lowered, set_aside
 from mnemic.retrieve.name_only_memories import asks_more, mere_names
 from mnemic.retrieve.question import ROLES
@@ -21,7 +22,7 @@ from mnemic.types import Memory, Scored
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic_language.questions.asks_only import asks_only
 
-SIBLING, KIND, QUESTION, NAME = "sibling", "kind", "question", "name"
+SIBLING, KIND, QUESTION, NAME, PERSON = "sibling", "kind", "question", "name", "person"
 """Names of the moves of such memories among the ranks."""
 OF_SIBLING, OF_QUESTION, OF_NAME = 0.15, 0.0, 0.15
 """Part of its relevance that such a memory keeps."""
@@ -43,8 +44,8 @@ def is_question(memory: Memory) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NonAnswers:
-    """Memories of siblings, of other kinds or of others' names (`apart`; `kinds` are the last two, `others` the last),
-    recorded questions, and those that only name a person.
+    """Memories of siblings, of other persons, of other kinds or of others' names (`apart`; `persons` are the second,
+    `kinds` the last two, `others` the last), recorded questions, and those that only name a person.
     """
 
     apart: frozenset[str] = frozenset()
@@ -52,18 +53,20 @@ class NonAnswers:
     named: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
+    persons: frozenset[str] = frozenset()
 
     @classmethod
     def among(cls, question: str, memories: Mapping[str, Memory]) -> NonAnswers:
         """Return those of `memories` that do not answer `question`."""
         others = of_other_names(question, memories)
         kinds = about_other_kinds(question, memories) | others
-        apart = about_siblings(question, memories) | kinds
+        persons = about_other_persons(question, memories)
+        apart = about_siblings(question, memories) | kinds | persons
         named = mere_names(memories) if asks_more(question) else frozenset()
         if _OF_QUESTIONS.search(question):
-            return cls(apart, named=named, kinds=kinds, others=others)
+            return cls(apart, named=named, kinds=kinds, others=others, persons=persons)
         asked = frozenset(one for one, memory in memories.items() if is_question(memory))
-        return cls(apart, asked, named, kinds, others)
+        return cls(apart, asked, named, kinds, others, persons)
 
     @property
     def every(self) -> frozenset[str]:
@@ -91,7 +94,8 @@ class NonAnswers:
     def moves(self, before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, ScoreShift]:
         """Return the scores before and after of those that each reason moved, by its name."""
         reasons = {
-            SIBLING: self.apart - self.kinds - self.asked,
+            SIBLING: self.apart - self.kinds - self.persons - self.asked,
+            PERSON: self.persons - self.asked,
             KIND: self.kinds - self.asked,
             QUESTION: self.asked,
             NAME: self.named - self.apart - self.asked,

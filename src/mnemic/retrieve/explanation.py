@@ -34,6 +34,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "following": "right before a matching message",
         "learned": "moved up by what is around it",
         "asked": "says what is asked for",
+        "meant": "has other words for what is asked",
         "then": "was true then",
         "anchored": "on the side of the event that is meant",
     }
@@ -42,6 +43,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
 _AGAINST: Mapping[str, str] = MappingProxyType(
     {
         "sibling": "tells of something else than what is asked for",
+        "person": "tells of somebody else",
         "kind": "tells of another kind of thing than is asked for",
         "asked": "says that it is over",
         "question": "only asks",

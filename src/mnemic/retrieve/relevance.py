@@ -25,9 +25,12 @@ from mnemic.retrieve.message_relevance import MESSAGE_SCALE, best_first
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Signals, VectorSpace
 from mnemic_language.questions.key_questions import asked_keys
-from mnemic_language.text.language import in_latin_letters, language_of
+from mnemic_language.questions.word_fields import language_asked_in
+from mnemic_language.text.language import in_latin_letters
 
 SCORE = itemgetter(1)
+_OF_SEARCH = ("vector", "keyword")
+"""Lists whose best scores say whether anything is known."""
 NOTHING: Mapping[str, float] = MappingProxyType({})
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 
@@ -93,8 +96,8 @@ SCALES: Mapping[str, RelevanceScale] = MappingProxyType(
 FEW: Mapping[str, RelevanceScale] = MappingProxyType(
     {
         DEFAULT_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-7.6),
-        OTHER_LANGUAGE: RelevanceScale(cosine=16.5, word=2.83, base=-7.6),
-        ROMANCE_LANGUAGE: RelevanceScale(cosine=12.0, word=5.0, base=-7.5),
+        OTHER_LANGUAGE: SCALES[OTHER_LANGUAGE],
+        ROMANCE_LANGUAGE: SCALES[ROMANCE_LANGUAGE],
         ANOTHER_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-6.2),
         NO_MODEL: RelevanceScale(word=4.63, base=-1.6),
     }
@@ -126,7 +129,7 @@ def measured_with(space: VectorSpace, question: Question) -> str:
     """
     if space.model == DEFAULT_MODEL and not in_latin_letters(question.text):
         return NO_MODEL
-    if space.model == DEFAULT_MODEL and (language := language_of(question.text)) is not None:
+    if space.model == DEFAULT_MODEL and (language := language_asked_in(question.text)) is not None:
         return ROMANCE_LANGUAGE if language in _ROMANCE else OTHER_LANGUAGE
     return ANOTHER_MODEL if space.scale else space.model
 
@@ -182,18 +185,21 @@ def relevances(
     model: str,
     best: int | None = None,
     order: Sequence[str] | None = None,
+    judged: Mapping[str, float] = NOTHING,
 ) -> dict[str, float]:
     """Return the probability that each memory of `scores` (the ranking, 0 to 1) concerns the query; empty if it cannot
     be judged (`RelevanceModel`).
 
     It is at least `RELATED` if the query spells the memory's key, or if the graph says that the memory answers.
     `signals` are those of the messages, which have a separate scale; only the `best` first messages are judged.
-    `order`: the memories, best first, where they are in order already.
+    `order`: the memories, best first, where they are in order already. `judged`: statements that were read
+    (`mnemic.retrieve.everyday_words`).
     """
     gauge = RelevanceModel.of(lists, question, model)
     if gauge is None:
         return {}
-    found = gauge.relevances(lists, [one for one in scores if one not in signals])
+    found = gauge.relevances(lists, [one for one in scores if one not in signals and one not in judged])
+    found |= {one: share for one, share in judged.items() if one in scores}
     if signals:
         likened = DEFAULT_MODEL if model in _LIKE_THE_DEFAULT else model
         order = best_first(scores) if order is None else order
@@ -218,20 +224,23 @@ def relevance(
     scores: Mapping[str, float] = NOTHING,
     signals: Mapping[str, Signals] = NO_SIGNALS,
     order: Sequence[str] | None = None,
+    judged: Mapping[str, float] = NOTHING,
 ) -> float | None:
     """Return the probability (0 to 1) that anything about the query is known; None if it cannot be judged
     (`RelevanceModel`).
 
-    `scores` and `signals` of the messages show whether they concern the person in question; `order`: as in
-    `relevances`.
+    `scores` and `signals` of the messages show whether they concern the person in question; `order` and `judged`: as in
+    `relevances`. Of statements that were read the best decides, and cosines and words only of messages.
     """
     gauge = RelevanceModel.of(lists, question, model)
     if gauge is None:
         return None
-    best = max(map(SCORE, lists["keyword"]), default=0.0)
-    known = gauge.relevance(max(map(SCORE, lists["vector"])), best)
+    among = (lambda one: one.memory_id in signals) if judged else None
+    cosines, words = (list(map(SCORE, filter(among, lists[name]) if among else lists[name])) for name in _OF_SEARCH)
+    known = gauge.relevance(max(cosines), max(words, default=0.0)) if cosines else 0.0
     if signals:
         known = round(known * MESSAGE_SCALE.agreement(scores, signals, question, order), 4)
+    known = max(known, *judged.values()) if judged else known
     if known < A_MEMBER and any(one not in signals for one in _members(lists, question)):
         known = A_MEMBER  # what a hit is worth is known: a search that abstained beside it would contradict itself
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID

@@ -12,13 +12,14 @@ from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, ModelLoading, RecordStore, Reranker, Snapshot
-from mnemic.retrieve.asked_attributes import ASKED, answering
+from mnemic.retrieve.asked_attributes import answering
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import asked_by, with_instances
+from mnemic.retrieve.content_judgement import ContentJudgement
 from mnemic.retrieve.data_filter import narrowed
 from mnemic.retrieve.data_index import DataIndex
-from mnemic.retrieve.distractors import NonAnswers
 from mnemic.retrieve.effective_query import with_anchor
+from mnemic.retrieve.everyday_words import READ
 from mnemic.retrieve.external_search_service import INDEX, ExternalSearch, accepted
 from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares_of
 from mnemic.retrieve.fusion_weights import Weights
@@ -33,7 +34,7 @@ from mnemic.retrieve.past_states import with_past
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache
 from mnemic.retrieve.question import NOBODY, Question
-from mnemic.retrieve.relevance import NO_MODEL, NOTHING, measured_with, relevance, relevances
+from mnemic.retrieve.relevance import NO_MODEL, NOTHING, measured_with
 from mnemic.retrieve.relevance_order import POOLED
 from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result_assembly import NO_MEMORIES, NO_SIGNALS, RankedMemories, result_of
@@ -41,6 +42,7 @@ from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
 from mnemic.retrieve.signals import LEARNED, MessageBoosts, ScoreShift, SignalWeights, with_signals
 from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, anchored
 from mnemic.types import Deadline, JsonValue, Memory, Scored, SearchResult, Signals, Vector, Where
+from mnemic_language.questions.word_fields import asked_in
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
@@ -292,19 +294,14 @@ class Searcher:
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
         read = await self._contenders(search, lifted, moment)
         asked = await answering(read, search.question, moment, search.where.scopes)
-        apart = NonAnswers.among(search.question.text, read)
-        weighted = weighed(lifted, read, self.signal_weights.importance)
-        after = apart.behind(weighted, lifts.signals)
-        raised = asked.raised(after)
-        moves = {THEN: ScoreShift(NOTHING, then), ANCHORED: ScoreShift(signed, by_hand)}
-        moves |= apart.moves(weighted, after)
-        moves |= {LEARNED: ScoreShift(by_hand, lifted), ASKED: ScoreShift(after, raised)}
+        messages, nearest = lifts.signals, lists.get("vector", ())
+        model = measured_with(self.embedder.space, search.question)
+        said = ContentJudgement.of(search.question, read, asked, nearest=nearest, messages=messages, model=model)
+        raised, moves = said.moved(weighed(lifted, read, self.signal_weights.importance), messages)
+        moves |= {THEN: ScoreShift(NOTHING, then), ANCHORED: ScoreShift(signed, by_hand)}
+        moves |= {LEARNED: ScoreShift(by_hand, lifted)}
         scores = self._scaled(raised)
-        model, messages = measured_with(self.embedder.space, search.question), lifts.signals
-        order = best_first(scores)
-        known = relevance(apart.set_aside(lists), search.question, model, scores, messages, order)
-        each = relevances(lists, scores, messages, search.question, model, self._read_of(search), order)
-        known, stated = asked.related(known, apart.lowered(each))
+        known, stated = said.relevances(lists, scores, messages, self._read_of(search))
         ranked = RankedMemories(
             lists=lists, scores=scores, relevances=stated, lifts=lifts, moves=moves, signals=signals, read=read
         )
@@ -347,7 +344,8 @@ class Searcher:
             return NO_MEMORIES
         most = len(scores) if search.request.named or self.per_session is not None else search.request.top_k
         order = best_first(scores)
-        wanted = dict.fromkeys([*contenders(scores, most, weight, order), *order[:COMPARED]])
+        read = COMPARED if asked_in(search.question.text) is None else READ
+        wanted = dict.fromkeys([*contenders(scores, most, weight, order), *order[:read]])
         return await moment.get_many(list(wanted), scopes=search.where.scopes)
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:

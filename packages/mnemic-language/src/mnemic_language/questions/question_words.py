@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from mnemic_language.text.language import common_words, language_of
+
+INVERTED = re.compile(r"(?:-t)?-(?:je|tu|il|elle|on|nous|vous|ils|elles|ce|moi)\Z")
+"""Matches a French pronoun behind its verb: "ai-je"."""
 
 COMMON = frozenset(
     """
@@ -19,5 +24,5 @@ def content_words(text: str) -> list[str]:
     """Return the words of `text` that are not common ones, of English or of the language of the text."""
     words, language = text.split(), language_of(text)
     empty = COMMON if language is None else COMMON | common_words(language)
-    common = {word for word in set(words) if word.strip(".,;:!?¿¡'’()").lower() in empty}
+    common = {word for word in set(words) if INVERTED.sub("", word.strip(".,;:!?¿¡'’()").lower()) in empty}
     return [word for word in words if word not in common]

@@ -135,12 +135,13 @@ def stems_of(text: str, *, known: Collection[str] = ()) -> list[str]:
     if language is None:
         return []
     words = [word for word in word_iter(unicodedata.normalize("NFKC", text)) if len(word) > 1 and word[0].isalpha()]
-    stems = [_stem(language, word) for word in words if not _UNSPACED_START.match(word)]
+    stems = [stem_in(language, word) for word in words if not _UNSPACED_START.match(word)]
     return [stem for stem in stems if stem not in known]
 
 
 @lru_cache(maxsize=32768)
-def _stem(language: str, word: str) -> str:
+def stem_in(language: str, word: str) -> str:
+    """Return the stem of `word` in a language of Snowball, without accents."""
     # A stemmer must not be shared between threads.
     stemmers: dict[str, Stemmer.Stemmer] | None = getattr(_local, "stemmers", None)
     if stemmers is None:

@@ -1,0 +1,70 @@
+"""Judgement of the best memories by their texts: those that answer, those that do not, and those in related words.
+
+The lists rank by words and vectors alone. The texts of the best memories are read once for the result; what they say
+about the question moves them up or down and decides how relevant they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mnemic.retrieve.asked_attributes import ASKED, AttributeAnswers
+from mnemic.retrieve.distractors import NonAnswers
+from mnemic.retrieve.everyday_words import EverydayWords
+from mnemic.retrieve.message_relevance import best_first
+from mnemic.retrieve.question import Question
+from mnemic.retrieve.relevance import relevance, relevances
+from mnemic.retrieve.signals import ScoreShift
+from mnemic.types import Memory, Scored, Signals
+
+
+@dataclass(frozen=True, slots=True)
+class ContentJudgement:
+    """Memories that answer a question (`asked`), that do not (`apart`), and statements judged by their words."""
+
+    question: Question
+    model: str
+    asked: AttributeAnswers
+    apart: NonAnswers
+    words: EverydayWords
+
+    @classmethod
+    def of(
+        cls,
+        question: Question,
+        memories: Mapping[str, Memory],
+        asked: AttributeAnswers,
+        *,
+        nearest: Sequence[Scored],
+        messages: Mapping[str, Signals],
+        model: str,
+    ) -> ContentJudgement:
+        """Judge `memories`, of which `messages` are messages of a conversation; `nearest`: the list of meaning."""
+        statements = {one: memory for one, memory in memories.items() if one not in messages}
+        words = EverydayWords.among(question, statements, nearest, model)
+        return cls(question, model, asked, NonAnswers.among(question.text, memories), words)
+
+    def moved(
+        self, scores: Mapping[str, float], messages: Mapping[str, Signals]
+    ) -> tuple[Mapping[str, float], dict[str, ScoreShift]]:
+        """Return `scores` after all moves, and the scores before and after each, by its name."""
+        after = self.apart.behind(scores, messages)
+        worded = self.words.without(self.apart.every).raised(after)
+        raised = self.asked.raised(worded)
+        moves = self.apart.moves(scores, after) | self.words.moves(after, worded)
+        return raised, moves | {ASKED: ScoreShift(worded, raised)}
+
+    def relevances(
+        self,
+        lists: Mapping[str, Sequence[Scored]],
+        scores: Mapping[str, float],
+        messages: Mapping[str, Signals],
+        best: int | None,
+    ) -> tuple[float | None, Mapping[str, float]]:
+        """Return the relevance of the search and those of its memories; `best`: as in `mnemic.retrieve.relevance`."""
+        order, words = best_first(scores), self.words
+        answers = words.without(self.apart.every).relevances
+        known = relevance(self.apart.set_aside(lists), self.question, self.model, scores, messages, order, answers)
+        each = relevances(lists, scores, messages, self.question, self.model, best, order, words.relevances)
+        return self.asked.related(known, self.apart.lowered(each))

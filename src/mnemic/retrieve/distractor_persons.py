@@ -1,7 +1,7 @@
 """Statements about another person than a question asks about: the sister's home, where one's own is asked for.
 
 They have the words of the question and its attribute, so that similarity takes one for the other. Whom a statement is
-about, and which attribute it gives, is read as when statements are compared (`mnemic_language.compare`).
+about, and which attribute it gives, is read as when statements are compared (`mnemic_language.frames`).
 """
 
 from __future__ import annotations

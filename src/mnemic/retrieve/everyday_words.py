@@ -30,7 +30,7 @@ MOST = 3
 """Words of each kind that count."""
 READ = 40
 """Statements of a scope that are read for a question in another language, the best by the other lists."""
-RAISE = 1.5
+RAISE = 2.0
 """Raise of the fused score of a statement that is as good as certainly relevant."""
 LEAST_ODDS, MOST_ODDS = -7.0, 2.0
 """Natural logarithms of the odds below which nothing is raised, and above which nothing more."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 
 from mnemic.types import Memory
@@ -25,7 +26,7 @@ _ATTRIBUTES: Mapping[str, str] = MappingProxyType(
 )
 """The attribute of a statement that gives a key's value."""
 _GIVEN = frozenset(_ATTRIBUTES.values())
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)?")
 
 
 def about_other_persons(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:
@@ -55,12 +56,17 @@ def about_other_persons(question: str, memories: Mapping[str, Memory]) -> frozen
 
 @lru_cache(maxsize=64)
 def _relatives(question: str) -> frozenset[str]:
-    """Return the relatives whom a question is about, as stems; none where the asker is a subject of it, too."""
+    """Return somebody's relatives whom a question is about, as stems; none where the asker is a subject of it, too."""
     words = [plain(word) for word in _WORD.findall(question)]
     people = person_words()
     if not people["self"].isdisjoint(words):
         return frozenset()
-    return frozenset(stem(word) for word in words if word in people["relations"])
+    found = [
+        word
+        for before, word in pairwise(words)
+        if word.removesuffix("'s") in people["relations"] and (before in people["possessive"] or before.endswith("'s"))
+    ]
+    return frozenset(stem(word.removesuffix("'s")) for word in found)
 
 
 def _meets(question: str, frame: Frame, language: str | None) -> bool:

@@ -57,6 +57,9 @@ def test_the_reason_says_that_it_tells_of_somebody_else(tmp_path: Path) -> None:
         ("Where does my sister live?", "I live with my sister in Porto", False),
         ("Where does my sister live?", "Emma lives in Porto", False),
         ("What did I give my sister?", "I live in Porto", False),
+        ("What kind of work is done here?", "I work as an accountant", False),
+        ("What do friends do?", "I work as an accountant", False),
+        ("What does Maria's brother do?", "I work as an accountant", True),
         ("Who lives in Lisbon?", "My sister lives in Lisbon", False),
     ],
 )

@@ -43,7 +43,8 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
     if later:
         return history(draft, later, memory_id)
     ended = tuple(closed(memory, draft.now, draft.starts_at) for memory in known)
-    new = draft.memory(memory_id, supersedes=tuple(memory.memory_id for memory in known))
+    ids = tuple(memory.memory_id for memory in known)
+    new = draft.memory(memory_id, supersedes=ids, conflicts_with=ids)
     return Decision(outcome=Outcome.SUPERSEDED, memory=new, replaced=ended)
 
 

@@ -128,6 +128,14 @@ async def test_what_a_person_denies_of_themself_ends_at_once(blind: Any) -> None
     assert [memory.memory_id for memory in await blind.active()] == [new.memory_id]
 
 
+async def test_another_value_of_a_key_replaces_the_known_one_and_is_marked_as_a_conflict(blind: Any) -> None:
+    old = await blind.add("aisle", key="seat")
+    new = await blind.add("window", key="seat")
+    after = await blind.get(new.memory_id)
+    assert (new.outcome, new.superseded, new.conflicts_with) == (Outcome.SUPERSEDED, (old.memory_id,), ())
+    assert (after.supersedes, after.conflicts_with) == ((old.memory_id,), (old.memory_id,))
+
+
 async def test_a_contradiction_at_a_shared_level_waits_and_the_old_one_stays(blind: Any) -> None:
     old = await blind.add("The user is allergic to penicillin", level=Level.AGENT)
     new = await blind.add("The user is not allergic to penicillin", level=Level.AGENT)

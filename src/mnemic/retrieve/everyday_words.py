@@ -1,10 +1,10 @@
 """Relevance of statements to questions in other languages than English: by what their words are about.
 
 The default model places all texts of another language close to each other, whatever they say: by cosines and shared
-words alone, questions that nothing answers cannot be told from others in a small scope. A table of everyday words
-(`mnemic_language.questions.word_fields`) adds which words of the question a statement meets in other words, and which
-it does not meet although both are known. The weights are in `relevance.json`; `training/relevance/everyday.py` fits
-them to the `dev` half of sentences made for this project.
+words alone, a search in a small scope cannot separate questions that nothing answers from others. A table of everyday
+words (`mnemic_language.questions.word_fields`) adds which words of the question a statement meets in other words, and
+which it does not meet although both are known. The weights are in `relevance.json`; `training/relevance/everyday.py`
+fits them to the `dev` half of sentences made for this project.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from mnemic.ports.providers import Clock, Completer, Embedder, EmbedsQueries, Mo
 from mnemic.ports.record_store import (
     AuditLog,
     ChangeFeed,
+    MarkLock,
     Reads,
     RecordStore,
     Sealing,
@@ -39,6 +40,7 @@ __all__ = [
     "EmbedsQueries",
     "GraphStore",
     "Keyring",
+    "MarkLock",
     "ModelLoading",
     "Outbox",
     "Reads",

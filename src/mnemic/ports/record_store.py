@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from mnemic.ports.keyring import Reseal
 from mnemic.ports.projections import Outbox
@@ -32,6 +32,9 @@ from mnemic.types.capabilities import Capabilities
 from mnemic.types.scope_changes import ScopeChanges
 
 T = TypeVar("T")
+
+MarkLock: TypeAlias = Literal["shared", "exclusive"]
+"""Lock on a mark until the end of a transaction: many may share it, or one has it alone."""
 
 
 class Reads(Protocol):
@@ -62,8 +65,13 @@ class Reads(Protocol):
     async def space(self) -> VectorSpace:
         """Return the store's vector space now."""
 
-    async def find_mark(self, tenant: str, name: str) -> str | None:
-        """Return the text kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
+    async def find_mark(self, tenant: str, name: str, *, lock: MarkLock | None = None) -> str | None:
+        """Return the text kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading.
+
+        Of two transactions that ask with a `lock`, at least one of them `exclusive`, one is committed before the other
+        reads, or is run again. So a write that relies on a mark shares it, and who changes the mark for such writes
+        asks for it exclusively first.
+        """
 
     async def usage(
         self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True

@@ -45,7 +45,8 @@ async def decide(
     )
 
     async def work(unit: Unit) -> None:
-        known = await unit.reads.find_mark(actor.tenant, consent_prefix(token) + name)
+        # Writes under the key that passed the check share the lock: once this is committed, so are they.
+        known = await unit.reads.find_mark(actor.tenant, consent_prefix(token) + name, lock="exclusive")
         if known is None or json.loads(known)["granted"] is not granted:
             await unit.apply(decided)
 

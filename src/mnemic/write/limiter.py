@@ -68,7 +68,8 @@ class PreCommitCheck:
 
     async def __call__(self, tx: Reads, candidate: Candidate) -> str | None:
         """Return the reason to undo the write, or None."""
-        erased = await tx.find_mark(self.actor.tenant, tombstone(self.token))
+        # An erasure waits for the lock, so it finds what passes here, and what comes later finds its tombstone.
+        erased = await tx.find_mark(self.actor.tenant, tombstone(self.token), lock="shared")
         if erased is not None and json.loads(erased)["block"]:
             return retention_denied(ERASED)
         if candidate.key is not None and (revoked := await _revoked(tx, self.token, self.actor, candidate.key)):
@@ -145,5 +146,5 @@ class Limiter:
 
 async def _revoked(tx: Reads, token: str, actor: Actor, named: str) -> str | None:
     key = canonical_key(named)
-    decided = await tx.find_mark(actor.tenant, consent_prefix(token) + key)
+    decided = await tx.find_mark(actor.tenant, consent_prefix(token) + key, lock="shared")
     return consent_required(key) if decided is not None and not json.loads(decided)["granted"] else None

@@ -91,7 +91,7 @@ async def keep_turn(engine: TurnLogEngine, actor: Actor, turn: TurnTexts) -> Non
 
     async def work(unit: Unit) -> None:
         # Read in the transaction: an erasure that began while the turn ran must not be followed by the user's words.
-        erased = await unit.reads.find_mark(tenant, tombstone(token))
+        erased = await unit.reads.find_mark(tenant, tombstone(token), lock="shared")
         left = json.loads(erased) if erased is not None else None
         if left is None or not (left["block"] or datetime.fromisoformat(left["at"]) >= turn.at):
             await unit.apply(Mutation(tenant=tenant, marks={**gone, name: value}))

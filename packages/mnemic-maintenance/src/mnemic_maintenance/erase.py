@@ -103,10 +103,12 @@ class _Erasure:
         return gone
 
     async def begin(self) -> None:
-        """Write the tombstone; remove the consents, the sealed values and the requests that name erased memories, which
-        could not be identified later.
+        """Write the tombstone; then remove the consents, the sealed values and the requests that name erased memories,
+        which could not be identified later.
         """
         whole = self.block is not None
+        if whole:
+            await commit(self.store, self._bar)
         names = await self.store.marks(self.actor.tenant, consent_prefix(self.token)) if whole else {}
         sealed = await self.store.marks(self.actor.tenant, token_prefix(self.token)) if whole else {}
         imports = await self.store.marks(self.actor.tenant, import_prefix(self.token)) if whole else {}
@@ -115,8 +117,6 @@ class _Erasure:
         turns = await self.store.marks(self.actor.tenant, turn_prefix(self.token)) if whole else {}
 
         marks: dict[str, str | None] = dict.fromkeys([*names, *sealed, *imports, *unread, *bare, *turns])
-        if whole:
-            marks[tombstone(self.token)] = json.dumps({"block": self.block, "at": self.now.isoformat()})
 
         async def work(unit: Unit) -> int:
             await unit.apply(Mutation(tenant=self.actor.tenant, marks=marks))
@@ -126,6 +126,13 @@ class _Erasure:
         self.counts["consents"] = len(names)
         self.counts["vault"] = len(sealed)
         self.counts["turns"] = len(turns)
+
+    async def _bar(self, unit: Unit) -> None:
+        """Write the tombstone, once every write of the user that did not find it is committed."""
+        # Alone in its transaction, so that other writes of the user wait for nothing but this.
+        await unit.reads.find_mark(self.actor.tenant, tombstone(self.token), lock="exclusive")
+        said = json.dumps({"block": self.block, "at": self.now.isoformat()})
+        await unit.apply(Mutation(tenant=self.actor.tenant, marks={tombstone(self.token): said}))
 
     async def _forget_requests(self, unit: Unit) -> int:
         return await unit.disown(self.actor.tenant, ForgottenRequests(memory_ids=self.memory_ids, owner=self.subject))
@@ -140,8 +147,8 @@ class _Erasure:
 
     async def follow(self, find: Callable[[], Awaitable[list[Memory]]]) -> None:
         """Erase memories written during the erasure, until there are none."""
-        # Writers are not blocked during an erasure, so memories may arrive while it runs. The tombstone stops new ones;
-        # a few rounds catch those already on their way.
+        # Writers are not blocked during an erasure, so memories may arrive while it runs. What passed before the
+        # tombstone is committed by now, and what comes after it is stopped if that blocks.
         for _ in range(MAX_ROUNDS):
             late = await find()
             if not late:

@@ -212,8 +212,13 @@ def lock_of_tenant(tenant: str) -> int:
     return _lock(tenant, b"mnemic.tenant")
 
 
+def lock_of_mark(tenant: str, name: str) -> int:
+    """Return the advisory lock of a mark. It is taken after the locks of the scopes."""
+    return _lock(f"{tenant}\n{name}", b"mnemic.mark")
+
+
 # Advisory locks of PostgreSQL are signed 64-bit numbers shared by all programs of a database. `person` separates the
-# hashes of scopes from those of tenants.
+# hashes of scopes, tenants and marks.
 def _lock(name: str, person: bytes) -> int:
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, person=person).digest(), "big", signed=True)
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
-from mnemic.ports import Transaction
+from mnemic.ports import MarkLock, Transaction
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic_postgres.audit_chain import AuditAppender, TenantAppend
 from mnemic_postgres.connections import Session
@@ -27,6 +27,7 @@ from mnemic_postgres.rows import (
     digest,
     facet_numbers,
     lock_of,
+    lock_of_mark,
     lock_of_tenant,
     place_of,
     places_of,
@@ -270,9 +271,12 @@ class PostgresTransaction(Transaction):
             self._common.space = VectorSpace(model=row["model"], dimension=row["dimension"])
         return self._common.space
 
-    async def find_mark(self, tenant: str, name: str) -> str | None:
+    async def find_mark(self, tenant: str, name: str, *, lock: MarkLock | None = None) -> str | None:
         await self._enter(tenant)
-        rows = await self._rows("find_mark", tenant, name)
+        if lock is None:
+            rows = await self._rows("find_mark", tenant, name)
+        else:
+            rows = await self._rows(f"find_mark_{lock}", tenant, name, lock_of_mark(tenant, name))
         return checked_marks(rows).get(name)
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any, cast
 import apsw
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
+from mnemic.ports import MarkLock
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic.types.memory import holds_graph
 from mnemic_sqlite.rows import (
@@ -266,7 +267,8 @@ class SqliteTransaction:
             assert self._fresh.space is not None
         return self._fresh.space
 
-    async def find_mark(self, tenant: str, name: str) -> str | None:
+    async def find_mark(self, tenant: str, name: str, *, lock: MarkLock | None = None) -> str | None:
+        # There is one writer at a time, so every lock is held already.
         rows = fetch(self._open, "SELECT name, value, checksum FROM mark WHERE tenant = ? AND name = ?", (tenant, name))
         return checked_marks(rows).get(name)
 

@@ -262,6 +262,19 @@ RETURNING 1
 -- name: find_mark
 SELECT name, value, checksum FROM mark WHERE tenant = $1 AND name = $2
 
+-- name: find_mark_shared
+-- A row lock would not do: mostly there is no such mark yet. The function reads in a snapshot of its own, made after the
+-- wait for the lock; that of the statement is from before, and would miss what the other transaction has committed.
+-- The lock returns an empty text, so that the page begins at the mark itself.
+SELECT name, value, checksum
+FROM marks_between($1, $2, nullif(pg_advisory_xact_lock_shared($3)::text, ''), 1)
+WHERE name = $2
+
+-- name: find_mark_exclusive
+SELECT name, value, checksum
+FROM marks_between($1, $2, nullif(pg_advisory_xact_lock($3)::text, ''), 1)
+WHERE name = $2
+
 -- name: put_mark
 INSERT INTO mark (tenant, name, value, checksum) VALUES ($1, $2, $3, $4)
 ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, checksum = excluded.checksum

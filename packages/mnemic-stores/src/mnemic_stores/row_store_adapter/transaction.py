@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from mnemic.errors import VersionConflict
-from mnemic.ports import Transaction
+from mnemic.ports import MarkLock, Transaction
 from mnemic.ports.database_backend import RowChange, RowReads
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic.types.identity import first_id
@@ -160,7 +160,8 @@ class LayeredTransaction(Transaction):
     ) -> Mapping[Kind, Usage]:
         return await usage(self._rows, tenant, since, scope)
 
-    async def find_mark(self, tenant: str, name: str) -> str | None:
+    async def find_mark(self, tenant: str, name: str, *, lock: MarkLock | None = None) -> str | None:
+        # A row store commits only what has read nothing that was changed since, with a lock or without.
         return await auxiliary_records.find_mark(self._rows, tenant, name)
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:

@@ -156,6 +156,37 @@ class SharingContract(Setting):
             assert await each.count(everything()) == 1
         assert await store.secret("acme") == await other.secret("acme")
 
+    async def test_who_has_a_mark_alone_is_followed_by_no_write_that_did_not_find_it(
+        self, store: RecordStore, other: RecordStore
+    ) -> None:
+        async def write(number: int) -> None:
+            one = memory(f"cup {number}", scope=scope(f"user{number % 3}"))
+
+            async def work(transaction: Transaction) -> None:
+                await transaction.insert(one)
+                if await transaction.find_mark("acme", "closed", lock="shared") is not None:
+                    raise MnemicError("closed")
+
+            await (store if number % 2 else other).transact(work)
+
+        async def present() -> list[Memory]:
+            return await store.scan("acme", statuses=list(Status))
+
+        async def close() -> list[Memory]:
+            async def work(transaction: Transaction) -> None:
+                await transaction.find_mark("acme", "closed", lock="exclusive")
+                await transaction.put_mark("acme", "closed", "yes")
+
+            await store.transact(work)
+            return await present()
+
+        writes = [asyncio.ensure_future(write(number)) for number in range(12)]
+        closing = asyncio.ensure_future(close())
+        writes += [asyncio.ensure_future(write(number)) for number in range(12, 24)]
+        refused = await asyncio.gather(*writes, return_exceptions=True)
+        assert await closing == await present()
+        assert {str(one) for one in refused if one is not None} <= {"mnemic_error:closed"}
+
     async def test_two_stores_agree_on_twins(self, store: RecordStore, other: RecordStore) -> None:
         twins = [memory("tea", fingerprint="f1") for _ in range(10)]
         writers = [remember((store, other)[number % 2], twin) for number, twin in enumerate(twins)]

@@ -103,6 +103,24 @@ async def test_an_erased_person_leaves_no_turn_and_a_late_one_is_not_kept(engine
     assert await engine.store.marks("default", turn_log.ALL_TURNS) == {}
 
 
+async def test_a_turn_that_comes_while_the_erasure_looks_for_turns_is_not_kept(
+    engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun_at, store = engine.clock.now(), engine.store
+    marks = store.marks
+
+    async def slow(tenant: str, prefix: str, **page: Any) -> dict[str, str]:
+        found = await marks(tenant, prefix, **page)
+        if prefix.startswith(turn_log.ALL_TURNS):
+            monkeypatch.undo()
+            await keep_turn(engine, ANA, TurnTexts(run_id="late", at=begun_at, question="Which seat?"))
+        return found
+
+    monkeypatch.setattr(store, "marks", slow)
+    await engine.erase("ana", actor=OPERATOR)
+    assert await store.marks("default", turn_log.ALL_TURNS) == {}
+
+
 async def test_nothing_is_kept_of_somebody_who_is_blocked(engine: MemoryEngine) -> None:
     await engine.erase("ana", actor=OPERATOR, block=True)
     later = engine.clock.now() + timedelta(days=1)

@@ -17,6 +17,7 @@ from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, MissingExtra, ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.plugins import plugin
 from mnemic.ports import Completer
+from mnemic.prompts import INTENT_SCHEMA, NOTHING_BESIDE, _items_of
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Prompt
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
@@ -112,6 +113,15 @@ async def test_one_call_in_the_vendors_protocol(vendor: str) -> None:
     sent = json.dumps(request.body)
     assert "items" in sent  # the schema
     assert "2000" in sent  # the limit of the answer
+
+
+@pytest.mark.parametrize("schema", [_items_of(["user"], 6, 120, NOTHING_BESIDE), INTENT_SCHEMA], ids=["items", "intent"])
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_a_client_takes_the_schemas_of_the_prompts(vendor: str, schema: Mapping[str, Any]) -> None:
+    async with asked(vendor, [{"items": []}]) as (completer, server):
+        await completer.complete(prompt(schema=schema), deadline=within())
+    (request,) = server.requests
+    assert "schema" in json.dumps(request.body).lower()
 
 
 @pytest.mark.parametrize("vendor", VENDORS)

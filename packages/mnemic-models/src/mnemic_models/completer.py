@@ -113,7 +113,7 @@ def _parameters(model: Model, prompt: Prompt, *, schema: bool) -> ModelRequestPa
 
     if not schema or prompt.schema is None or not model.profile.get("supports_json_schema_output", False):
         return ModelRequestParameters()
-    described = OutputObjectDefinition(json_schema=_plain(prompt.schema), name=prompt.schema_name)
+    described = OutputObjectDefinition(json_schema=_one_type_each(_plain(prompt.schema)), name=prompt.schema_name)
     return ModelRequestParameters(output_mode="native", output_object=described)
 
 
@@ -124,6 +124,19 @@ def _plain(value: JsonValue | Mapping[str, JsonValue] | None) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(item) for item in value]
     return value
+
+
+def _one_type_each(schema: Any) -> Any:
+    """Return a schema that says `anyOf` where it named several types: Anthropic's client fails on a list of types."""
+    if isinstance(schema, list):
+        return [_one_type_each(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {name: _one_type_each(value) for name, value in schema.items()}
+    if not isinstance(types := inner.get("type"), list):
+        return inner
+    rest = {name: value for name, value in inner.items() if name != "type"}
+    return {"anyOf": [{"type": one} if one == "null" else {"type": one, **rest} for one in types]}
 
 
 def _completion(answer: ModelResponse, model: str) -> Completion:

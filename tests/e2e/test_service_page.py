@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -43,9 +42,7 @@ def test_the_recipe_for_a_backend_with_many_users_runs(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("jq") is None or shutil.which("curl") is None, reason="NOT RUN: it needs jq and curl")
 def test_the_requests_by_curl_are_answered(tmp_path: Path) -> None:
-    text = (ROOT / PAGE).read_text(encoding="utf-8")
-    everything = re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    by_hand = next(block for kind, block in everything if not kind and "curl" in block)
+    by_hand = next(block for block in blocks(PAGE, "sh") if "/v1/search" in block)
     upload = next(block for block in blocks(PAGE, "sh") if "/v1/uploads" in block)
     (tmp_path / "_chat.txt").write_text(CHAT, encoding="utf-8")
     with serving(tmp_path) as served:

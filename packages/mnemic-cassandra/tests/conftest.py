@@ -24,6 +24,7 @@ collect_ignore = (
         "test_erasure.py",
         "test_given_identifiers.py",
         "test_machine.py",
+        "test_pages.py",
         "test_quotas.py",
         "test_store.py",
         "test_totals.py",

@@ -115,7 +115,9 @@ async def test_one_call_in_the_vendors_protocol(vendor: str) -> None:
     assert "2000" in sent  # the limit of the answer
 
 
-@pytest.mark.parametrize("schema", [_items_of(["user"], 6, 120, NOTHING_BESIDE), INTENT_SCHEMA], ids=["items", "intent"])
+@pytest.mark.parametrize(
+    "schema", [_items_of(["user"], 6, 120, NOTHING_BESIDE), INTENT_SCHEMA], ids=["items", "intent"]
+)
 @pytest.mark.parametrize("vendor", VENDORS)
 async def test_a_client_takes_the_schemas_of_the_prompts(vendor: str, schema: Mapping[str, Any]) -> None:
     async with asked(vendor, [{"items": []}]) as (completer, server):

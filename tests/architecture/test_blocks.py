@@ -1,0 +1,195 @@
+"""Every block of code on the pages is run by a test, or listed here with the reason why it cannot run."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from fnmatch import fnmatch
+from typing import NamedTuple
+
+import pytest
+
+from tests.architecture.sources import ROOT, tracked_texts
+
+CODE = {"python", "sh", "bash", "ts", "typescript", "toml", "json"}
+SHOWN = {"", "text", "mermaid", "console", "sql", "yaml", "nginx", "http"}
+"""Output and outlines, and what other programs are given. `console` and `sql` of docs/postgres-router.md run, too."""
+
+FENCE = re.compile(r"([^\n]*)\n\s*^( *)```(\w*)\n(.*?)^\2```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^ *(?:mnemic|pip|curl|python3?|docker|export|from \w+ import) ", re.MULTILINE)
+E2E = "tests/e2e/test_"
+WITH_SERVERS, FURTHER, FRAMEWORKS = (
+    f"{E2E}{name}.py" for name in ("blocks_with_servers", "further_blocks", "framework_pages")
+)
+PROXY = "tests/integrations/litellm_proxy_service.py"
+
+WHOLE: dict[tuple[str, str], str] = {
+    ("docs/guides/*.md", "python sh toml"): f"{E2E}guides.py",
+    ("packages/mnemic-cassandra/README.md", "sh"): "packages/mnemic-cassandra/tests/test_pages.py",
+    ("packages/*/README.md", "python sh"): f"{E2E}package_readmes.py",
+    ("README.md", "python"): f"{E2E}pages_run.py",
+    ("docs/getting-started.md", "python"): f"{E2E}pages_run.py",
+    ("docs/graph.md", "python"): f"{E2E}pages_run.py",
+    ("docs/kinds.md", "python"): f"{E2E}pages_run.py",
+    ("docs/policy.md", "toml"): f"{E2E}pages_run.py",
+    ("docs/injection.md", "python"): FRAMEWORKS,
+    ("docs/frameworks/langgraph.md", "python"): FRAMEWORKS,
+    ("docs/cassandra.md", "sh"): "packages/mnemic-cassandra/tests/test_pages.py",
+    **{
+        (f"docs/{page}.md", "python sh toml"): f"{E2E}explained_blocks.py"
+        for page in ("howto", "governance", "keys", "plugins", "concepts", "moving-from")
+    },
+}
+"""Pages whose test goes through all blocks of a language, whichever they are. The first that fits counts."""
+
+SINGLE: dict[tuple[str, str], str] = {
+    ("README.md", "make demo"): FURTHER,
+    ("README.md", "mnemic chat"): FURTHER,
+    ("docs/cli.md", "mnemic capture"): FURTHER,
+    ("docs/getting-started.md", "--policy policy.toml"): FURTHER,
+    ("docs/getting-started.md", "# policy.toml"): FURTHER,
+    ("docs/getting-started.md", "MNEMIC_MODEL=gpt-4.1-mini"): WITH_SERVERS,
+    ("docs/mcp/*.md", "--print-config"): FURTHER,
+    ("docs/frameworks/mcp.md", "--print-config"): FURTHER,
+    ("docs/frameworks/litellm-proxy.md", "litellm_proxy import MnemicHook"): PROXY,
+    ("docs/frameworks/litellm-proxy.md", "litellm --config"): PROXY,
+    ("docs/frameworks/*.md", "mnemic_testing.rehearsal"): FRAMEWORKS,
+    ("docs/frameworks/*.md", "import "): FRAMEWORKS,
+    ("docs/service.md", 'label "chat backend"'): f"{E2E}service_page.py",
+    ("docs/service.md", "for_user"): f"{E2E}service_page.py",
+    ("docs/service.md", "/v1/search"): f"{E2E}service_page.py",
+    ("docs/service.md", "/v1/uploads"): f"{E2E}service_page.py",
+    ("docs/service.md", "MNEMIC_SERVICE_CLIENT_ID"): WITH_SERVERS,
+    ("docs/service.md", "mnemic tenants create"): WITH_SERVERS,
+    ("docs/service.md", "mnemic webhooks create"): WITH_SERVERS,
+    ("docs/service.md", "https://memory.example.org"): WITH_SERVERS,
+    ("docs/service.md", "wrapLanguageModel"): f"{E2E}typescript.py",
+    ("docs/models.md", "anthropic:"): WITH_SERVERS,
+    ("docs/howto.md", "MNEMIC_MODEL=llama3.1"): WITH_SERVERS,
+    ("docs/howto.md", "nomic-embed-text"): WITH_SERVERS,
+    ("docs/howto.md", "mnemic embedder models/"): WITH_SERVERS,
+    ("docs/howto.md", "postgresql://db.internal"): WITH_SERVERS,
+    ("docs/governance.md", "MNEMIC_EMBEDDER_URL=..."): WITH_SERVERS,
+    ("docs/governance.md", "postgresql://db/again"): WITH_SERVERS,
+    ("docs/postgres.md", "sister"): WITH_SERVERS,
+    ("docs/postgres.md", "?replica="): WITH_SERVERS,
+    ("docs/postgres-router.md", "router=pgdog"): WITH_SERVERS,
+    ("docs/console.md", "apikeys create"): WITH_SERVERS,
+    ("docs/policy.md", "/v1/policy"): WITH_SERVERS,
+    ("docs/kinds.md", "ski trip"): WITH_SERVERS,
+    ("docs/graph.md", "[entities]"): WITH_SERVERS,
+}
+"""Blocks that a test takes by words in them."""
+
+NOT_RUN: dict[tuple[str, str], str] = {
+    ("docs/deployment.md", "/opt/mnemic"): "it needs systemd and the rights of root",
+    ("docs/deployment.md", "docker compose"): "it needs Docker and an image that was built",
+    ("docs/mcp/claude-code.md", "claude mcp add --transport"): "it needs Claude Code, and a service behind TLS",
+    ("docs/mcp/claude-code.md", "claude mcp add-json"): "it needs Claude Code; what it is given is printed in a test",
+}
+"""Blocks that cannot run here, with the reason."""
+
+NEEDS = re.compile(r"[Tt]his needs [^.:]+[.:]$")
+"""Blocks after such a paragraph are left out by the test that goes through a whole page."""
+
+
+class Block(NamedTuple):
+    page: str
+    before: str
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page}: {self.text.strip().splitlines()[0]}"
+
+
+def found() -> list[Block]:
+    """Return the blocks of the pages, in the order of the pages."""
+    pages = [
+        name
+        for name in sorted(tracked_texts())
+        if name == "README.md"
+        or fnmatch(name, "packages/*/README.md")
+        or (fnmatch(name, "docs/*.md") and not name.startswith(("docs/adr/", "docs/benchmarks/")))
+    ]
+    return [
+        Block(page, before.strip(), language, text)
+        for page in pages
+        for before, _, language, text in FENCE.findall(tracked_texts()[page])
+    ]
+
+
+def runner(block: Block) -> str | None:
+    """Return the test that runs a block; None if there is none."""
+    for (page, words), test in SINGLE.items():
+        if fnmatch(block.page, page) and words in block.text:
+            return test
+    for (page, languages), test in WHOLE.items():
+        if fnmatch(block.page, page) and block.language in languages.split() and not NEEDS.search(block.before):
+            return test
+    return None
+
+
+def only_installs(block: Block) -> bool:
+    """Return True for a block of nothing but installations, whose names the test below reads."""
+    return all(line.startswith("pip install ") for line in block.text.strip().splitlines())
+
+
+def listed(block: Block) -> bool:
+    return any(fnmatch(block.page, page) and words in block.text for page, words in NOT_RUN)
+
+
+def test_every_block_of_code_is_run_or_listed_with_its_reason() -> None:
+    code = [block for block in found() if block.language in CODE]
+    assert len(code) > 150
+    lost = [str(block) for block in code if not (listed(block) or only_installs(block) or runner(block))]
+    assert lost == []
+
+
+def test_a_block_of_another_language_is_no_code() -> None:
+    others = [block for block in found() if block.language not in CODE]
+    assert [str(block) for block in others if block.language not in SHOWN] == []
+    assert [str(block) for block in others if not block.language and COMMAND.search(block.text)] == []
+
+
+def test_what_is_listed_is_there() -> None:
+    blocks = [block for block in found() if block.language in CODE]
+    gone = [
+        (page, words)
+        for page, words in [*SINGLE, *NOT_RUN]
+        if not any(fnmatch(block.page, page) and words in block.text for block in blocks)
+    ]
+    assert gone == []
+
+
+@pytest.mark.parametrize("test", sorted({*WHOLE.values(), *SINGLE.values()}))
+def test_the_test_that_is_named_is_there(test: str) -> None:
+    assert (ROOT / test).exists()
+
+
+def test_each_package_that_a_page_installs_is_one_of_ours_with_that_extra() -> None:
+    extras: dict[str, set[str]] = {}
+    for project in [ROOT / "pyproject.toml", *ROOT.glob("packages/*/pyproject.toml")]:
+        told = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+        extras[told["name"]] = set(told.get("optional-dependencies", {}))
+    wrong = []
+    for block in found():
+        for line in re.findall(r"^pip install (.*)$", block.text, re.MULTILINE):
+            for name, wanted in re.findall(r"(?<![\w./-])(mnemic[\w-]*)(?:\[([\w,-]+)\])?", line.partition("#")[0]):
+                known = extras.get(name)
+                if known is None or not set(filter(None, wanted.split(","))) <= known:
+                    wrong.append((block.page, line))
+    assert wrong == []
+
+
+def figures() -> dict[str, int]:
+    """Count the blocks; `python -m tests.architecture.test_blocks` prints them."""
+    code = [block for block in found() if block.language in CODE]
+    apart = [block for block in code if listed(block)]
+    installs = [block for block in code if not listed(block) and only_installs(block)]
+    return {"blocks": len(code), "installs": len(installs), "listed": len(apart),
+            "run": len(code) - len(apart) - len(installs)}  # fmt: skip
+
+
+if __name__ == "__main__":
+    print(figures())

@@ -33,7 +33,13 @@ def model(request: ModelRequest) -> dict[str, object]:
     """Extract what the page says, plan a search, answer."""
     if "Emma moved" in request.user and "items" in str(request.body):
         return {"items": [EMMA]}
-    return {"items": [], "answer": "There are two flights.", "used_memory_keys": []}
+    wanted = str(request.body.get("response_format"))
+    if "retrieve_memory" in wanted:
+        return {"kind": "retrieve_memory", "query": "flight", "top_k": 3, "scopes": ["user"], "parts": [],
+                "kinds": None, "happened_from": None, "happened_to": None, "as_of": None}  # fmt: skip
+    if "used_memory_keys" in wanted:
+        return {"answer": "There are two flights.", "used_memory_keys": []}
+    return {"items": []}
 
 
 def block_with(page: str, words: str, language: str = "sh") -> str:

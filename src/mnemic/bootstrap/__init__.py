@@ -54,10 +54,10 @@ _LATE = {
     "build_entity_reader": "models",
     "build_extractor": "models",
     "build_keyring": "keyrings",
-    "build_profile": "profiles",
+    "build_profile": "agent_profiles",
     "build_reranker": "models",
     "key_folder": "keyrings",
-    "load_profile": "profiles",
+    "load_profile": "agent_profiles",
     "with_detectors": "models",
     "with_names": "models",
 }

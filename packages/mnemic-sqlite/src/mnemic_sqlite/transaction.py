@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
-from mnemic.ports import MarkLock
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic.types.memory import holds_graph
 from mnemic_sqlite.rows import (
@@ -42,6 +41,9 @@ from mnemic_stores.codec import (
     with_key,
 )
 from mnemic_stores.encryption import SearchData
+
+if TYPE_CHECKING:
+    from mnemic.ports import MarkLock
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 

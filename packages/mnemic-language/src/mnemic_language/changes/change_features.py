@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
 
+from mnemic_language.changes.ages_of_others import ages_of_two, own_count
 from mnemic_language.changes.certain_changes import changes_place_in_row, of_another_object, on_other_days
 from mnemic_language.changes.correction_topics import on_another_topic
 from mnemic_language.changes.relatives import acts_of_another, leaves_name, of_another_relative
@@ -13,11 +14,6 @@ from mnemic_language.compare.exclusive_values import another_of_a_sort, compound
 from mnemic_language.frames.frame_expressions import AMENDS
 from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.frames.vocabulary import MEMBERS, SLOTS
-from mnemic_language.text.pattern import WordPattern
-
-_SPEAKS_OF_SELF = WordPattern(r"\b(?:i|i'?m|i'?ve|ich|je|j'ai|yo|tengo|tenia|io|ho|eu|tenho|ik)\b")
-_OF_AGES = frozenset({"alt", "jahr", "jaar", "old", "oud", "turn", "year"})
-"""Stems of the words in which ages are told."""
 
 ALIKE_FROM = 0.66
 """Least share of letters in the same order from which one name may be the other misspelled."""
@@ -172,12 +168,8 @@ def recounted(old: Frame, new: Frame) -> bool:
         return False
     if new.cues & {"add", "passing", "past"} or any(old.slots(name) != new.slots(name) for name in MEMBERS):
         return False
-    # Another person's number is not a new count of the same thing.
-    if apart(old, new) or _other(old, new) or _from_other(old, new) or _new_name(old, new):
+    if apart(old, new) or _other(old, new) or _from_other(old, new) or _new_name(old, new) or own_count(old, new):
         return False
-    # A shared name does not make it the same thing here: in German every noun is written like a name.
-    if new.subject == "self" and old.subject.startswith(("other:", "name:")):
-        return old.subject.partition(":")[2] in new.stems
     return mine <= theirs or theirs <= mine
 
 
@@ -352,22 +344,10 @@ def apart(old: Frame, new: Frame) -> bool:
         return True
     if on_other_days(old, new) or of_another_object(old, new):
         return True
-    if of_another_relative(old, new) or acts_of_another(old, new) or leaves_name(old, new) or _ages_of_two(old, new):
+    if of_another_relative(old, new) or acts_of_another(old, new) or leaves_name(old, new) or ages_of_two(old, new):
         return True
     who, whom = old.subject.partition("other:")[2], new.subject.partition("other:")[2]
     return bool(who and whom and who != whom and who not in new.stems and whom not in old.stems)
-
-
-def _ages_of_two(old: Frame, new: Frame) -> bool:
-    """Return True if each gives the age of somebody else, or one of an animal or a thing: "My dog is 3 years old", "I'm
-    41".
-    """
-    if "age" not in old.attributes & new.attributes or old.unnumbered & new.unnumbered - old.counted - _OF_AGES:
-        return False
-    if old.subject != new.subject:
-        return not {old.subject.partition(":")[2], new.subject.partition(":")[2]} & (old.stems & new.stems)
-    of_self = [bool(_SPEAKS_OF_SELF.search(one.plain)) for one in (old, new)]
-    return old.subject == "self" and (of_self[0] != of_self[1] or not of_self[0])
 
 
 def _disjoint(mine: frozenset[Any], theirs: frozenset[Any]) -> bool:

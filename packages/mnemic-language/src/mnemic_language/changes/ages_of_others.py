@@ -1,0 +1,31 @@
+"""Ages and counts of two bearers: "My dog is 3 years old" and "I'm 41" are both so."""
+
+from __future__ import annotations
+
+from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.text.pattern import WordPattern
+
+_SPEAKS_OF_SELF = WordPattern(r"\b(?:i|i'?m|i'?ve|ich|je|j'ai|yo|tengo|tenia|io|ho|eu|tenho|ik)\b")
+_OF_AGES = frozenset({"alt", "jahr", "jaar", "old", "oud", "turn", "year"})
+"""Stems of the words that an age is given in, whoever it belongs to."""
+
+
+def ages_of_two(old: Frame, new: Frame) -> bool:
+    """Return True if each gives the age of somebody else, or one of an animal or a thing: "My dog is 3 years old", "I'm
+    41".
+    """
+    if "age" not in old.attributes & new.attributes or old.unnumbered & new.unnumbered - old.counted - _OF_AGES:
+        return False
+    if old.subject != new.subject:
+        return not {old.subject.partition(":")[2], new.subject.partition(":")[2]} & (old.stems & new.stems)
+    of_self = [bool(_SPEAKS_OF_SELF.search(one.plain)) for one in (old, new)]
+    return old.subject == "self" and (of_self[0] != of_self[1] or not of_self[0])
+
+
+def own_count(old: Frame, new: Frame) -> bool:
+    """Return True if `old` counts something of somebody else, and `new` of the speaker. A shared name does not make it
+    the same: in German every noun is written like one.
+    """
+    if new.subject != "self" or not old.subject.startswith(("other:", "name:")):
+        return False
+    return old.subject.partition(":")[2] not in new.stems

@@ -149,7 +149,7 @@ PLANTS = (
     Plant(
         row="S31",
         defect="an erasure that ends after the copy was made counts as one before it",
-        file=f"{OPERATIONS}/erased_users.py",
+        file=f"{OPERATIONS}/erasures_since_backup.py",
         was="done = ended - later if known else set()",
         now="done = ended",
         tests=("tests/faults/test_recovery.py",),

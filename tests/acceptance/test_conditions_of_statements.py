@@ -1,4 +1,4 @@
-"""What holds on a condition, on a day or for a part is a statement of its own, and only its own change closes it."""
+"""Statements on a condition, on a day or for a part: only a change of the same condition closes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends is what is said to end: a home and not the job there, a film's dog and not one's own.
+"""Ends of one thing only: a home and not the job there, a film's dog and not one's own.
 
 Each line tells things of one person in two talks, weeks apart; the words before " | " are those that are looked for in
 what is left.

@@ -181,7 +181,7 @@ HERE = [
     graph,
 ]
 PATHS = [] if os.environ.get("MNEMIC_ASSISTANT") else HERE
-"""Where a framework is tried in an environment of its own, nothing else is."""
+"""Paths that are tried; none where one framework is tried alone, in an environment of its own."""
 
 
 def shown(memory: Memory) -> str:
@@ -205,7 +205,7 @@ async def check(engine: MemoryEngine) -> None:
 
 
 async def check_undone(engine: MemoryEngine) -> None:
-    """What a change has closed has its end in its history, and comes back where the change is undone."""
+    """A closed statement has its end in its history, and comes back where the change is undone."""
     where = Where(scopes=ANA.scopes([Level.USER]), statuses=frozenset({Status.SUPERSEDED}))
     closed = {one.memory_id: one for one in await engine.store.newest(where, limit=100) if one.kind is Kind.LONG_TERM}
     assert closed

@@ -1,4 +1,4 @@
-"""How often something is so: another frequency of the same takes the place of the first."""
+"""Frequencies: another frequency of the same takes the place of the first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the words of a statement say about a question in another language than English."""
+"""Evidence that the words of a statement give about a question in another language than English."""
 
 from __future__ import annotations
 

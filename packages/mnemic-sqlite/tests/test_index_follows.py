@@ -31,7 +31,7 @@ def told(words: Sequence[str], number: int, step: str) -> Memory:
 
 
 async def looked(store: SqliteStore) -> list[Any]:
-    """What every list of the index says, and the neighbours as memories."""
+    """Return the answer of every list of the index, and the neighbours as memories."""
     where = Where(scopes=(scope(),))
 
     async def read(moment: Snapshot) -> list[Any]:

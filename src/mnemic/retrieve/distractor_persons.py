@@ -15,7 +15,7 @@ from types import MappingProxyType
 from mnemic.types import Memory
 from mnemic_language.changes.change_classifier import frame_of
 from mnemic_language.frames.statement_frame import Frame, stem
-from mnemic_language.frames.vocabulary import person_words, plain
+from mnemic_language.frames.vocabulary import person_words, plain, speaks_as_i
 from mnemic_language.questions.key_questions import asked_keys
 from mnemic_language.questions.word_fields import asked_in, evidence
 
@@ -51,7 +51,9 @@ def about_other_persons(question: str, memories: Mapping[str, Memory]) -> frozen
     }
     known = any(frame.subject == "self" for frame in giving.values())
     others = ("other:", "name:") if known else ("other:",)
-    return frozenset(one for one, frame in giving.items() if frame.subject.startswith(others) and not _says_i(frame))
+    return frozenset(
+        one for one, frame in giving.items() if frame.subject.startswith(others) and not speaks_as_i(frame.tokens)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -78,8 +80,3 @@ def _meets(question: str, frame: Frame, language: str | None) -> bool:
 
 def _is_own(frame: Frame) -> bool:
     return frame.subject == "self" and not _GIVEN.isdisjoint(frame.attributes)
-
-
-def _says_i(frame: Frame) -> bool:
-    """Return True if the speaker is a subject of it, too: "My sister and I live in Rome"."""
-    return not person_words()["self"].isdisjoint(frame.tokens)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from mnemic_language.frames.statement_frame import Frame
-from mnemic_language.text.pattern import WordPattern
+from mnemic_language.frames.vocabulary import speaks_as_i
 
-_SPEAKS_OF_SELF = WordPattern(r"\b(?:i|i'?m|i'?ve|ich|je|j'ai|yo|tengo|tenia|io|ho|eu|tenho|ik)\b")
 _OF_AGES = frozenset({"alt", "jahr", "jaar", "old", "oud", "turn", "year"})
 """Stems of the words that an age is given in, whoever it belongs to."""
 
@@ -18,7 +17,7 @@ def ages_of_two(old: Frame, new: Frame) -> bool:
         return False
     if old.subject != new.subject:
         return not {old.subject.partition(":")[2], new.subject.partition(":")[2]} & (old.stems & new.stems)
-    of_self = [bool(_SPEAKS_OF_SELF.search(one.plain)) for one in (old, new)]
+    of_self = [speaks_as_i(one.tokens) for one in (old, new)]
     return old.subject == "self" and (of_self[0] != of_self[1] or not of_self[0])
 
 

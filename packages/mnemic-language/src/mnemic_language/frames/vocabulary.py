@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pkgutil import get_data
 from typing import Any
@@ -239,3 +239,8 @@ def same_relation() -> Mapping[str, str]:
 def person_words() -> Mapping[str, frozenset[str]]:
     """Return the words for people, by relation."""
     return {name: frozenset(map(plain, words)) for name, words in _data("people").items() if name != "same"}
+
+
+def speaks_as_i(tokens: Collection[str]) -> bool:
+    """Return True if the speaker is a subject among these words: "I", "we", "tengo"."""
+    return not person_words()["self"].isdisjoint(tokens)

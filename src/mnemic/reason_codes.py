@@ -2,7 +2,7 @@
 
 A detail may follow a code after a colon. The codes of what is not remembered are in
 `mnemic_language.skip_reason_codes`, the service's further codes in `mnemic_server.service_reason_codes`, and their
-texts for people in `words.js` of the console.
+texts for people in `labels.js` of the console.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import pytest
 from mnemic import MemoryManager
 from mnemic.errors import StoreFull
 from mnemic_cli.failures import Exit, complain, guarded
-from mnemic_cli.rendering import capture_text
+from mnemic_cli.result_texts import capture_text
 
 
 def test_an_error_of_tasks_that_ran_together_is_told_as_itself(capsys: pytest.CaptureFixture[str]) -> None:

@@ -106,7 +106,11 @@ class Settings:
         None, "Scope levels in use now (JSON list). Default: those of the policy file, else user.", read=words
     )
     max_seconds: float | None = setting(None, "Time budget of one turn, in seconds (25).", read=number(above=0))
-    max_tokens: int = setting(1000, "Token budget of the memories put into one model call.", read=whole(least=1))
+    max_tokens: int = setting(
+        1000,
+        "Token budget of the memories that `run` puts into its model call; `context` takes it as an argument.",
+        read=whole(least=1),
+    )
     tokenizer: str | None = setting(
         None,
         "What counts the tokens: an encoding of tiktoken (o200k_base), or model: that of MNEMIC_MODEL; "

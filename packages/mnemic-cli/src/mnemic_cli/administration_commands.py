@@ -11,7 +11,7 @@ from mnemic_cli.failures import Exit, complain
 from mnemic_cli.human_labels import erased_text, traces_text
 from mnemic_cli.lazy_loading import Command, TenantCommand
 from mnemic_cli.option_values import json_file
-from mnemic_cli.rendering import counted, day, fields_text, label, memory_dict, receipt_dict, receipt_text
+from mnemic_cli.result_texts import counted, day, fields_text, label, memory_dict, receipt_dict, receipt_text
 from mnemic_cli.shared_options import Given, require_store
 from mnemic_cli.terminal import Progress, note, require_new_file, table, write_json
 

@@ -13,7 +13,7 @@ from mnemic_cli.failures import Exit, complain, exit_code_of_run
 from mnemic_cli.lazy_loading import Command
 from mnemic_cli.memory_requests import carried_out, outcome
 from mnemic_cli.model_health import asked_at
-from mnemic_cli.rendering import capture_text, label, report_dict, written_words
+from mnemic_cli.result_texts import capture_text, label, report_dict, written_words
 from mnemic_cli.shared_options import Given, OpenMemory
 from mnemic_cli.terminal import at_terminal, json_text, note, say
 

@@ -14,7 +14,7 @@ from mnemic.config import Settings
 from mnemic.types import Actor, SearchResult
 from mnemic_cli.file_import import Intake, Summary
 from mnemic_cli.processes import Turn, joined, run_turn
-from mnemic_cli.rendering import result_dict
+from mnemic_cli.result_texts import result_dict
 from mnemic_cli.terminal import one_line, printable
 from mnemic_importers.file_readers import read_conversation
 

@@ -13,7 +13,7 @@ import click
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
 from mnemic_cli.lazy_loading import Command
-from mnemic_cli.rendering import counted
+from mnemic_cli.result_texts import counted
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import (
     Progress,

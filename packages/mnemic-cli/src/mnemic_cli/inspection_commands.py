@@ -10,8 +10,8 @@ from mnemic import requests
 from mnemic.types.serialisation import to_json
 from mnemic_cli.failures import Exit, complain, exit_code_of_search
 from mnemic_cli.lazy_loading import Command
-from mnemic_cli.rendering import day, hit_dict, label, memory_dict
 from mnemic_cli.request_options import asked, options_of
+from mnemic_cli.result_texts import day, hit_dict, label, memory_dict
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import note, say
 

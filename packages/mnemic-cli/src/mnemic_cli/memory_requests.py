@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mnemic_cli.rendering import counted, label, memory_dict
+from mnemic_cli.result_texts import counted, label, memory_dict
 from mnemic_cli.terminal import at_terminal, confirmed, note
 
 if TYPE_CHECKING:

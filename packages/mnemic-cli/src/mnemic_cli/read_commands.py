@@ -11,7 +11,8 @@ from mnemic import requests
 from mnemic.errors import InvalidInput
 from mnemic_cli.failures import complain
 from mnemic_cli.lazy_loading import Command
-from mnemic_cli.rendering import (
+from mnemic_cli.request_options import asked, options_of
+from mnemic_cli.result_texts import (
     history_text,
     hits_text,
     list_text,
@@ -20,7 +21,6 @@ from mnemic_cli.rendering import (
     near_hits,
     result_dict,
 )
-from mnemic_cli.request_options import asked, options_of
 from mnemic_cli.shared_options import Given, of_others
 from mnemic_cli.terminal import note, say
 

@@ -11,8 +11,8 @@ from mnemic_cli.failures import Exit, complain, exit_code_of_run
 from mnemic_cli.lazy_loading import Command
 from mnemic_cli.model_health import asked_at
 from mnemic_cli.option_values import json_file, text_or_stdin
-from mnemic_cli.rendering import report_dict, report_text
 from mnemic_cli.request_options import options_of
+from mnemic_cli.result_texts import report_dict, report_text
 from mnemic_cli.shared_options import Given
 
 if TYPE_CHECKING:

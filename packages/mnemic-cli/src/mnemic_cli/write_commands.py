@@ -12,7 +12,8 @@ from mnemic_cli.lazy_loading import Command
 from mnemic_cli.memory_requests import carried_out, outcome
 from mnemic_cli.model_health import asked_at
 from mnemic_cli.option_values import KIND, LEVEL, MOMENT, json_object, text_or_stdin
-from mnemic_cli.rendering import (
+from mnemic_cli.request_options import options_of
+from mnemic_cli.result_texts import (
     capture_text,
     counted,
     label,
@@ -22,7 +23,6 @@ from mnemic_cli.rendering import (
     report_dict,
     written_words,
 )
-from mnemic_cli.request_options import options_of
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import confirmed, note
 

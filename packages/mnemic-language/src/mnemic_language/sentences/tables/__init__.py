@@ -1,5 +1,8 @@
-"""Knowledge of the rules, as data: patterns, and the spelling of values. One file a subject; `english` and `spanish` by
-language.
+"""Knowledge of the rules, as data: patterns, and the spelling of values.
+
+`english` and `spanish` have typed facts with keys, `other_languages` plain statements of eight more languages, `values`
+the spelling of values. A new language starts with a row in `other_languages`; its frames are in
+`mnemic_language.frames`, and the words that tell it from others in `mnemic_language.text.language`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from joserfc.jwk import ECKey
 
 from tests.loopback import Quiet, listening
 
-CLIENT_ID, SECRET = "console", "s3cret/with:signs"
+CLIENT_ID, SECRET = "mnemic-console", "s3cret/with:signs"
 
 
 @dataclass

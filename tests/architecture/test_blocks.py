@@ -21,6 +21,7 @@ E2E = "tests/e2e/test_"
 WITH_SERVERS, FURTHER, FRAMEWORKS = (
     f"{E2E}{name}.py" for name in ("blocks_with_servers", "further_blocks", "framework_pages")
 )
+DATABASES, SERVICE = (f"{E2E}{name}.py" for name in ("blocks_with_databases", "service_blocks"))
 PROXY = "tests/integrations/litellm_proxy_service.py"
 
 WHOLE: dict[tuple[str, str], str] = {
@@ -62,32 +63,30 @@ SINGLE: dict[tuple[str, str], str] = {
     ("docs/service.md", "wrapLanguageModel"): f"{E2E}typescript.py",
     ("docs/models.md", "anthropic:"): WITH_SERVERS,
     ("docs/howto.md", "mnemic embedder models/"): WITH_SERVERS,
+    ("docs/howto.md", "MNEMIC_MODEL=llama3.1"): WITH_SERVERS,
+    ("docs/howto.md", "nomic-embed-text"): WITH_SERVERS,
+    ("docs/governance.md", "MNEMIC_EMBEDDER_URL=..."): WITH_SERVERS,
+    ("docs/kinds.md", "ski trip"): WITH_SERVERS,
+    ("docs/graph.md", "[entities]"): WITH_SERVERS,
+    ("docs/howto.md", "postgresql://db.internal"): DATABASES,
+    ("docs/governance.md", "postgresql://db/again"): DATABASES,
+    ("docs/postgres.md", "sister"): DATABASES,
+    ("docs/postgres.md", "?replica="): DATABASES,
+    ("docs/postgres-router.md", "router=pgdog"): DATABASES,
+    ("docs/service.md", "MNEMIC_SERVICE_CLIENT_ID"): SERVICE,
+    ("docs/service.md", "mnemic tenants create"): SERVICE,
+    ("docs/service.md", "mnemic webhooks create"): SERVICE,
+    ("docs/service.md", "https://memory.example.org"): SERVICE,
+    ("docs/console.md", "apikeys create"): SERVICE,
+    ("docs/policy.md", "/v1/policy"): SERVICE,
 }
 """Blocks that a test takes by words in them."""
-
-UNSEEN = "no test runs it yet"
 
 NOT_RUN: dict[tuple[str, str], str] = {
     ("docs/deployment.md", "/opt/mnemic"): "it needs systemd and the rights of root",
     ("docs/deployment.md", "docker compose"): "it needs Docker and an image that was built",
     ("docs/mcp/claude-code.md", "claude mcp add --transport"): "it needs Claude Code, and a service behind TLS",
     ("docs/mcp/claude-code.md", "claude mcp add-json"): "it needs Claude Code; what it is given is printed in a test",
-    ("docs/service.md", "MNEMIC_SERVICE_CLIENT_ID"): UNSEEN,
-    ("docs/service.md", "mnemic tenants create"): UNSEEN,
-    ("docs/service.md", "mnemic webhooks create"): UNSEEN,
-    ("docs/service.md", "https://memory.example.org"): UNSEEN,
-    ("docs/howto.md", "MNEMIC_MODEL=llama3.1"): UNSEEN,
-    ("docs/howto.md", "nomic-embed-text"): UNSEEN,
-    ("docs/howto.md", "postgresql://db.internal"): UNSEEN,
-    ("docs/governance.md", "MNEMIC_EMBEDDER_URL=..."): UNSEEN,
-    ("docs/governance.md", "postgresql://db/again"): UNSEEN,
-    ("docs/postgres.md", "sister"): UNSEEN,
-    ("docs/postgres.md", "?replica="): UNSEEN,
-    ("docs/postgres-router.md", "router=pgdog"): UNSEEN,
-    ("docs/console.md", "apikeys create"): UNSEEN,
-    ("docs/policy.md", "/v1/policy"): UNSEEN,
-    ("docs/kinds.md", "ski trip"): UNSEEN,
-    ("docs/graph.md", "[entities]"): UNSEEN,
 }
 """Blocks that no test runs, with the reason."""
 

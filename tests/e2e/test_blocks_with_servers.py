@@ -4,7 +4,9 @@ protocol.
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from tests.e2e.test_package_readmes import commands
 from tests.e2e.test_pages_run import blocks
 from tests.onnx_model import write_model
 
+OLLAMA = "http://localhost:11434/v1"
+EMBEDS = ("/v1/embeddings", "nomic-embed-text")
 OWNER = "postgresql://ana@db.internal/memories"
 EMMA = {"op": "add", "id": None, "key": None, "value": "Emma moved to Lisbon", "category": "other", "scope": "user",
         "ttl_days": None, "confidence": 0.9, "quote": "My sister Emma moved to Lisbon in May"}  # fmt: skip
@@ -68,3 +72,45 @@ def test_a_model_in_a_folder_becomes_the_embedder(tmp_path: Path) -> None:
     write_model(tmp_path / "models" / "e5-small-v2")
     run("mnemic add 'I like tea.'", tmp_path)
     run(block_with("docs/howto.md", "mnemic embedder models/"), tmp_path)
+
+
+def test_a_goal_is_pursued_with_the_model_of_a_server_at_hand(tmp_path: Path, scripted: ScriptedModelServer) -> None:
+    block = block_with("docs/howto.md", "MNEMIC_MODEL=llama3.1")
+    assert "There are two flights." in run(block.replace(OLLAMA, scripted.base_url), tmp_path)
+    assert {request.body["model"] for request in scripted.requests} == {"llama3.1"}
+
+
+def test_another_embedder_takes_over_a_store_and_is_calibrated(tmp_path: Path, scripted: ScriptedModelServer) -> None:
+    run("mnemic add 'I like tea.'", tmp_path)
+    labels = ("same", "opposite", "other")
+    pairs = [{"first": f"I like {n}.", "second": f"I do like {n}.", "label": labels[n % 3]} for n in range(36)]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, pairs)), encoding="utf-8")
+    block = block_with("docs/howto.md", "nomic-embed-text").replace(OLLAMA, scripted.base_url)
+    assert "nominate" in run(f"{block}\nmnemic search tea | grep --quiet 'I like tea.'", tmp_path)
+    assert {(request.path, request.body["model"]) for request in scripted.requests} == {EMBEDS}
+
+
+def test_vectors_are_computed_anew_where_a_guard_page_says_so(tmp_path: Path, scripted: ScriptedModelServer) -> None:
+    run("mnemic add 'I like tea.'", tmp_path)
+    block = block_with("docs/governance.md", "MNEMIC_EMBEDDER_URL=...")
+    block = block.replace("_URL=...", f"_URL={scripted.base_url}").replace("_MODEL=...", f"_MODEL={EMBEDS[1]}")
+    run(f"{block}\nmnemic search tea | grep --quiet 'I like tea.'", tmp_path)
+    assert {(request.path, request.body["model"]) for request in scripted.requests} == {EMBEDS}
+
+
+def test_an_agent_gets_the_profile_of_its_file(tmp_path: Path) -> None:
+    (profile,) = blocks("docs/kinds.md", "toml")
+    (tmp_path / "guide.toml").write_text(profile, encoding="utf-8")
+    code = "from mnemic import MemoryManager\n"
+    code += "with MemoryManager('ana', 'guide') as memory:\n    print(memory.persona.prompt())"
+    (tmp_path / "block.py").write_text(code, encoding="utf-8")
+    shown = run(f"{sys.executable} block.py", tmp_path, MNEMIC_PERSONAS=str(tmp_path))
+    assert "<role>Expert ski trip planner</role>" in shown
+
+
+def test_a_policy_has_entities_read_in_ordinary_writes(tmp_path: Path) -> None:
+    (policy,) = blocks("docs/graph.md", "toml")
+    (tmp_path / "policy.toml").write_text(f"open_keys = true\nkeyless = true\n{policy}", encoding="utf-8")
+    told = "mnemic add 'My sister Emma lives in Madrid.' >&2\nmnemic list --kind entity"
+    assert "Emma" not in run(told, tmp_path, MNEMIC_STORE="plain.db")
+    assert "Emma" in run(told, tmp_path, MNEMIC_POLICY="policy.toml")

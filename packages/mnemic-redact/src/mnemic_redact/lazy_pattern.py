@@ -11,18 +11,18 @@ from typing import Any
 class Pattern:
     """Result of `re.compile(text, flags)`, compiled when it is first used."""
 
-    __slots__ = ("_compiled", "_flags", "text")
+    __slots__ = ("_compiled", "flags", "text")
 
     def __init__(self, text: str, flags: int = 0) -> None:
         self.text = text
-        self._flags = flags
+        self.flags = flags
         self._compiled: re.Pattern[str] | None = None
 
     @property
     def compiled(self) -> re.Pattern[str]:
         """The compiled expression."""
         if self._compiled is None:
-            self._compiled = re.compile(self.text, self._flags)
+            self._compiled = re.compile(self.text, self.flags)
         return self._compiled
 
     def search(self, string: str, start: int = 0, end: int = maxsize) -> re.Match[str] | None:

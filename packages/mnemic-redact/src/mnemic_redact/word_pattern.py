@@ -1,15 +1,17 @@
 """A regular expression that is tried only on texts that have a word without which it cannot match.
 
 Most expressions of a language begin with a list of words, and `re` tries it at every place of a text that has none of
-them. Here the words are read off an expression once it is used often (`mnemic_redact.required_words`); from then on one
-pass over the words of a text, which is kept, says for all expressions at once whether they are worth trying on it.
+them. The words of an expression are read off its syntax (`mnemic_redact.required_words`): beforehand, where a package
+keeps them in a file and makes them known (`know`), else once the expression is used often. One pass over the words of a
+text, which is kept, says for all expressions at once whether they are worth trying on it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
+from hashlib import blake2b
 from operator import or_
 from sys import maxsize
 from threading import Lock
@@ -20,7 +22,9 @@ from mnemic_redact.lazy_pattern import Pattern
 SHORTEST = 24
 """Characters of a text below which an expression is tried at once: that takes less than a look at the words."""
 OFTEN = 40
-"""Number of uses from which the words of an expression are read off: a short process does without."""
+"""Number of uses from which the words of an expression that are not known are read off: a short process does
+without.
+"""
 _LONGEST_WORD = 40
 """Characters of a word beyond which any expression may match in it."""
 _KEPT, _WORDS = 4096, 16_384
@@ -60,9 +64,10 @@ class WordFilter:
     added, by a new filter, which knows all that those before it know.
     """
 
-    def __init__(self, bits: dict[str, int], longest: int = 0) -> None:
-        self._bits, self._longest = bits, longest
+    def __init__(self, bits: dict[str, int]) -> None:
+        self.bits = bits
         self._signs = {sign: bit for sign, bit in bits.items() if not _RUN.search(sign)}
+        self._begun = {word[:end]: 0 for word in bits for end in range(1, len(word))} | bits
         self._words = WordCache(self._of_word)
         self.of = lru_cache(maxsize=_KEPT)(self._of)
 
@@ -70,8 +75,8 @@ class WordFilter:
         """Return a filter with a further expression, of which every match has one of these words: in lower case, with
         `^` where a word of the text begins with it and `$` where one ends with it; or a sign.
         """
-        bits = {**self._bits, **{word: self._bits.get(word, 0) | bit for word in words}}
-        return WordFilter(bits, max(self._longest, *map(len, words)))
+        bits = {**self.bits, **{word: self.bits.get(word, 0) | bit for word in words}}
+        return WordFilter(bits)
 
     def _of(self, text: str) -> int:
         low = (text if text.isascii() else plain_letters(text)).lower()
@@ -84,16 +89,48 @@ class WordFilter:
     def _of_word(self, word: str) -> int:
         if len(word) > _LONGEST_WORD:
             return -1
-        whole, found = f"^{word}$", 0
+        whole, found, begun = f"^{word}$", 0, self._begun
         for first in range(len(whole)):
-            for last in range(first + 1, min(first + self._longest, len(whole)) + 1):
-                found |= self._bits.get(whole[first:last], 0)
+            for last in range(first + 1, len(whole) + 1):
+                bit = begun.get(whole[first:last])
+                if bit is None:  # no word goes on like this
+                    break
+                found |= bit
         return found
 
 
 _filter = WordFilter({})
 _count = 0
 _lock = Lock()
+_unread: list[Callable[[], Mapping[str, Sequence[str]]]] = []
+_bits: dict[str, int] = {}
+
+
+def name_of(pattern: Pattern) -> str:
+    """Return the name under which the words of an expression are kept: a digest of it and its flags."""
+    return blake2b(f"{pattern.flags}:{pattern.text}".encode(), digest_size=8).hexdigest()
+
+
+def know(read: Callable[[], Mapping[str, Sequence[str]]]) -> None:
+    """Have the words of expressions at hand that `read` returns by their names (`name_of`), none of them for one that
+    may match without any; it is called when the first expression is tried.
+    """
+    _unread.append(read)
+
+
+def _read_known() -> None:
+    """Give every expression a bit whose words are known."""
+    global _filter, _count  # noqa: PLW0603
+    with _lock:
+        bits, found = dict(_filter.bits), dict[str, int]()
+        while _unread:
+            for name, words in _unread.pop()().items():
+                bit = found[name] = 1 << _count if words else 0
+                _count += bool(words)
+                bits |= {word: bits.get(word, 0) | bit for word in words}
+        _filter = WordFilter(bits)
+        # Last: whoever sees a bit meets a filter that knows it.
+        _bits.update(found)
 
 
 class WordPattern(Pattern):
@@ -110,10 +147,21 @@ class WordPattern(Pattern):
         if self._bit:
             return len(string) >= SHORTEST and not _filter.of(string) & self._bit
         if self._rare:
+            if self._rare == OFTEN and self._is_known():
+                return self.is_absent(string)
             self._rare -= 1
             if not self._rare:
                 self._read()
         return False
+
+    def _is_known(self) -> bool:
+        """Return True if the words of the expression are known, and from now on looked at."""
+        if _unread:
+            _read_known()
+        bit = _bits.get(name_of(self))
+        if bit is not None:
+            self._rare, self._bit = 0, bit
+        return bit is not None
 
     def _read(self) -> None:
         """Read off the words that a match has."""

@@ -1,10 +1,25 @@
 """A regular expression that is compiled when it is first used: `Pattern` of the library `mnemic_redact`, and
-`WordPattern`, which is tried only where it can match.
+`WordPattern`, which is tried only where it can match: the words for it are in `data/expression_words.json`.
 """
 
 from __future__ import annotations
 
-from mnemic_redact.lazy_pattern import Pattern
-from mnemic_redact.word_pattern import WordCache, WordPattern, WordPatterns, plain_letters
+import json
+from collections.abc import Mapping, Sequence
+from pkgutil import get_data
 
-__all__ = ["Pattern", "WordCache", "WordPattern", "WordPatterns", "plain_letters"]
+from mnemic_redact.lazy_pattern import Pattern
+from mnemic_redact.word_pattern import WordCache, WordPattern, WordPatterns, know, plain_letters
+
+__all__ = ["Pattern", "WordCache", "WordPattern", "WordPatterns", "known_words", "plain_letters"]
+
+
+def known_words() -> Mapping[str, Sequence[str]]:
+    """Return the words of the expressions of this package, as `mnemic_language.text.expression_words` has read them
+    off.
+    """
+    found: dict[str, list[str]] = json.loads(get_data(__package__, "data/expression_words.json") or b"{}")
+    return found
+
+
+know(known_words)

@@ -47,7 +47,7 @@ REST_SOURCES := $(shell find packages/mnemic-server/src/mnemic_server -name '*.p
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 test-router check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser race screenshots nginx lock audit sbom release release-check dist dist-npm clean distclean
+.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 test-router check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser race screenshots nginx strace lock audit sbom release release-check dist dist-npm clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -60,10 +60,10 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; \
 	done
 
-test: $(DEV_READY) neo4j cassandra browser nginx $(CLIENT_READY) $(MASTRA_READY) ## every test
+test: $(DEV_READY) neo4j cassandra browser nginx strace $(CLIENT_READY) $(MASTRA_READY) ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
 
-e2e: $(DEV_READY) neo4j browser $(CLIENT_READY) $(MASTRA_READY) ## the whole as it is used: command line, REST, MCP, both clients, the console in a browser
+e2e: $(DEV_READY) neo4j browser strace $(CLIENT_READY) $(MASTRA_READY) ## the whole as it is used: command line, REST, MCP, both clients, the console in a browser
 	@$(PYTEST) tests/e2e packages/mnemic-client/tests/test_client.py tests/integrations/test_mcp.py $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
@@ -74,7 +74,7 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-coverage: $(DEV_READY) neo4j cassandra browser nginx $(CLIENT_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
+coverage: $(DEV_READY) neo4j cassandra browser nginx strace $(CLIENT_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
 	@mkdir -p build
 	@$(PYTEST) --cov --cov-report=term --cov-report=json:build/coverage.json $(PYTEST_ARGS)
 
@@ -332,6 +332,15 @@ nginx: ## an nginx for the test of its configuration: Debian's, unpacked under b
 	    { [ "$$(id -u)" != 0 ] || apt-get update -qq; } && mkdir -p build/nginx && cd build/nginx && apt-get download -qq nginx > /dev/null && dpkg-deb -x nginx_*.deb . && rm nginx_*.deb; \
 	else \
 	    echo "NOT RUN before nginx: install the package nginx." >&2; \
+	fi
+
+strace: ## a strace for the test that no request leaves: Debian's, unpacked under build, where there is none
+	@if command -v strace > /dev/null || [ -x build/strace/usr/bin/strace ]; then exit 0; fi; \
+	if command -v apt-get > /dev/null; then \
+	    echo "Fetching strace for the test that no request leaves (once)."; \
+	    { [ "$$(id -u)" != 0 ] || apt-get update -qq; } && mkdir -p build/strace && cd build/strace && apt-get download -qq strace > /dev/null && dpkg-deb -x strace_*.deb . && rm strace_*.deb; \
+	else \
+	    echo "NOT RUN under strace: install the package strace." >&2; \
 	fi
 
 screenshots: $(DEV_READY) browser ## pictures of every page of the console, light and dark, into docs/console

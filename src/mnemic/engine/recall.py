@@ -28,6 +28,7 @@ from mnemic.retrieve.asked_attributes import ASKED
 from mnemic.retrieve.category_members import asks_for_several
 from mnemic.retrieve.distractors import QUESTION
 from mnemic.retrieve.everyday_words import MEANT
+from mnemic.retrieve.explanation import as_depended_on, as_found
 from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.preference_relevance import ParsedRequest
 from mnemic.retrieve.relevance import RELATED
@@ -115,6 +116,7 @@ def choose(
     asked = {*ask.concerned(pinned), *(hit.memory.memory_id for hit in (*past, *plain))}
     shown = [hit for hit in pinned if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked] + plain
     shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # memories that are only pinned are cut first
+    shown = [_explained(hit, policy) for hit in shown]
     beside = _within_share(shown, int(request.max_tokens * request.pinned_share), count)
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred(policy) if request.preference_bias else frozenset()
@@ -135,7 +137,7 @@ def choose(
     within = {hit.memory.memory_id for hit in hits}
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
     hits = in_time_order(hits) if asks_order(shortened(request.asked or request.intent.query)) else hits
-    silent = abstains and not chosen and bool(result.hits) and not ask.is_small_talk
+    silent = abstains and not chosen and bool(result.hits)
     abstained = silent or (bool(near) and not relevant)
     return RecallResult(hits=hits, cut=tuple(without.values()), found=result, abstained=abstained)
 
@@ -186,7 +188,7 @@ def _in_order(hits: Sequence[Hit], biased: Set[str]) -> list[Hit]:
     competes whatever the query.
     """
     order = [hit for hit in hits if not hit.pinned]
-    for hit in (replace(hit, reason=_reason(hit, biased)) for hit in hits if hit.pinned):
+    for hit in (replace(hit, reason=_reason(hit, biased), why=as_found(hit.why)) for hit in hits if hit.pinned):
         place = next((at for at, other in enumerate(order) if other.score < hit.score), len(order))
         order.insert(place, hit)
     return order
@@ -204,6 +206,13 @@ def _is_pinned(memory: Memory, policy: Policy) -> bool:
         or memory.kind in policy.pinned_kinds
         or memory.category in policy.pinned_categories
     )
+
+
+def _explained(hit: Hit, policy: Policy) -> Hit:
+    """Return the hit with the reason why it is shown, whatever it resembles. That of a past truth is in its ranks."""
+    if _is_pinned(hit.memory, policy) or _answers_past(hit):
+        return hit
+    return replace(hit, why=as_depended_on(hit.why))
 
 
 def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tuple[Hit, ...]:

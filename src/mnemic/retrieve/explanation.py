@@ -51,6 +51,10 @@ _AGAINST: Mapping[str, str] = MappingProxyType(
     }
 )
 """Meaning of a signal that moves a memory down."""
+PINNED_BY_POLICY = "belongs into every answer"
+DEPENDED_ON = "the answer could depend on it"
+_NEWEST = "among the newest"
+_SAID_BY, _IMPORTED = "said by ", "imported"
 _SPEAKERS: Mapping[Origin, str] = MappingProxyType(
     {
         Origin.USER_STATED: "the user",
@@ -66,13 +70,25 @@ def why(memory: Memory, ranks: Mapping[str, Rank], reason: str, question: Questi
     """Return which words of the query the memory matches, its other boosts, its speaker, and its time."""
     parts = [*_matches(memory, ranks, question), *_signs(ranks)]
     if reason == PINNED:
-        parts.insert(0, "belongs into every answer, or is a preference")
+        parts.insert(0, PINNED_BY_POLICY)
     elif reason == PREFERENCE_BIAS:
         parts.insert(0, "a preference")
     day = memory.happened_at
     speaker = _speaker(memory)
-    said = "imported, dated" if speaker is None else f"said by {speaker} on"
-    return "; ".join([*(parts or ["among the newest"]), f"{said} {_day(day.date())}"])
+    said = f"{_IMPORTED}, dated" if speaker is None else f"{_SAID_BY}{speaker} on"
+    return "; ".join([*(parts or [_NEWEST]), f"{said} {_day(day.date())}"])
+
+
+def as_depended_on(sentence: str) -> str:
+    """Return the sentence of a hit that is shown because the answer could depend on it."""
+    rest = sentence.removeprefix(f"{PINNED_BY_POLICY}; ").removeprefix(f"{_NEWEST}; ")
+    return f"{DEPENDED_ON}; {rest}"
+
+
+def as_found(sentence: str) -> str:
+    """Return the sentence of a hit that had been set beside the others and is shown for its relevance alone."""
+    rest = sentence.removeprefix(f"{PINNED_BY_POLICY}; ")
+    return f"{_NEWEST}; {rest}" if rest.startswith((_SAID_BY, _IMPORTED)) else rest
 
 
 def with_disagreement(sentence: str, memory: Memory, others: Sequence[Memory]) -> str:

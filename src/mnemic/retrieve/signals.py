@@ -143,8 +143,10 @@ def sign_ranks(
     ranks: dict[str, dict[str, Rank]] = {memory_id: {} for memory_id in memory_ids}
     added = [*lifts.each(memory_ids), *((name, shift.each(memory_ids)) for name, shift in moves.items())]
     for name, amounts in added:
-        # Equal amounts keep the order of the hits.
         order = sorted([(-amount, place) for place, amount in enumerate(amounts) if amount])
-        for position, (amount, place) in enumerate(order, start=1):
+        position, last = 0, None
+        for count, (amount, place) in enumerate(order, start=1):
+            # Equal amounts have one place, whatever the order of the hits: it differs from one way to ask to another.
+            position, last = (position if amount == last else count), amount
             ranks[memory_ids[place]][name] = Rank(position, round(-amount, 6))
     return ranks

@@ -13,7 +13,8 @@ def test_an_injection_abstains_where_its_search_does(tmp_path: Path) -> None:
         assert memories.search("quantum chromodynamics").abstains
         unknown = memories.context("quantum chromodynamics")
         known = memories.context("Which instrument do I play?")
-        thanks = memories.context("Thanks!")
+        thanked, thanks = memories.search("Thanks!"), memories.context("Thanks!")
     assert (unknown.hits, unknown.abstained, unknown.reason) == ((), True, "nothing_relevant")
     assert (len(known.hits), known.abstained) == (1, False)
-    assert (thanks.hits, thanks.abstained) == ((), False)
+    assert (thanks.hits, thanks.abstained) == ((), thanked.abstains)
+    assert thanked.abstains

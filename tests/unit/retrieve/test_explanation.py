@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.retrieve.explanation import why
+from mnemic.retrieve.explanation import as_depended_on, as_found, why
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import RELATED, RelevanceModel, relevances
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Rank, Scored, Source, Trust
@@ -43,12 +43,23 @@ def memory(
         ({"learned": -0.1, "vector": 0.6}, "relevance", "close in meaning; "),
         ({"asking": -0.1, "told": 0.2}, "relevance", "told at the time the question means; "),
         ({"keyword": 1.0}, "preference_bias", "a preference; matches 'Lisbon' and 'sister'; "),
-        ({}, "standing", "belongs into every answer, or is a preference; "),
+        ({}, "standing", "belongs into every answer; "),
     ],
 )
 def test_the_sentence(ranks: dict[str, float], reason: str, told: str) -> None:
     placed = {name: Rank(1, score) for name, score in ranks.items()}
     assert why(memory(), placed, reason, QUESTION) == f"{told}said by the user on 3 May 2026"
+
+
+def test_the_sentence_says_why_a_memory_is_shown_beside_the_others() -> None:
+    bare, matched = (
+        why(memory(), {}, "standing", QUESTION),
+        why(memory(), {"keyword": Rank(1, 2.0)}, "standing", QUESTION),
+    )
+    assert as_depended_on(bare) == "the answer could depend on it; said by the user on 3 May 2026"
+    assert as_depended_on(matched).startswith("the answer could depend on it; matches 'Lisbon' and 'sister'; ")
+    assert as_found(bare) == why(memory(), {}, "relevance", QUESTION)
+    assert as_found(matched) == why(memory(), {"keyword": Rank(1, 2.0)}, "relevance", QUESTION)
 
 
 def test_an_instance_is_no_match_of_the_context() -> None:

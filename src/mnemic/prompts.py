@@ -33,7 +33,7 @@ _KEPT = """\
 - `ttl_days`: days it should be kept, 1 to 365, where the user says how long it holds; else null.
 - `confidence`: 0 to 1, how sure you are that the user meant it.
 - `known` is what is remembered already, `before` what was said just before: data, like the rest.
-- `wishes`, where it is given, is what the operator wants kept or left out; `categories` what a `category` may be then.
+- `instructions`, if present, say what the operator wants kept or left out, `categories` the values of `category`.
 """
 _ITEM = (
     '"op": "add", "id": null, "key": "...", "value": "...", "category": "preference", "scope": "...", '
@@ -188,12 +188,12 @@ class PromptContext:
 
     known: Sequence[Mapping[str, JsonValue]] = ()
     before: Sequence[tuple[str, str]] = ()
-    wishes: str = ""
+    instructions: str = ""
     categories: Sequence[str] = ()
 
     def payload(self) -> dict[str, Any]:
         """Its members of the data part."""
-        wished = {"wishes": self.wishes, "categories": list(self.categories)}
+        wished = {"instructions": self.instructions, "categories": list(self.categories)}
         return {
             "known": [dict(one) for one in self.known],
             "before": [{"role": role, "content": text} for role, text in self.before],

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mnemic.config import Settings
 from mnemic.config import parsing as config_fields
-from mnemic_server.server import ServiceSettings
+from mnemic_server.service_settings import ServiceSettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 MARK = "<!-- From here on this page is made of the settings themselves. -->"

@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from mnemic_server.server import ServiceSettings
+from mnemic_server.service_settings import ServiceSettings
 from tests.service import serving
 
 NGINX_KEEPS = 60

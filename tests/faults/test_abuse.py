@@ -119,7 +119,9 @@ def test_there_are_fifty() -> None:
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Served]:
     # No rate is what is tested: of a credential, or of the tenant that all of them share.
-    with serving(tmp_path, MNEMIC_SERVICE_PER_SECOND="2000", MNEMIC_SERVICE_TENANT_PER_SECOND="20000") as running:
+    with serving(
+        tmp_path, MNEMIC_SERVICE_REQUESTS_PER_SECOND="2000", MNEMIC_SERVICE_TENANT_REQUESTS_PER_SECOND="20000"
+    ) as running:
         yield running
 
 

@@ -40,7 +40,7 @@ TWICE = 2.0
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Served]:
-    with serving(tmp_path, MNEMIC_SERVICE_AT_ONCE=str(AT_ONCE if not FULL else 64)) as running:
+    with serving(tmp_path, MNEMIC_SERVICE_MAX_CONCURRENT_REQUESTS=str(AT_ONCE if not FULL else 64)) as running:
         yield running
 
 

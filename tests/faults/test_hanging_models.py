@@ -21,7 +21,7 @@ CAPTURES = size(24, 64)
 PLAIN = size(20, 1000)
 DIMENSION = 8
 WAIT = 60  # seconds after which a request counts as hung
-UNLIMITED = {"MNEMIC_SERVICE_PER_SECOND": "100000", "MNEMIC_SERVICE_TENANT_PER_SECOND": "100000"}
+UNLIMITED = {"MNEMIC_SERVICE_REQUESTS_PER_SECOND": "100000", "MNEMIC_SERVICE_TENANT_REQUESTS_PER_SECOND": "100000"}
 """One person's thousand requests come as fast as they are answered."""
 
 
@@ -39,7 +39,7 @@ def test_a_hanging_model_costs_no_plain_add_or_search(tmp_path: Path, say: Calla
             tmp_path,
             MNEMIC_MODEL_URL=model.base_url,
             MNEMIC_API_KEY="x",
-            MNEMIC_SERVICE_AT_ONCE=str(AT_ONCE),
+            MNEMIC_SERVICE_MAX_CONCURRENT_REQUESTS=str(AT_ONCE),
             **UNLIMITED,
         ) as service,
         httpx.Client(base_url=service.address, timeout=WAIT) as client,

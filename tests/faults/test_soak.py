@@ -55,7 +55,7 @@ def watched(process: subprocess.Popen[str], ask: Callable[[int], None]) -> list[
 
 
 def test_a_service_in_use_does_not_grow(tmp_path: Path, say: Callable[[str], None]) -> None:
-    with serving(tmp_path, MNEMIC_SERVICE_PER_SECOND="100000") as service:
+    with serving(tmp_path, MNEMIC_SERVICE_REQUESTS_PER_SECOND="100000") as service:
         headers = {"Authorization": f"Bearer {service.key('reader', 'writer')}"}
         with httpx.Client(base_url=service.address, headers=headers, timeout=60) as client:
             began = time.monotonic()

@@ -102,7 +102,9 @@ class Writers:
 @contextmanager
 def of_version(folder: Path, store: str, program: Path | None = None) -> Iterator[Served]:
     """Serve the store by this program, or by the one in the folder `program`."""
-    environment = {"MNEMIC_SERVICE_PER_SECOND": "100000", **({"PYTHONPATH": str(program)} if program else {})}
+    # The second name is that of earlier versions.
+    rate = dict.fromkeys(("MNEMIC_SERVICE_REQUESTS_PER_SECOND", "MNEMIC_SERVICE_PER_SECOND"), "100000")
+    environment = {**rate, **({"PYTHONPATH": str(program)} if program else {})}
     with serving(folder, "--store", store, **environment) as service:
         yield service
 

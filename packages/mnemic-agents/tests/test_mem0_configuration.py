@@ -109,7 +109,7 @@ def test_instructions_and_a_reranker_are_taken_over() -> None:
         "custom_instructions": "Keep what was ordered.",
         "reranker": {"provider": "cohere", "config": {"model": "rerank-v3.5", "api_key": "k"}},
     }
-    names = ("wishes", "reranker", "reranker_model", "reranker_url")
+    names = ("extraction_instructions", "reranker", "reranker_model", "reranker_url")
     assert chosen(config, *names) == (
         "Keep what was ordered.",
         "cohere",

@@ -268,14 +268,14 @@ def test_a_prompt_tells_the_model_what_to_keep() -> None:
             "embedder": WordEmbedder(),
             "clock": ManualClock(),
             "completer": completer,
-            "extractor": ModelExtractor(completer, wishes="Keep names."),
+            "extractor": ModelExtractor(completer, instructions="Keep names."),
         }
         with Memory(engine=MemoryEngine(**parts)) as memory:
             added = memory.add("I sell boats.", user_id="alice", prompt=" Keep what is sold. ")["results"]
             memory.add("I sell boats.", user_id="alice")
             steps = [{"role": "assistant", "content": "the release failed today"}]
             done = memory.add(steps, agent_id="a", memory_type="procedural_memory", prompt="Keep failures.")["results"]
-    shown = [json.loads(request.user).get("wishes") for request in server.requests]
+    shown = [json.loads(request.user).get("instructions") for request in server.requests]
     assert shown == ["Keep what is sold.", "Keep names.", "Keep failures."]
     assert [one["memory"] for one in (*added, *done)] == ["trade: boats", "The release failed"]
 

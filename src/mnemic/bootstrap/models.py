@@ -219,7 +219,9 @@ def _asking(
     from mnemic.retrieve.intent_planning import ModelPlanner
     from mnemic.write.model_judge import ModelJudge
 
-    reader = ModelExtractor(completer, wishes=settings.wishes or "", categories=sorted(settings.categories or ()))
+    reader = ModelExtractor(
+        completer, instructions=settings.extraction_instructions or "", categories=sorted(settings.categories or ())
+    )
     return {
         "extractor": FallbackExtractor(reader, RuleExtractor(embedder)),
         "planner": ModelPlanner(completer, clock),

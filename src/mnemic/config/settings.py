@@ -29,6 +29,7 @@ from mnemic.config.parsing import (
     whole,
     words,
 )
+from mnemic.types.serialisation import with_old_names
 
 SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_key")
 """Settings that may contain a password or a key; `<name>_file` names a file to read each from."""
@@ -45,6 +46,7 @@ EMBEDDER_EXTRAS: Mapping[str, str] = MappingProxyType(
 _OPENAIS_KEY, _OPENAIS_ADDRESS, _OPENAIS_MODEL = "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"
 
 
+@with_old_names(wishes="extraction_instructions")
 @dataclass(frozen=True, init=False)
 class Settings:
     """Settings of one installation. Every field is also an environment variable `MNEMIC_<NAME>`; those of the model
@@ -179,8 +181,10 @@ class Settings:
         "Reader of messages: auto (the language model if one is configured, else rules), rules, or a plug-in.",
         read=one_of_or_plugin("extractors", "auto", "rules"),
     )
-    wishes: str | None = setting(
-        None, "What the language model should keep from messages or leave out, in a few sentences."
+    extraction_instructions: str | None = setting(
+        None,
+        "Instructions to the language model on what to keep from messages and what to leave out, in a few sentences.",
+        names=("MNEMIC_EXTRACTION_INSTRUCTIONS", "MNEMIC_WISHES"),
     )
     categories: frozenset[str] | None = setting(
         None,

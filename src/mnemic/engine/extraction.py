@@ -113,22 +113,22 @@ async def read_messages(
     messages: Sequence[Message],
     *,
     before: Sequence[Message] = (),
-    wishes: str = "",
+    instructions: str = "",
     between_people: bool = False,
 ) -> list[Extraction | MnemicError | None]:
     """Return the extractions from several messages of the actor, in one call if the extractor can; None for those that
     are not the user's own words. Pass them on as `TurnRequest.read`. `before`: the preceding turns of the same session.
-    `wishes`: what a language model should keep or leave out; `between_people`: another person takes part. Raises
+    `instructions`: what a language model should keep or leave out; `between_people`: another person takes part. Raises
     NotSupported (`wishes`) where rules read.
     """
-    if wishes and not isinstance(extractor, InformedExtractor):
+    if instructions and not isinstance(extractor, InformedExtractor):
         raise NotSupported("wishes", hint=NO_MODEL)
     shown = await _shown(gateway, extractor, actor, messages)
     deadline = gateway.budget.deadline(gateway.clock.monotonic)
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
     if isinstance(extractor, InformedExtractor):
         own = [one for one in shown if is_users_own(one)]
-        around = replace(await _around(gateway, actor, own[:WINDOW_TURNS], deadline), wishes=wishes)
+        around = replace(await _around(gateway, actor, own[:WINDOW_TURNS], deadline), instructions=instructions)
         asked["around"] = replace(around, before=await _shown(gateway, extractor, actor, before)) if before else around
     elif messages and not before:
         with suppress(StoreFailed):  # the messages are read all the same; whether they can be kept, the write says

@@ -113,18 +113,18 @@ async def remember(
     actor: Actor,
     infer: bool = True,
     metadata: Mapping[str, JsonValue] | None = None,
-    wishes: str = "",
+    instructions: str = "",
 ) -> ConversationReceipts:
     """Return a receipt for each memory that was made, and what is asked of memory; see `MemoryEngine.remember`.
-    `wishes`: what the language model should keep or leave out in this call. Raises NotSupported (`wishes`) without a
-    model.
+    `instructions` say what the language model should keep or leave out in this call. Raises NotSupported (`wishes`)
+    without a model.
     """
     parsed, data = messages_of(messages, session=actor.session), dict(metadata or {})
     if not infer:
         parts = [part for message in parsed for part in in_parts(message)]
         made = [replace(one, data={**one.data, **data}) for one in message_candidates(parts)]
         return ConversationReceipts(await engine.add_many(made, actor=actor))
-    made_of = await captured(engine, parsed, actor=actor, data=data, wishes=wishes)
+    made_of = await captured(engine, parsed, actor=actor, data=data, instructions=instructions)
     reports = [one for one in made_of if one is not None]
     for report in reports:
         if report.status != "ok":
@@ -161,10 +161,10 @@ async def captured(
     actor: Actor,
     idempotency_keys: Sequence[str | None] | None = None,
     data: Mapping[str, JsonValue] | None = None,
-    wishes: str = "",
+    instructions: str = "",
 ) -> list[RunReport | None]:
     """Remember the lasting facts in several messages; see `MemoryEngine.capture_many`. `data` is stored with each
-    memory; `wishes` as in `remember`.
+    memory; `instructions` as in `remember`.
     """
     keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
     extractor = engine._turns.parts(engine.gateway).extractor
@@ -175,7 +175,7 @@ async def captured(
         part = messages[places.start : places.stop]
         before = [one for one in messages[: places.start] if one.session == part[0].session][-TURNS_BEFORE:]
         read = await read_messages(
-            engine.gateway, extractor, actor, part, before=before, wishes=wishes, between_people=people
+            engine.gateway, extractor, actor, part, before=before, instructions=instructions, between_people=people
         )
         for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
             turn = Run(message=message, idempotency_key=key)

@@ -25,25 +25,28 @@ MAX_KNOWN_CHARS = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageContext:
-    """`known`: live memories that may concern a message, `before`: the turns before it, oldest first, `wishes`: what
-    the caller wants kept or left out in this call. In a model's answer a memory's id is its place in `known`, from 1.
+    """`known`: live memories that may concern a message, `before`: the turns before it, oldest first,
+    `instructions`: what the caller wants kept or left out in this call. In a model's answer a memory's id is its
+    place in `known`, from 1.
     """
 
     known: tuple[Memory, ...] = ()
     before: tuple[Message, ...] = ()
-    wishes: str = ""
+    instructions: str = ""
 
     def memory(self, number: object) -> Memory | None:
         """Return the memory that a model calls `number`, also as text ("1"); None for anything else."""
         place = whole_number(number)
         return self.known[place - 1] if place is not None and 1 <= place <= len(self.known) else None
 
-    def beside(self, shown: Sequence[tuple[str, str]], wishes: str, categories: Sequence[str]) -> PromptContext:
-        """Return the same as a prompt shows it, with the turns before as `shown`. The `wishes` of the installation give
-        way to those of the call.
+    def beside(self, shown: Sequence[tuple[str, str]], instructions: str, categories: Sequence[str]) -> PromptContext:
+        """Return this context as a prompt shows it, with the turns before as `shown`. The `instructions` of the call
+        replace those of the installation.
         """
         entries = [_entry(number, memory) for number, memory in enumerate(self.known, start=1)]
-        return PromptContext(known=entries, before=shown, wishes=self.wishes.strip() or wishes, categories=categories)
+        return PromptContext(
+            known=entries, before=shown, instructions=self.instructions.strip() or instructions, categories=categories
+        )
 
 
 ALONE = MessageContext()

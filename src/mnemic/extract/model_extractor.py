@@ -41,12 +41,12 @@ class ModelExtractor:
     asks_model = True
     reads_known = True
 
-    def __init__(self, completer: Completer, *, wishes: str = "", categories: Sequence[str] = ()) -> None:
-        """Extractor that asks `completer`. `wishes` describe in a few sentences what the operator wants kept or left
+    def __init__(self, completer: Completer, *, instructions: str = "", categories: Sequence[str] = ()) -> None:
+        """Extractor that asks `completer`. `instructions` say in a few sentences what the operator wants kept or left
         out; `categories` replace the usual categories of statements.
         """
         self._completer = metered(completer)
-        self._wishes, self._categories = wishes.strip(), tuple(canonical_key(one) for one in categories)
+        self._instructions, self._categories = instructions.strip(), tuple(canonical_key(one) for one in categories)
 
     async def extract(
         self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: MessageContext = ALONE
@@ -81,7 +81,7 @@ class ModelExtractor:
     def _beside(self, around: MessageContext) -> PromptContext:
         before = [(one.role, text) for one in around.before if isinstance(text := _shown(one), str) and text]
         return around.beside(
-            [(role, text[:MAX_CONTEXT_CHARS]) for role, text in before], self._wishes, self._categories
+            [(role, text[:MAX_CONTEXT_CHARS]) for role, text in before], self._instructions, self._categories
         )
 
     async def extract_window(

@@ -27,7 +27,7 @@ from mnemic_kinds.episodic import EpisodicMemory, Step
 from mnemic_maintenance.tenant_registry import Tenants
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
-from mnemic_server.server import ServiceSettings
+from mnemic_server.service_settings import ServiceSettings
 from mnemic_server.settings_in_force import settings_in_force
 from mnemic_testing.clock import ManualClock
 from tests.servers import in_thread

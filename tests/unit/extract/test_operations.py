@@ -60,7 +60,7 @@ async def engine_of(folder: Path, *answers: list[Item] | Answer | str, **given: 
         made = answer(json.loads(request.user)) if callable(answer) else answer
         return Reply(content=json.dumps({"items": made}))
 
-    options = {name: given.pop(name) for name in ("wishes", "categories") if name in given}
+    options = {name: given.pop(name) for name in ("instructions", "categories") if name in given}
     with ScriptedModelServer(reply) as server:
         completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
         store, embedder = SqliteStore(folder / "m.db"), WordEmbedder()
@@ -261,11 +261,11 @@ async def test_one_statement_may_take_the_place_of_several(tmp_path: Path) -> No
 async def test_fenced_json_and_custom_categories_are_taken(tmp_path: Path) -> None:
     text = "We sell kites to schools."
     fenced = "```json\n" + json.dumps({"items": [add(None, text, text, category="offer")]}) + "\n```"
-    wishes = "Keep what the company sells."
-    async with engine_of(tmp_path, fenced, wishes=wishes, categories=["offer"]) as telling:
+    instructions = "Keep what the company sells."
+    async with engine_of(tmp_path, fenced, instructions=instructions, categories=["offer"]) as telling:
         await telling.say(text)
         assert [one.category for one in await telling.live()] == ["offer"]
-        assert telling.shown(0)["wishes"] == wishes
+        assert telling.shown(0)["instructions"] == instructions
         assert telling.shown(0)["categories"] == ["offer"]
     with pytest.raises(InvalidInput):
         ModelExtractor(telling.engine.completer, categories=[""])  # type: ignore[arg-type]

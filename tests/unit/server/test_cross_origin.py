@@ -12,7 +12,7 @@ from mnemic.errors import InvalidConfig
 from mnemic_server.app import create_app
 from mnemic_server.browser_sessions import COOKIE
 from mnemic_server.credentials import ApiKeys
-from mnemic_server.server import ServiceSettings
+from mnemic_server.service_settings import ServiceSettings
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 

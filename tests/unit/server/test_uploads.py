@@ -12,7 +12,7 @@ import pytest
 
 from mnemic.config import Settings
 from mnemic_server.routes import uploads
-from mnemic_server.server import ServiceSettings
+from mnemic_server.service_settings import ServiceSettings
 from mnemic_server.settings_in_force import SET, settings_in_force
 
 from .conftest import Running

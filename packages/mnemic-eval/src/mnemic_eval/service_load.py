@@ -106,9 +106,9 @@ def _serving(location: str) -> Iterator[tuple[str, str]]:
     """Yield a service on the store, and an API key for it."""
     command = [sys.executable, "-m", "mnemic", "--store", location]
     limits = {
-        "MNEMIC_SERVICE_PER_SECOND": "1000000",
-        "MNEMIC_SERVICE_AT_ONCE": "256",
-        "MNEMIC_SERVICE_SECONDS": str(LONGEST),
+        "MNEMIC_SERVICE_REQUESTS_PER_SECOND": "1000000",
+        "MNEMIC_SERVICE_MAX_CONCURRENT_REQUESTS": "256",
+        "MNEMIC_SERVICE_REQUEST_TIMEOUT_SECONDS": str(LONGEST),
     }
     made = subprocess.run(  # noqa: S603 - our own interpreter
         [

@@ -41,18 +41,18 @@ async def shortened(
     completer: Completer | None,
     deadline: Deadline,
     about: str | None = None,
-    wishes: str = "",
+    instructions: str = "",
 ) -> Summary:
     """Return `messages` in lines of at most `max_tokens`: by the model if there is one and it sticks to the messages,
-    else by selecting sentences. With `about` the model is asked for statements about that only; `wishes` are what it
-    should keep or leave out of a conversation.
+    else by selecting sentences. With `about` the model is asked for statements about that only; `instructions` say what
+    it should keep or leave out of a conversation.
     """
     known = [line for message in messages if message.role == SUMMARY for line in message.content.splitlines()]
     unread = [message for message in messages if message.role != SUMMARY]
     degraded: str | None = None
     if completer is not None and unread:
         try:
-            prompt = _asked(unread, "\n".join(known), max_tokens, about, wishes)
+            prompt = _asked(unread, "\n".join(known), max_tokens, about, instructions)
             lines = await _by_model(unread, prompt, completer, deadline)
             if lines:
                 return Summary(_newest([*known, *lines], max_tokens), "model")
@@ -65,10 +65,10 @@ async def shortened(
 # -- by a model --------------------------------------------------------------------------------------------------------
 
 
-def _asked(messages: Sequence[Message], known: str, max_tokens: int, about: str | None, wishes: str) -> Prompt:
+def _asked(messages: Sequence[Message], known: str, max_tokens: int, about: str | None, instructions: str) -> Prompt:
     most = min(MOST_POINTS, max(1, max_tokens // _TOKENS_A_POINT))
     if about is None:
-        return summary_prompt(messages, summary=known, max_points=most, wishes=wishes)
+        return summary_prompt(messages, summary=known, max_points=most, instructions=instructions)
     return profile_prompt(about, messages, known=known, max_points=most)
 
 

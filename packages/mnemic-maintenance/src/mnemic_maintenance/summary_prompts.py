@@ -25,7 +25,7 @@ _POINTS = """\
 - Nothing that the messages do not say. No Markdown, no further names, no explanation.
 """
 
-_WISHES = "- `wishes` is what the operator wants in the points or left out.\n"
+_INSTRUCTIONS = "- `instructions` say what the operator wants in the points or left out.\n"
 
 SUMMARY_SYSTEM = f"""\
 You shorten the older part of a conversation, so that its rest can go on.
@@ -69,13 +69,13 @@ Answer with one JSON object and nothing else:
 """
 
 
-def summary_prompt(messages: Sequence[Message], *, summary: str, max_points: int, wishes: str = "") -> Prompt:
+def summary_prompt(messages: Sequence[Message], *, summary: str, max_points: int, instructions: str = "") -> Prompt:
     """Asks for `{"points": [{"text", "message", "quote"}]}`; messages are numbered from 0."""
     payload = {"messages": _numbered(messages), "summary": summary, "max_points": max_points}
-    if not wishes:
+    if not instructions:
         return _points_prompt(SUMMARY_SYSTEM, payload, "summary", len(messages), max_points)
-    payload["wishes"] = wishes
-    return _points_prompt(SUMMARY_SYSTEM + _WISHES, payload, "summary", len(messages), max_points)
+    payload["instructions"] = instructions
+    return _points_prompt(SUMMARY_SYSTEM + _INSTRUCTIONS, payload, "summary", len(messages), max_points)
 
 
 def profile_prompt(about: str, messages: Sequence[Message], *, known: str, max_points: int) -> Prompt:

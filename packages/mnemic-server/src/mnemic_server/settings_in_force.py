@@ -11,7 +11,7 @@ from mnemic.config import Settings
 from mnemic.config.parsing import Secret, variables
 
 if TYPE_CHECKING:
-    from mnemic_server.server import ServiceSettings
+    from mnemic_server.service_settings import ServiceSettings
 
 SET = "(set)"
 """Shown in place of a value that may contain a password or a key."""

@@ -121,12 +121,12 @@ class _Verbs(DualModeApi[M]):
         }
 
     async def _inferred(
-        self, messages: Sequence[Message], ids: Ids, data: Mapping[str, Any], wishes: str
+        self, messages: Sequence[Message], ids: Ids, data: Mapping[str, Any], instructions: str
     ) -> dict[str, Any]:
         engine, actor = await self._open(), ids.actor(self._tenant)
         results = []
         try:
-            receipts = await remember(engine, messages, actor=actor, metadata=data, wishes=wishes)
+            receipts = await remember(engine, messages, actor=actor, metadata=data, instructions=instructions)
         except ModelFailed as failure:
             if is_unreadable(failure):
                 return {"results": []}

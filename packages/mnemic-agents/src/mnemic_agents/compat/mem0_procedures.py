@@ -19,17 +19,17 @@ _WITHIN = timedelta(seconds=60)
 
 
 async def summary(
-    engine: MemoryEngine, messages: Sequence[Message], wishes: str = ""
+    engine: MemoryEngine, messages: Sequence[Message], instructions: str = ""
 ) -> tuple[dict[str, Any], Message]:
     """Return the conversation in one message of the assistant's, with mem0's form of it: by the language model if there
-    is one, else by its most telling sentences. `wishes`: what the model should keep or leave out. Raises
+    is one, else by its most telling sentences. `instructions`: what the model should keep or leave out. Raises
     ValidationError for a conversation without content, NotSupported (`wishes`) where no model could follow them.
     """
-    if wishes and engine.completer is None:
+    if instructions and engine.completer is None:
         raise NotSupported("wishes", hint=NO_MODEL)
     deadline = Deadline.after(_WITHIN, engine.clock.monotonic)
     short = await shortened(
-        messages, max_tokens=_MAX_TOKENS, completer=engine.completer, deadline=deadline, wishes=wishes
+        messages, max_tokens=_MAX_TOKENS, completer=engine.completer, deadline=deadline, instructions=instructions
     )
     text = "\n".join(short.lines).strip()
     if not text:

@@ -105,7 +105,7 @@ def settings_of(config: Any) -> Settings:
     if section := given.get("reranker"):
         named |= _reranker(section)
     if given.get("custom_instructions"):
-        named["wishes"] = given["custom_instructions"]
+        named["extraction_instructions"] = given["custom_instructions"]
     for ignored in given.keys() - _READ:
         _LOG.info("the part %s of the configuration is mem0's own and is not used", ignored)
     return Settings.load(**(named | dict(given.get("mnemic") or {})))

@@ -35,7 +35,8 @@ def serve_(given: Given, /, host: str | None, port: int | None, workers: int | N
     import asyncio
 
     try:
-        from mnemic_server.server import ServiceSettings, own_machine, require_safe, serve
+        from mnemic_server.server import own_machine, require_safe, serve
+        from mnemic_server.service_settings import ServiceSettings
     except ModuleNotFoundError as missing:
         raise InvalidConfig("serve", hint="pip install 'mnemic[server]'") from missing
 

@@ -57,12 +57,12 @@ async def _managed(
     from datetime import timedelta
 
     try:
-        from mnemic_server.server import ServiceSettings
+        from mnemic_server.service_settings import ServiceSettings
     except ModuleNotFoundError as missing:
         raise InvalidConfig("webhooks", hint="pip install 'mnemic[server]'") from missing
     from mnemic_server.webhooks import Webhooks, webhook_data
 
-    webhooks = Webhooks(engine.store, engine.clock, private=ServiceSettings.load().private_webhooks)
+    webhooks = Webhooks(engine.store, engine.clock, private=ServiceSettings.load().allow_private_webhooks)
     if action == "create":
         made = await webhooks.create(
             tenant,

@@ -62,7 +62,6 @@ class Mutation:
     marks: Mapping[str, str | None] = field(default_factory=dict)
     marks_of: str | None = None
     answered: AnsweredRequest | None = None
-    disowned: ForgottenRequests | None = None
     outbox: Sequence[OutboxEntry] = ()
     about: Memory | None = None
     copied: Sequence[AuditEvent] = ()

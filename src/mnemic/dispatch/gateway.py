@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Rules, Watchers
-from mnemic.dispatch.handlers.add import AddManyHandler, item_key
+from mnemic.dispatch.handlers.add import AddManyHandler
 from mnemic.errors import InvalidIntent
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.policy.budget import Budget
@@ -22,6 +22,7 @@ from mnemic.requests import AddMany
 from mnemic.retrieve.policy_candidates import PreferenceBias, checked_pinned
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
+from mnemic.write.fingerprint import item_key
 from mnemic.write.limiter import Limiter, consents
 from mnemic.write.pipeline import MemoryWritePipeline
 

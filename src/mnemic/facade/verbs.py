@@ -12,6 +12,7 @@ from mnemic.facade.maintenance_verbs import KindAndMaintenanceVerbs
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import CallMode, M, asks, through, verb
 from mnemic.types import Actor, AuditEvent, Candidate, Message, WriteReceipt
+from mnemic.types.writes import AUDIT_END
 
 if TYPE_CHECKING:
     from mnemic.engine.lineage import Lineage, Use
@@ -168,7 +169,7 @@ class MemoryVerbs(KindAndMaintenanceVerbs[M]):
             return
         scopes = self.engine.reach(self.actor)
         if after is None:
-            last = await self.engine.audit(actor=self.actor, before=2**53, limit=1)
+            last = await self.engine.audit(actor=self.actor, before=AUDIT_END, limit=1)
             after = last[-1].sequence if last else 0
         while True:
             events = await self.engine.audit(actor=self.actor, after=after, limit=200)

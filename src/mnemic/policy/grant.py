@@ -4,22 +4,20 @@ continues.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, ScopeDenied, escape_detail
-from mnemic.policy.budget import Budget
+from mnemic.errors import InvalidConfig, InvalidInput, ScopeDenied, escape_detail
 from mnemic.policy.key_rules import Policy, checked_levels
 from mnemic.reason_codes import (
     CONSENT_REQUIRED,
     KEY_DENIED_EXECUTION,
-    MAX_CAPTURE_ITEMS,
     QUOTA_EXCEEDED,
     RETENTION_DENIED,
     SCOPE_DENIED_EXECUTION,
 )
-from mnemic.types import Actor, Blocked, Candidate, Level
+from mnemic.types import Actor, Candidate, Level
 from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.values import canonical_key, checked_share
 
@@ -86,31 +84,6 @@ class Grant:
         except InvalidInput:
             return False
         return name not in self.denied_keys and (self.keys is None or name in self.keys)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Admission:
-    """Candidates that may be written, and those that were blocked and why."""
-
-    allowed: tuple[Candidate, ...] = ()
-    blocked: tuple[Blocked, ...] = ()
-
-
-def admit(candidates: Sequence[Candidate], grant: Grant, budget: Budget) -> Admission:
-    """Part the candidates into those the runtime allows and those it blocks, each in their order.
-
-    Raises BudgetSpent (`max_capture_items`) for more candidates than the budget has, before looking at any.
-    """
-    if len(candidates) > budget.max_capture_items:
-        raise BudgetSpent(MAX_CAPTURE_ITEMS)
-    allowed, blocked = [], []
-    for candidate in candidates:
-        reason = denial(candidate, grant)
-        if reason is None:
-            allowed.append(candidate)
-        else:
-            blocked.append(Blocked(key=candidate.key, reason=reason, level=candidate.level))
-    return Admission(allowed=tuple(allowed), blocked=tuple(blocked))
 
 
 def admit_intent(intent: Intent, grant: Grant, actor: Actor) -> Intent:

@@ -80,6 +80,10 @@ class Skipped(Serialisable):
     span: tuple[int, int] | None = None
 
 
+AUDIT_END = 2**53
+"""Sequence number after the last line of any audit log: an integer that JSON readers of any language keep exactly."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEvent(Serialisable):
     """One line of the append-only history. `hash` chains it to the tenant's previous line."""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from mnemic.ports import RecordStore
 from mnemic.types import Actor, AuditEvent, Memory
+from mnemic.types.writes import AUDIT_END
 from mnemic.unit_of_work import Mutation, Unit
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ async def latest(
     next page begins (`before`); None at the end. A page may be short without being the last.
     """
     found: list[T] = []
-    end, read = 2**53 if before is None else before, 0
+    end, read = AUDIT_END if before is None else before, 0
     while read < LINES_READ and (lines := await store.audit(tenant, before=end, limit=PAGE)):
         for event in reversed(lines):
             end, read = event.sequence, read + 1

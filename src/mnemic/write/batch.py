@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from mnemic.errors import MnemicError, StoreFailed
-from mnemic.policy.budget import Budget
-from mnemic.policy.grant import Grant, admit
+from mnemic.policy.grant import Grant, denial
 from mnemic.ports import RecordStore, Snapshot, VectorPrefetch
 from mnemic.types import Candidate, Scope, Vector, WriteReceipt
 from mnemic.write.commit import blocked_receipt
@@ -220,5 +219,5 @@ def _denied(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:
     """Return the receipt of a candidate that the runtime does not allow now."""
     if grant is None:
         return None
-    blocked = admit([candidate], grant, Budget()).blocked
-    return blocked_receipt(candidate, blocked[0].reason) if blocked else None
+    reason = denial(candidate, grant)
+    return None if reason is None else blocked_receipt(candidate, reason)

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from mnemic.errors import BudgetSpent, InvalidConfig, ScopeDenied
-from mnemic.policy.budget import Budget
-from mnemic.policy.grant import Grant, admit, admit_intent, consent_required, retention_denied
+from mnemic.errors import InvalidConfig, ScopeDenied
+from mnemic.policy.grant import Grant, admit_intent, consent_required, denial, retention_denied
 from mnemic.policy.key_rules import KeyRule, Policy
-from mnemic.types import Actor, Blocked, Candidate, Intent
+from mnemic.types import Actor, Candidate, Intent
 
 POLICY = Policy.of("language", KeyRule("declared_tier", sensitive=True), levels=frozenset({"user", "workspace"}))
 LANGUAGE = Candidate(key="language", content="english")
@@ -18,52 +17,38 @@ FREE = Candidate(content="I like tea.")
 
 
 def test_a_sensitive_key_is_blocked_until_the_runtime_trusts_it() -> None:
-    closed = admit([LANGUAGE, TIER], Grant.of(POLICY), Budget())
-    assert closed.allowed == (LANGUAGE,)
-    assert closed.blocked == (Blocked(key="declared_tier", reason="key_denied_execution"),)
-    opened = admit([LANGUAGE, TIER], Grant.of(POLICY, trust={"declared_tier"}), Budget())
-    assert (opened.allowed, opened.blocked) == ((LANGUAGE, TIER), ())
+    closed, opened = Grant.of(POLICY), Grant.of(POLICY, trust={"declared_tier"})
+    assert [denial(one, closed) for one in (LANGUAGE, TIER)] == [None, "key_denied_execution"]
+    assert [denial(one, opened) for one in (LANGUAGE, TIER)] == [None, None]
 
 
 def test_a_sensitive_key_is_blocked_where_the_list_is_open_too() -> None:
     policy = Policy(keys={"declared_tier": KeyRule("declared_tier", sensitive=True)}, open_keys=True)
-    admission = admit([LANGUAGE, TIER, FREE], Grant.of(policy), Budget())
-    assert admission.allowed == (LANGUAGE, FREE)
-    assert [entry.reason for entry in admission.blocked] == ["key_denied_execution"]
+    denied = [denial(one, Grant.of(policy)) for one in (LANGUAGE, TIER, FREE)]
+    assert denied == [None, "key_denied_execution", None]
 
 
 def test_a_scope_outside_the_grant_is_blocked_until_it_is_granted() -> None:
     shared = replace(LANGUAGE, level="workspace")
-    assert admit([shared], Grant(), Budget()).blocked == (
-        Blocked(key="language", reason="scope_denied_execution", level="workspace"),
-    )
-    assert admit([shared], Grant(levels=frozenset({"user", "workspace"})), Budget()).allowed == (shared,)
+    assert denial(shared, Grant()) == "scope_denied_execution"
+    assert denial(shared, Grant(levels=frozenset({"user", "workspace"}))) is None
 
 
 def test_the_key_is_looked_at_before_the_scope() -> None:
-    both = replace(TIER, level="workspace")
-    assert admit([both], Grant.of(POLICY), Budget()).blocked[0].reason == "key_denied_execution"
+    assert denial(replace(TIER, level="workspace"), Grant.of(POLICY)) == "key_denied_execution"
 
 
 def test_a_closed_grant_lets_nothing_pass_without_a_key() -> None:
-    assert admit([FREE], Grant(keys=frozenset({"language"})), Budget()).blocked == (
-        Blocked(key=None, reason="key_denied_execution"),
-    )
-    assert admit([FREE], Grant(), Budget()).allowed == (FREE,)
-    assert admit([FREE], Grant(keys=frozenset(), keyless=True), Budget()).allowed == (FREE,)
+    assert denial(FREE, Grant(keys=frozenset({"language"}))) == "key_denied_execution"
+    assert denial(FREE, Grant()) is None
+    assert denial(FREE, Grant(keys=frozenset(), keyless=True)) is None
 
 
 def test_a_key_that_only_looks_like_a_granted_one_is_blocked() -> None:
     forged = replace(LANGUAGE, key="language\u200b")
-    assert admit([forged], Grant(), Budget()).blocked[0].reason == "key_denied_execution"
+    assert denial(forged, Grant()) == "key_denied_execution"
     wide = replace(LANGUAGE, key="ｌanguage")
-    assert admit([wide], Grant(keys=frozenset({"language"})), Budget()).allowed == (wide,)
-
-
-def test_too_many_candidates_stop_the_run() -> None:
-    with pytest.raises(BudgetSpent) as stopped:
-        admit([LANGUAGE] * 7, Grant(), Budget())
-    assert stopped.value.reason == "max_capture_items"
+    assert denial(wide, Grant(keys=frozenset({"language"}))) is None
 
 
 def test_reasons_of_later_rules_are_escaped_and_cut() -> None:

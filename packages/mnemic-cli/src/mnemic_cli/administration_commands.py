@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic.types.writes import AUDIT_END
 from mnemic_cli.failures import Exit, complain
 from mnemic_cli.human_labels import erased_text, traces_text
 from mnemic_cli.lazy_loading import Command, TenantCommand
@@ -236,10 +237,6 @@ def _verify(given: Given, file: str) -> int:
     return Exit.OK if holds else Exit.REFUSED
 
 
-_END = 2**53
-"""A sequence after every line of an audit."""
-
-
 @click.command("audit", cls=TenantCommand)
 @click.argument("action", type=click.Choice(["list", "verify"]))
 @click.option("--after", type=click.IntRange(min=0), help="list: the lines after this one; without it the newest.")
@@ -248,7 +245,7 @@ _END = 2**53
 def audit_(given: Given, action: str, after: int | None, limit: int) -> int:
     """Show the tenant's audit log, which has no content, or verify every line."""
     if action == "list":
-        wanted = {"before": _END} if after is None else {"after": after}
+        wanted = {"before": AUDIT_END} if after is None else {"after": after}
         events = given.with_engine(lambda engine, actor: engine.audit(actor=actor, limit=limit, **wanted))
         rows = [[str(one.sequence), day(one.at), one.action, one.actor, one.memory_id or ""] for one in events]
         shown = [

@@ -12,19 +12,17 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
-from uuid import UUID, uuid5
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Kind, Level, Memory, Origin, Scope, Source
 from mnemic_importers.entries import entry, left_out, mapping
-from mnemic_importers.file_readers.fields import first, text
+from mnemic_importers.file_readers.fields import text
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.records import Record
-from mnemic_importers.file_readers.timestamps import moment
+from mnemic_importers.foreign_memory import first_moment, memory_id_of
 from mnemic_importers.importer_interface import Importer
 from mnemic_maintenance.archive import MAX_VERSIONS, ArchivedMemory
 
-_NAMESPACE = UUID("6a1f4c5e-6f0d-5c0a-9c52-3d8a0f1d7e60")
 _CONTEXT_FIELDS = ("agent_id", "run_id", "actor_id", "role", "expiration_date")
 """Fields of a memory beside its metadata, where filters of mem0 see them: fields of the data here."""
 
@@ -85,7 +83,7 @@ def _archived(value: Any, history: Mapping[str, Sequence[Mapping[str, Any]]]) ->
     said, given = text(memory, "memory"), text(memory, "id")
     if not said or not said.strip() or given is None:
         raise InvalidInput("memory:memory", hint="expected an object with id and memory")
-    created = _moment(memory, "created_at")
+    created = first_moment(memory, "created_at")
     if created is None:
         raise InvalidInput("memory:created_at", hint="expected the time at which it was made")
     about = memory.get("metadata")
@@ -93,14 +91,14 @@ def _archived(value: Any, history: Mapping[str, Sequence[Mapping[str, Any]]]) ->
     fields = {name: known for name in _CONTEXT_FIELDS if (known := text_or_none(memory, name)) is not None}
     whose = {"id": given, "user_id": text_or_none(memory, "user_id")}
     newest = Memory(
-        memory_id=_memory_id(given),
+        memory_id=memory_id_of(given),
         kind=Kind.LONG_TERM,
         scope=Scope(tenant="import", level=Level.USER, owner="import"),
         content=said,
         data={**data, **fields, "mem0": {name: known for name, known in whose.items() if known is not None}},
         source=Source(origin=Origin.AGENT_INFERRED if memory.get("role") == "assistant" else Origin.IMPORT),
         created_at=created,
-        updated_at=max(_moment(memory, "updated_at") or created, created),
+        updated_at=max(first_moment(memory, "updated_at") or created, created),
     )
     return ArchivedMemory(_versions(newest, history.get(given, ())))
 
@@ -121,20 +119,7 @@ def _versions(newest: Memory, rows: Sequence[Mapping[str, Any]]) -> tuple[Memory
 
 
 def _changed(row: Mapping[str, Any]) -> datetime | None:
-    return _moment(row, "updated_at") or _moment(row, "created_at")
-
-
-def _moment(value: Mapping[str, Any], name: str) -> datetime | None:
-    given = first(value, name)
-    return None if given is None else moment(given, f"memory:{name}")
-
-
-def _memory_id(given: str) -> str:
-    """`given` where it is a UUID, else one that is always the same for it."""
-    try:
-        return str(UUID(given))
-    except ValueError:
-        return str(uuid5(_NAMESPACE, given))
+    return first_moment(row, "updated_at") or first_moment(row, "created_at")
 
 
 IMPORTER = Importer(items=items, recognises=recognises, rank=90)

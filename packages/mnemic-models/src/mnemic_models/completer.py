@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidConfig, ModelEmpty
-from mnemic.types import Completion, Deadline, JsonValue, Prompt
+from mnemic.types import Completion, Deadline, Prompt
 from mnemic_models.clients import ClientPerLoop, OpenModel
 from mnemic_models.failures import call_failed
 from mnemic_models.openai_client import CallFailed, FailureCause
-from mnemic_models.openai_completer import model_error, negotiated
+from mnemic_models.openai_completer import model_error, negotiated, plain_json
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -113,17 +113,8 @@ def _parameters(model: Model, prompt: Prompt, *, schema: bool) -> ModelRequestPa
 
     if not schema or prompt.schema is None or not model.profile.get("supports_json_schema_output", False):
         return ModelRequestParameters()
-    described = OutputObjectDefinition(json_schema=_one_type_each(_plain(prompt.schema)), name=prompt.schema_name)
+    described = OutputObjectDefinition(json_schema=_one_type_each(plain_json(prompt.schema)), name=prompt.schema_name)
     return ModelRequestParameters(output_mode="native", output_object=described)
-
-
-def _plain(value: JsonValue | Mapping[str, JsonValue] | None) -> Any:
-    """JSON data as the dicts and lists that a serialiser takes."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
-    return value
 
 
 def _one_type_each(schema: Any) -> Any:

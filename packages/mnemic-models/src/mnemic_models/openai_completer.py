@@ -80,7 +80,7 @@ class _Dialect:
         if self.temperature:
             options["temperature"] = 0
         if self.schema and prompt.schema is not None:
-            schema = _plain(prompt.schema)
+            schema = plain_json(prompt.schema)
             schema = schema if self.bounds else _unbounded(schema)
             described = {"name": prompt.schema_name, "schema": schema, "strict": _is_strict(schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": described}
@@ -101,12 +101,12 @@ class _Dialect:
         return replace(self, json_mode=False) if self.json_mode else None
 
 
-def _plain(value: JsonValue) -> Any:
-    """JSON data as the dicts and lists that a serialiser takes."""
+def plain_json(value: JsonValue | Mapping[str, JsonValue] | None) -> Any:
+    """Return JSON data as the dicts and lists that a serialiser takes."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain_json(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
+        return [plain_json(item) for item in value]
     return value
 
 

@@ -12,6 +12,7 @@ from mnemic.engine.run_record import RAN
 from mnemic.inject.injection_log import INJECTED
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent
+from mnemic.types.writes import AUDIT_END
 
 PAGE = 1000
 LINES_READ = 20_000
@@ -25,7 +26,7 @@ async def activity(store: RecordStore, tenant: str, now: datetime, days: int) ->
     """
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
     counted: dict[date, Counter[str]] = {first + timedelta(days=one): Counter() for one in range(days)}
-    end, read = 2**53, 0
+    end, read = AUDIT_END, 0
     while read < LINES_READ and (lines := await store.audit(tenant, before=end, limit=PAGE)):
         end, read = lines[0].sequence, read + len(lines)
         for event in lines:

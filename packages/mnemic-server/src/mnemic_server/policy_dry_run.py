@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mnemic.errors import RunStopped
-from mnemic.policy.grant import admit
+from mnemic.policy.grant import denial
 from mnemic.policy.policy_bundle import PolicyBundle
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.ports import RecordStore
@@ -70,5 +70,4 @@ def _refusal(memory: Memory, guard: PolicyBundle) -> str | None:
         checked = check_candidate(candidate_of(memory), guard.policy, guard.budget)
     except RunStopped as breach:
         return breach.reason
-    blocked = admit([checked], guard.grant, guard.budget).blocked
-    return blocked[0].reason if blocked else None
+    return denial(checked, guard.grant)

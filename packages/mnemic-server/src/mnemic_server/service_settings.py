@@ -143,7 +143,7 @@ class ServiceSettings(BaseSettings):
         try:
             given = _under_old_names() | {name: value for name, value in overrides.items() if value is not None}
             # pydantic-settings takes `_env_file` as a keyword that its types do not declare.
-            return cls(_env_file=os.environ.get(ENV_FILE), **given)  # type: ignore[arg-type,call-arg]
+            return cls(_env_file=os.environ.get(ENV_FILE), **given)  # type: ignore[call-arg]
         except ValidationError as invalid:
             # Without the input, which may be a secret.
             first = invalid.errors(include_input=False, include_url=False)[0]

@@ -19,6 +19,7 @@ from starlette.responses import StreamingResponse
 
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent
+from mnemic.types.writes import AUDIT_END
 from mnemic_server.concurrency_shares import ConcurrencyLimit
 from mnemic_server.problems import Refusal
 from mnemic_server.service_reason_codes import TOO_MANY_STREAMS
@@ -117,7 +118,7 @@ async def changes(
     service stops or the caller loses permission.
     """
     if after is None:
-        newest = await store.audit(tenant, before=2**53, limit=1)
+        newest = await store.audit(tenant, before=AUDIT_END, limit=1)
         after = newest[-1].sequence if newest else 0
     yield f": from {after}\n\n".encode()
     silent = 0.0

@@ -15,6 +15,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.ports import Clock, Reads, RecordStore
+from mnemic.types.writes import AUDIT_END
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic_maintenance.cross_tenant_commit import commit_act
 from mnemic_maintenance.tenant_registry import SERVICE_TENANT
@@ -24,7 +25,6 @@ from mnemic_server.webhook_addresses import require_callable
 MOST = 20
 """Webhooks of one tenant."""
 _WEBHOOK, _STATE = "webhook:", "webhook_state:"
-_BEHIND_ALL = 2**53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class Webhooks:
         if len(await self.all(tenant)) >= MOST:
             raise InvalidInput("webhooks", hint=f"a tenant has at most {MOST}")
         # From now on: a new receiver must not be sent the tenant's history.
-        newest = await self.store.audit(tenant, before=_BEHIND_ALL, limit=1)
+        newest = await self.store.audit(tenant, before=AUDIT_END, limit=1)
         webhook = Webhook(
             webhook_id=secrets.token_hex(12),
             tenant=tenant,

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from mnemic.dispatch import BatchReceipts, Call, CheckedProposal, Proposal
 from mnemic.errors import BudgetSpent, InvalidInput
 from mnemic.types import Actor, Candidate, WriteReceipt, lowered
-from mnemic.write.fingerprint import item_key
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 
-__all__ = ["AddHandler", "AddManyHandler", "from_channel", "item_key"]
+__all__ = ["AddHandler", "AddManyHandler", "from_channel"]
 
 
 def from_channel(candidate: Candidate, actor: Actor) -> Candidate:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -51,32 +53,125 @@ async def _ended(job: Future[Any]) -> None:
 
 
 class Readers:
-    """A few reading connections, each used by one thread at a time."""
+    """A few threads that read, each on one of as many connections. They start with the first call.
+
+    `ThreadPoolExecutor` answers with a separate future, which asyncio then copies into one of the loop: two locks, two
+    futures and four callbacks for a read that itself takes a tenth of a millisecond. Here a call carries the loop's
+    future.
+    """
 
     def __init__(self, connect: Callable[[], apsw.Connection], *, threads: int) -> None:
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="mnemic-read")
         # Last in, first out: the connection used last has the warmest page cache.
-        self._connections: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
-        for _ in range(threads):
-            self._connections.put(connect())
+        self._connections = [connect() for _ in range(threads)]
+        self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._closed = False
 
     async def run(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Return the result of `work` on a connection inside a read transaction: all it reads is of one moment."""
-        return await finished(self._threads.submit(self._with_connection, work))
-
-    def _with_connection(self, work: Callable[[apsw.Connection], T]) -> T:
-        connection = self._connections.get()
+        """Return the result of `work` on a connection inside a read transaction: all it reads is of one moment. If
+        cancelled before it starts, it never runs; if later, it is waited for. Raises StoreUnavailable once closed.
+        """
+        loop = asyncio.get_running_loop()
+        call = _Call([work], loop, loop.create_future())
+        with self._lock:  # or a call could wait behind the end of the threads
+            if self._closed:
+                raise StoreUnavailable("closed")
+            if not self._threads:
+                self._start()
+            self._calls.put(call)
         try:
-            with typed_failures(connection), reading(connection):
-                return work(connection)
-        finally:
-            self._connections.put(connection)
+            result: T = await call.answer
+        except asyncio.CancelledError:
+            if not call.withdrawn():
+                await call.ended()
+            raise
+        return result
+
+    def _start(self) -> None:
+        for number in range(len(self._connections)):
+            # Daemons: a process ends although a store was never closed. They do not hold this object.
+            given, name = (self._calls, self._connections), f"mnemic-read_{number}"
+            self._threads.append(threading.Thread(target=_serve, args=given, name=name, daemon=True))
+            self._threads[-1].start()
+        weakref.finalize(self, self._calls.put, None).atexit = False
 
     def close(self) -> None:
         """Wait for the running work, then close every connection."""
-        self._threads.shutdown(wait=True)
-        while not self._connections.empty():
-            self._connections.get().close()
+        with self._lock:
+            self._closed = True
+        self._calls.put(None)
+        for thread in self._threads:
+            thread.join()
+        while self._connections:
+            self._connections.pop().close()
+
+
+def _serve(calls: queue.SimpleQueue[_Call | None], connections: list[apsw.Connection]) -> None:
+    while (call := calls.get()) is not None:
+        call.run(connections)
+        del call  # or its result lives on until the next one
+    calls.put(None)  # for the next thread
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call of `work`, taken out of its list by whoever is first: the thread, or a cancellation. `answer` is a
+    future of `loop`.
+    """
+
+    work: list[Callable[[apsw.Connection], Any]]
+    loop: asyncio.AbstractEventLoop
+    answer: asyncio.Future[Any]
+    over: bool = False
+    waiting: asyncio.Future[None] | None = None
+
+    def withdrawn(self) -> bool:
+        """Return True if it has not begun, and now never will."""
+        try:
+            self.work.pop()
+        except IndexError:
+            return False
+        return True
+
+    def run(self, connections: list[apsw.Connection]) -> None:
+        """Run the work on this thread, and have the loop be informed."""
+        try:
+            work = self.work.pop()
+        except IndexError:
+            return
+        connection = connections.pop()
+        try:
+            with typed_failures(connection):
+                # As `reading`, which would be a generator more for each call.
+                connection.execute("BEGIN")
+                try:
+                    settle, outcome = self.answer.set_result, work(connection)
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+        except BaseException as error:  # noqa: BLE001  (the caller gets it)
+            settle, outcome = self.answer.set_exception, error
+        connections.append(connection)
+        # A loop that is closed has nobody left who waits.
+        with suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(self.settle, settle, outcome)
+
+    async def ended(self) -> None:
+        """Wait until the work is over, however often this is cancelled."""
+        while not self.over:
+            self.waiting = self.loop.create_future()
+            # A second cancellation must not abandon work that is running: its connection is in use.
+            with suppress(asyncio.CancelledError):
+                await self.waiting
+
+    def settle(self, settle: Callable[[Any], None], outcome: Any) -> None:
+        """Give the outcome to whoever waits, on the loop."""
+        if not self.answer.done():
+            settle(outcome)
+        self.over = True
+        if self.waiting is not None and not self.waiting.done():
+            self.waiting.set_result(None)
 
 
 @contextmanager

@@ -63,7 +63,7 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 test: $(DEV_READY) neo4j cassandra browser nginx strace $(CLIENT_READY) $(MASTRA_READY) ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
 
-e2e: $(DEV_READY) neo4j browser strace $(CLIENT_READY) $(MASTRA_READY) ## the whole as it is used: command line, REST, MCP, both clients, the console in a browser
+e2e: $(DEV_READY) neo4j browser strace $(CLIENT_READY) $(MASTRA_READY) ## end-to-end tests: command line, REST, MCP, both clients, the console in a browser
 	@$(PYTEST) tests/e2e packages/mnemic-client/tests/test_client.py tests/integrations/test_mcp.py $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
@@ -78,7 +78,7 @@ coverage: $(DEV_READY) neo4j cassandra browser nginx strace $(CLIENT_READY) ## t
 	@mkdir -p build
 	@$(PYTEST) --cov --cov-report=term --cov-report=json:build/coverage.json $(PYTEST_ARGS)
 
-bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where the conversations are at hand
+bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall if the conversations are installed
 	@$(BIN)/mnemic bench
 	@if [ -d "$(LOCOMO)" ]; then \
 	    $(BIN)/mnemic eval locomo --data "$(LOCOMO)"; \
@@ -146,10 +146,10 @@ ROWS ?=
 scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/scorecard.json
 	@$(BIN)/python -m tests.scorecard --size small --only $(ROWS)
 
-mutants: $(DEV_READY) ## mistakes put into the code on purpose, a sample of them: would the tests notice? (MUTANTS="*__mutmut_7")
+mutants: $(DEV_READY) ## mutation testing on a sample of mutants (MUTANTS="*__mutmut_7")
 	@$(if $(MUTANTS),CI=true $(BIN)/python -m mutmut run $(MUTANTS),MNEMIC_STRENGTH=1 $(BIN)/python -m pytest -q -rA tests/strength -k mistakes)
 
-bench-smoke: $(RUN_READY) ## every figure of the bench at a size that says little: it runs, and nothing fails (a minute)
+bench-smoke: $(RUN_READY) ## every figure of the bench at a size too small to be meaningful: it runs, and nothing fails (a minute)
 	@$(BIN)/mnemic bench --quick
 
 ci: check scorecard bench-smoke ## what a change is put through: check, every test, the scorecard and a smoke bench

@@ -72,7 +72,7 @@ class InvalidConfig(MnemicError, ValueError):
 
 
 class MissingExtra(InvalidConfig, ModuleNotFoundError):
-    """A package is not installed that an extra of mnemic brings; the reason names the extra."""
+    """A package of an optional extra is not installed; the reason names the extra."""
 
     code = reason_codes.MISSING_EXTRA
 

@@ -17,13 +17,13 @@ from mnemic.policy.proposal_check import CAPTURE_CATEGORIES
 from mnemic.types import JsonValue, Kind, Prompt
 
 _KEPT = """\
-- Keep what will still hold in a later conversation. Leave out requests for now, questions, guesses, jokes, what others
+- Keep what stays true in a later conversation. Leave out requests for now, questions, guesses, jokes, what others
   said, and anything that is not said.
 - `category`: `preference`, what the user likes, dislikes or prefers; `instruction`, what an assistant shall always or
   never do; `identity`, who the user is: name, work, home, health, languages; `relation`, who somebody is to the user;
   `event`, what happened to them or will, with its date where one is told; `fact`, anything else that lasts.
-- `op`: `add`, something new; `update`, what takes the place of one of `known`; `end`, one of `known` holds no longer
-  and nothing takes its place; `none`, nothing. What `known` says already is not told again.
+- `op`: `add`, something new; `update`, a statement that replaces one of `known`; `end`, one of `known` is no longer
+  true and nothing replaces it; `none`, nothing. Do not repeat what `known` says already.
 - `id`: for `update` and `end` the `id` of that one of `known`, else null.
 - `key`: one of `available_keys`. Where that is null, the key of the one of `known` that it is about, or a short
   snake_case name for the kind of fact, in English; null for a statement that is no value of one thing.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mnemic.ports import Reads, RecordStore, Transaction
 
 T = TypeVar("T")
+# A mutation without an action writes no line, so its time is never read.
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -82,6 +83,7 @@ class Mutation:
 
         `silent`: projections are not notified.
         """
+        # The version decides, not the caller: no store can be asked to insert a memory that exists.
         first = memory.version == 1
         return cls(
             tenant=memory.scope.tenant,
@@ -197,6 +199,7 @@ class Unit:
         if (entry := mutation.entry()) is not None:
             await tx.enqueue(entry)
             self.changes.append(Change(entry=entry, memory=None if mutation.remove else mutation.memory))
+        # After the own line: a migration copies lines of the source in their order.
         for line in mutation.copied:
             await tx.append_audit(line)
         for further in mutation.outbox:
@@ -218,6 +221,7 @@ async def commit(
     """Run `work` in one transaction and commit it; `RecordStore.transact` lists its obligations and errors. Writes that
     begin in the same `scope` may share a commit.
     """
+    # A store that cannot group writes need not accept `scope` at all.
     if scope is None or not store.capabilities.grouped:
         return await store.transact(lambda tx: work(Unit(tx)), deadline=deadline)
     return await store.transact(lambda tx: work(Unit(tx)), deadline=deadline, scope=scope)

@@ -64,7 +64,7 @@ def test_a_policy_that_is_named_on_the_line_gives_way_and_it_is_said(served: Ser
     desk.put(SEATS_ONLY)
     told = served.run("add", "Bonn", "--key", "home_town", "--user", "ben", "--policy", str(file))
     assert told.returncode == 1
-    assert "is in force for default: --policy counts for nothing here" in told.stderr
+    assert "is in force for default: --policy is ignored" in told.stderr
 
 
 def over_stdio(served: Served) -> AbstractAsyncContextManager[Client]:

@@ -64,7 +64,7 @@ def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Project
     """
     urls = copies_of(location)
     if urls and sealed:
-        raise InvalidConfig(PARAMETER, hint="a copy would hold in plain what the store seals")
+        raise InvalidConfig(PARAMETER, hint="a copy would expose in plain text what the store encrypts")
     return [_copy(url, dimension) for url in urls]
 
 

@@ -66,9 +66,7 @@ class Settings:
         read=location,
         shown=False,
     )
-    store_file: Path | None = setting(
-        None, "File with the URL of the store, as containers are given secrets.", read=path
-    )
+    store_file: Path | None = setting(None, "File with the URL of the store, for container secrets.", read=path)
     sessions: str = setting(
         "memory:",
         "Conversations in progress and the hot set: memory:, redis://host/0, rediss://, redis+cluster://host",
@@ -115,8 +113,8 @@ class Settings:
     )
     tokenizer: str | None = setting(
         None,
-        "What counts the tokens: an encoding of tiktoken (o200k_base), or model: that of MNEMIC_MODEL; "
-        "needs mnemic[tokens]. Default: an estimate from above.",
+        "Tokenizer: an encoding of tiktoken (o200k_base), or model: that of MNEMIC_MODEL; "
+        "needs mnemic[tokens]. Default: a conservative estimate.",
     )
     near_duplicate: float = setting(
         0.92, "Cosine above which two memories may be merged.", read=number(above=0, most=1)
@@ -124,8 +122,8 @@ class Settings:
     conflict: float = setting(0.85, "Cosine above which opposite statements are flagged.", read=number(above=0, most=1))
     embedder: str = setting(
         "minilm",
-        "minilm: in this process. multilingual, fastembed, cohere, voyage, gemini, bedrock, azure, ollama: with that "
-        "extra. http: an OpenAI-compatible server. Or another plug-in.",
+        "minilm: in this process. multilingual, fastembed, cohere, voyage, gemini, bedrock, azure, ollama (each needs "
+        "the extra of its name). http: an OpenAI-compatible server. Or another plug-in.",
         read=one_of_or_plugin("embedders", "minilm", "http", extras=EMBEDDER_EXTRAS),
     )
     embedder_threads: int = setting(1, "Threads of the embedder in this process.", read=whole(least=1, most=64))

@@ -45,6 +45,7 @@ class Rules:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
+        # `within` takes the shorter lifetime of each kind: applying it twice (here and in the gateway) is harmless.
         object.__setattr__(self, "policy", self.policy.within(self.limits.longest))
 
     def scopes(self, actor: Actor) -> tuple[Scope, ...]:
@@ -189,6 +190,7 @@ class Dispatcher:
                     raise
                 passed.append(CheckedProposal(candidate=one.candidate, reason=breach.reason))
                 continue
+            # By name alone: all proposals of a call belong to one tenant.
             if one.subject.user not in checks:
                 checks[one.subject.user] = await self.limiter.check(one.subject, call.rules.limits)
             check = checks[one.subject.user]

@@ -63,6 +63,7 @@ class MemoryGateway:
     token_count: TokenCount = estimated_tokens
 
     def __post_init__(self) -> None:
+        # Idempotent, so it does not matter whether the engine has already applied the limits (`Rules`).
         object.__setattr__(self, "policy", self.policy.within(self.limits.longest))
 
     @property
@@ -96,6 +97,7 @@ class MemoryGateway:
         """
         request = AddMany(
             candidates=tuple(candidates),
+            # A key per candidate: a retry may propose the same statements in another order, or only some of them.
             idempotency_keys=tuple(item_key(idempotency_key, candidate) for candidate in candidates),
             captured=True,
         )
@@ -128,6 +130,7 @@ class MemoryGateway:
         """
         done = GatewayWrite()
         portion = self.budget.max_capture_items
+        # `max(1, ...)`: no candidates still make one dispatched request, which middleware and limits see.
         for start in range(0, max(1, len(candidates)), portion):
             part = candidates[start : start + portion]
             more = await self.write(part, actor=actor, idempotency_key=idempotency_key, deadline=deadline)
@@ -153,6 +156,7 @@ class MemoryGateway:
             bias=self.bias(preference_bias),
             min_score=granted.min_score,
             known_at=granted.known_at,
+            # A model cannot choose the day from which "last week" counts.
             asked_at=self.clock.now(),
             deadline=deadline,
             hidden=partial(self.hidden_keys, actor),

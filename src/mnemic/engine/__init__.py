@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from mnemic.write.model_judge import Judge
     from mnemic.write.outbox_worker import OutboxWorker
     from mnemic_maintenance.administration_verbs import AdministrationVerbs
-else:  # an add needs none of them
+else:  # made at run time: an add needs none of them and imports none
     _names = "update forget forget_matching"
     CorrectionVerbs = late(ReadVerbs, "mnemic.engine.correction_verbs", "CorrectionVerbs", _names)
     MaintenanceVerbs = late(
@@ -109,7 +109,7 @@ class MemoryEngine(AdministrationVerbs):
     them leaves a partial write.
     """
 
-    keeps_turns = True
+    keeps_turns = True  # defaults, overridden per instance
     """False where the texts of turns are kept only if policy allows it, as in a service (`mnemic.write.turn_log`)."""
     background = False
     """True where adapters capture in the background (`mnemic_maintenance.background_capture`)."""
@@ -185,14 +185,14 @@ class MemoryEngine(AdministrationVerbs):
 
     async def open(self) -> Self:
         """Open the store and load its calibrated thresholds. Raises StoreFailed or SpaceMismatch."""
-        await self.store.open(self.embedder.space)
+        await self.store.open(self.embedder.space)  # contains the thresholds loaded below
         if self.graph is not None:
             await self.graph.open()
         await self._pipeline.use(self.embedder)
         if self.feeds:
             from mnemic.write.outbox_worker import OutboxWorker
 
-            self._drainer = self._drainer or OutboxWorker(self.feeds)
+            self._drainer = self._drainer or OutboxWorker(self.feeds)  # also after a second `open`
             self._drainer.start()
         return self
 
@@ -270,7 +270,7 @@ class MemoryEngine(AdministrationVerbs):
             content=content,
             kind=chosen,
             key=key,
-            level=str(level or CATALOG[chosen].level),
+            level=str(level or CATALOG[chosen].level),  # None: the level of the kind
             category=category,
             data=data or {},
             ttl=None if ttl is None else ttl_of(ttl),

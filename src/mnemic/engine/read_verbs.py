@@ -87,6 +87,7 @@ class ReadVerbs:
         """
         for name in ("inject", "engine.recall", "inject.token_budget", "retrieve.caller_intents"):
             import_module(f"mnemic.{name}")
+        # Evaluated for its imports only.
         _ = self.gateway
 
     @cached_property
@@ -186,6 +187,7 @@ class ReadVerbs:
         injected. An outage is never raised: `degraded` and `reason` report it. `min_score` is the least relevance of
         each memory that policy does not pin; `asked_at` is as in `search`.
         """
+        # Before the deadline of the injection starts to run.
         self.load()
         from mnemic.inject import InjectionConfig, injector_for
 
@@ -282,8 +284,10 @@ class ReadVerbs:
         as_of, known_at = _moment(as_of, "as_of"), _moment(known_at, "known_at")
         scopes = self.reach(actor)
         versions = await self.store.versions(memory_id, scopes=scopes)
+        # Not found rather than denied: a proposal must not reveal that it exists before a reviewer has approved it.
         if versions and versions[-1].status is Status.PENDING_REVIEW:
             raise MemoryNotFound()
+        # No memory has this identifier: it may be a key, whose values are several memories.
         versions = versions or await lineage.values(self.store, memory_id, scopes=scopes)
         known = [one for one in versions if known_at is None or one.updated_at <= known_at]
         found = [one for one in known if as_of is None or one.was_true_at(as_of)]
@@ -303,6 +307,7 @@ class ReadVerbs:
         """Return the uses of a memory, newest first, and the start of the next page. Raises MemoryNotFound."""
         from mnemic.engine import lineage
 
+        # Raises for a memory of another user: the audit that follows is read by tenant.
         await self.get(memory_id, actor=actor)
         return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
 
@@ -326,6 +331,7 @@ def _pinned_of(pinned: int, standing: int | None) -> int:
     """Return the number of pinned memories of a search, under its new or its earlier name."""
     if standing is None:
         return pinned
+    # 3: the caller of `search`, not this module.
     warnings.warn("`standing` of a search has become `pinned`", DeprecationWarning, stacklevel=3)
     return standing
 

@@ -58,7 +58,7 @@ SPEAKER = "speaker"
 async def recall(
     gateway: MemoryGateway, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None
 ) -> RecallResult:
-    """Return the memories that a model call is shown which asks `request` on behalf of the actor. Nothing is logged:
+    """Return the memories to show to the model call described by `request`, on behalf of the actor. Nothing is logged:
     the caller that shows them logs them.
 
     Raises ScopeDenied for a level that is not granted, and MnemicError if every list of the search fails.

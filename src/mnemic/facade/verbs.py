@@ -42,6 +42,7 @@ class MemoryVerbs(KindAndMaintenanceVerbs[M]):
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
+    # Read from the class, `SevenKinds.add` is the descriptor; from an instance it would be a bound method.
     add = through("_kinds", SevenKinds.add)
     """Remember one thing; see `SevenKinds.add`."""
 
@@ -177,5 +178,6 @@ class MemoryVerbs(KindAndMaintenanceVerbs[M]):
                 after = event.sequence
                 if event.memory_id is not None and event.scope in scopes:
                     yield event
+            # A full page is followed by the next one without delay; only an empty one means that it has caught up.
             if not events:
                 await asyncio.sleep(POLL_SECONDS)

@@ -117,4 +117,4 @@ class InjectionConfig:
             if not 0 <= getattr(self, name) <= 1:
                 raise InvalidConfig(name, hint="a number from 0 to 1")
         if self.timeout <= timedelta(0):
-            raise InvalidConfig("timeout", hint="more than nothing")
+            raise InvalidConfig("timeout", hint="must be greater than zero")

@@ -109,6 +109,7 @@ class SevenKinds(KindView[M]):
         if home is not Home.RECORDS:
             text = content.content if isinstance(content, Candidate) else content
             return await self._keep(text, home, asked.key)
+        # A text with a key or data is one statement that the caller has already read; extraction would split it.
         if chosen is Kind.ENTITY and isinstance(content, str) and asked.key is None and asked.data is None:
             receipts = await self._extracted(content, asked.idempotency_key)
             if receipts:
@@ -143,6 +144,7 @@ class SevenKinds(KindView[M]):
     async def _keep(self, content: str, home: Home, key: str | None) -> WriteReceipt:
         if home is Home.PROCESS:
             key = key or new_id(self._engine.clock.now())
+            # Redacted here, since working memory does not pass the write path.
             self.working.set(key, await self._engine.redacted(content, actor=self._actor))
         else:
             await self._said(content)

@@ -21,7 +21,7 @@ from mnemic.types.values import canonical_key, clean_content
 from mnemic_language.text.normalise import invisible
 
 MAX_CONTENT_CHARS = 8192
-"""Longest content of a memory without a key, and longest quote (S3's limit)."""
+"""Longest content of a memory without a key, and longest quote: at most 32 KiB in UTF-8."""
 _MAX_CATEGORY_CHARS = 64
 
 
@@ -37,6 +37,7 @@ def check_candidate(candidate: Candidate, policy: Policy, budget: Budget) -> Can
         raise InvalidCandidates(
             "missing_keys", hint="this policy lists its keys: name one, or set keyless = true in it"
         )
+    # The key first: it decides whether the content is a value or free text.
     content = free_text(candidate.content) if key is None else value_of(candidate.content, key, policy, budget)
     level = level_of(candidate.level, policy)
     if candidate.kind not in tuple(Kind) or candidate.kind not in policy.kinds:
@@ -141,11 +142,13 @@ def confidence_of(raw: object) -> tuple[float, tuple[str, ...]]:
     """Return the confidence from 0 to 1, and `confidence` where it was outside. Raises InvalidCandidates."""
     number = number_of(raw, "confidence")
     confidence = float(max(0.0, min(1.0, number)))
+    # Models return figures such as 0.8999999; three digits are as many as any threshold has.
     return round(confidence, 3), (() if confidence == number else ("confidence",))
 
 
 def number_of(raw: object, name: str) -> float | int:
     """Return a finite number of any size. A bool is not a number."""
+    # `bool` is a subclass of `int`, and JSON of a model may contain NaN or Infinity.
     if isinstance(raw, bool) or not isinstance(raw, int | float) or (isinstance(raw, float) and not math.isfinite(raw)):
         raise InvalidCandidates(name)
     return raw

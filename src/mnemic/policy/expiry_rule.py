@@ -18,6 +18,7 @@ from mnemic.types import Candidate, Kind, Memory
 from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.values import duration_of
 
+# `timedelta.max.days`: a sentinel that still compares and adds like any other lifetime.
 FOREVER = timedelta(days=999_999_999)
 """Lifetime of a memory that is kept until it is changed, forgotten or erased, whatever the policy's default is."""
 SHORTEST_TTL = timedelta(days=1)
@@ -64,6 +65,7 @@ def lifetime(candidate: Candidate, policy: Policy) -> Lifetime:
     """Return how long the policy keeps the candidate."""
     wish = candidate.ttl
     rule = None if candidate.key is None else _rule_of(policy, candidate.key)
+    # FOREVER lifts only the bound that the request itself would set; rule and limit of the kind still apply.
     wanted = _default(candidate, policy, rule) if wish is None else None if wish >= FOREVER else wish
     bounds = [one for one in (wanted, rule, policy.longest.get(candidate.kind)) if one is not None]
     ttl = min(bounds, default=None)
@@ -97,6 +99,7 @@ def _default(candidate: Candidate, policy: Policy, rule: timedelta | None) -> ti
         return None
     if policy.default_ttl_days is not None:
         return timedelta(days=policy.default_ttl_days)
+    # A recorded message has a speaker; other episodic memories are episodes of tasks, which expire.
     message = candidate.kind is Kind.EPISODIC and candidate.source.speaker is not None
     return None if message else CATALOG[candidate.kind].retention
 
@@ -109,6 +112,7 @@ def _rule_of(policy: Policy, key: str | None) -> timedelta | None:
 def _after(moment: datetime, ttl: timedelta | None) -> datetime | None:
     if ttl is None:
         return None
+    # Beyond the year 9999 there is no datetime, and no expiry that anybody will see.
     return moment + ttl if ttl <= _LAST - moment else None
 
 

@@ -78,6 +78,7 @@ class Grant:
     def allows_key(self, key: str | None) -> bool:
         """Return True if a memory under `key` (None: without one) may be written now."""
         if key is None:
+            # A grant that lists keys is narrow on purpose; statements without a key are no exception to it.
             return self.keys is None if self.keyless is None else self.keyless
         try:
             name = canonical_key(key)
@@ -96,6 +97,7 @@ def admit_intent(intent: Intent, grant: Grant, actor: Actor) -> Intent:
     checked_share(intent.min_score, "min_score")
     reached = grant.reached_by(actor) or grant.levels  # of no level that is reached, the one without an owner is named
     wanted = frozenset(reached if intent.levels is None else intent.levels)
+    # All levels are kept so far, so that the error can name the one that is missing.
     denied = sorted(wanted - grant.levels)
     if denied:
         raise ScopeDenied(denied[0], hint="not granted: " + ", ".join(escape_detail(level) for level in denied[:8]))

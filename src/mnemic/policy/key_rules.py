@@ -29,6 +29,7 @@ EntityReading = Literal["rules", "names", "model"]
 """The reader that notices entities in ordinary texts."""
 
 
+# No slots: `cached_property` needs `__dict__`.
 @with_old_names(standing="pinned")
 @dataclass(frozen=True)
 class KeyRule:
@@ -167,6 +168,7 @@ class Policy:
 
     def rule(self, key: str) -> KeyRule:
         """Return the rule of `key`; the default rule where the policy names none."""
+        # A new rule each time rather than one default: a rule contains its key.
         return self._rules.get(key) or KeyRule(key)
 
     def slides(self, key: str | None, kind: Kind) -> bool:
@@ -187,6 +189,7 @@ class Policy:
         """Return True if one of the texts has one of `sensitive_words` as whole words, whatever its case."""
         if not self.sensitive_words:
             return False
+        # Padded with spaces, so that containment compares whole words and phrases.
         said = [f" {' '.join(_WORDS.findall(canonical_value(text)))} " for text in texts]
         wanted = [f" {' '.join(_WORDS.findall(word))} " for word in self.sensitive_words]
         return any(word in text for word in wanted for text in said)

@@ -70,11 +70,15 @@ class Quota:
 
 
 def makes_room(reason: str) -> tuple[Kind | None] | None:
-    """Return the kind that may be evicted (None: any) after a refusal for `reason`; None if eviction cannot help."""
+    """Return the kind that may be evicted after a refusal for `reason`, as a 1-tuple: `(None,)` means any kind, a bare
+    None that eviction cannot help.
+    """
     code, _, name = reason.partition(":")
+    # Names are built by `Quota.name`: `user.rows`, or `user.episodic.bytes`.
     per, *kind, limit = name.split(".") if code == QUOTA_EXCEEDED else [""] * 2
     if per != "user" or limit not in ("rows", "bytes"):
         return None
+    # Wrapped, because None inside means "any kind" and a bare None "no eviction".
     return (Kind(kind[0]) if kind else None,)
 
 
@@ -105,7 +109,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if self.review_longest is not None and self.review_longest <= timedelta(0):
-            raise InvalidConfig("review_longest", hint="longer than nothing")
+            raise InvalidConfig("review_longest", hint="must be greater than zero")
         if self.consent not in ("implied", "required"):
             raise InvalidConfig("consent", hint="implied or required")
         try:

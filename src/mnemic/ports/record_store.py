@@ -76,7 +76,9 @@ class Reads(Protocol):
     async def usage(
         self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
     ) -> Mapping[Kind, Usage]:
-        """As `RecordStore.usage`, own changes too. Of two that wrote and ask one sees both, where `settled`."""
+        """Like `RecordStore.usage`, plus this transaction's changes. If `settled`, at least one of two concurrent
+        writers sees both changes.
+        """
 
 
 class Transaction(Reads, Protocol):
@@ -106,8 +108,8 @@ class Transaction(Reads, Protocol):
         """Keep the receipt of a request, in the same transaction as its effect."""
 
     async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
-        """Forget the tenant's requests whose receipt names one of these memories anywhere, and those whose idempotency
-        key is `owner`, a colon, and more without a colon; how many there were.
+        """Delete stored answers that name one of these memories anywhere in their receipt, and those whose idempotency
+        key is `owner`, a colon, and more without a colon; return the number deleted.
         """
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
@@ -208,8 +210,8 @@ class Sealing(Protocol):
 
     async def reseal(self, tenant: str, anew: Reseal) -> int:
         """Replace every sealed piece of the tenant's memories, in all versions, by the result of `anew`; return their
-        number. A writer that seals after this has begun, and is not seen by it, knows the present keys: pending writes
-        are waited for. Other reads and writes continue meanwhile. After an interruption, call it again.
+        number. Waits for pending writes; a writer it does not see already uses the current keys. Other reads and
+        writes continue meanwhile. After an interruption, call it again.
         """
 
 

@@ -12,7 +12,7 @@ from mnemic.types import Kind, WriteReceipt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approve(_Holding[WriteReceipt]):
-    """Let a waiting memory in; with `content` it says that instead, with `merge_with` it replaces these, too."""
+    """Approve a pending memory, optionally with corrected `content`; it replaces the memories of `merge_with`."""
 
     memory_id: str
     content: str | None = field(default=None, repr=False)

@@ -24,6 +24,7 @@ from mnemic.types import Scored, Vector, VectorSpace, Where
 from mnemic.types.cosine_scaling import read
 from mnemic_language.questions.word_fields import language_asked_in
 
+# With a weight of 0.01 recency only decides between hits that are otherwise equal.
 RECENT_DEPTH = 20
 
 RankedList = Callable[[Snapshot, Where, Question], Awaitable[Sequence[Scored]]]
@@ -40,6 +41,7 @@ async def by_vector(moment: Snapshot, where: Where, question: Question) -> Seque
     if space is None or not (space.scale or language_asked_in(question.text)):
         return found
     found = _read(space, found)
+    # A list that is not full contains the whole scope; otherwise the newest stand for it.
     others = found if len(found) < question.depth else await _newest(moment, where, vector, space)
     apart, usual = (APART, APART) if space.scale else (APART_UNKNOWN, APART_IN_OTHERS)
     return above_background(found, background_of([one.score for one in others], usual), apart)

@@ -37,12 +37,15 @@ WEAK = 0.2
 """
 UNREAD = 0.25
 """Part of its weight that the list of meaning has where the model does not know the letters of the query."""
+# As many as a list has at most (`Searcher.depth`).
 _USUAL_MEMORIES = 100
+# Like `relevance.LEAST_MEMORIES`: below it BM25 depends more on the scope than on the match.
 _ENOUGH_MEMORIES = 30
 
 
 def rarity(memories: int) -> float:
     """Return the weight that BM25 gives a word that one of so many memories has."""
+    # The usual idf, log(1 + (N - n + 0.5) / (n + 0.5)), for n = 1.
     return math.log(1 + (max(1, memories) - 0.5) / 1.5)
 
 
@@ -65,6 +68,7 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int 
         if name == "keyword" and full:
             weight *= min(1.0, max(scores) / full)
         shares = scores if name in SHARES else normalised(scores, from_zero=name in FROM_ZERO)
+        # The first list needs no lookups; in most searches it is the longest.
         if not fused:
             fused = {memory_id: weight * share for memory_id, share in zip(ids, shares, strict=True)}
             continue
@@ -81,6 +85,7 @@ def shares_of(scores: Mapping[str, float], most: float) -> dict[str, float]:
 
 def either(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
     """Return the higher of two scores of each memory: a memory that answers one part of a question counts fully."""
+    # The maximum, not the sum: a memory that touches every part a little answers none of them.
     return {memory_id: max(one.get(memory_id, 0.0), other.get(memory_id, 0.0)) for memory_id in {**one, **other}}
 
 

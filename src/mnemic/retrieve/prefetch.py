@@ -34,6 +34,7 @@ class SpeakerCache:
 
     def note(self, scopes: tuple[Scope, ...], speakers: frozenset[str]) -> None:
         """Keep who speaks there now."""
+        # Emptied as a whole: a wrong guess only costs one embedding, so an eviction order is not worth its price.
         if len(self._speakers) >= MOST:
             self.forget()
         self._speakers[scopes] = speakers
@@ -71,5 +72,6 @@ class QueryEmbedding:
     def close(self) -> None:
         """Cancel the pending work; failures that no caller awaits are not reported."""
         made, self._made = self._made, None
+        # Reading the exception marks it as seen; asyncio would otherwise log it as never retrieved.
         if made is not None and not made.cancel() and not made.cancelled():
             made.exception()

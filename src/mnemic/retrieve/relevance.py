@@ -58,6 +58,7 @@ class RelevanceScale:
 
     def relevance(self, cosine: float, word: float) -> float:
         """0 to 1."""
+        # Logistic regression: the fit gives the weights, this the probability.
         return 1 / (1 + math.exp(-(self.cosine * cosine + self.word * word + self.base)))
 
     def towards(self, other: RelevanceScale, part: float) -> RelevanceScale:
@@ -85,10 +86,13 @@ _LIKE_THE_DEFAULT = frozenset({ANOTHER_MODEL, OTHER_LANGUAGE, ROMANCE_LANGUAGE})
 """Scales on which the messages of a conversation are judged as with the default model."""
 SCALES: Mapping[str, RelevanceScale] = MappingProxyType(
     {
+        # Fitted on the dev halves of LoCoMo and BEAM (docs/benchmarks/retrieval.md).
         DEFAULT_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-9.4),
         ANOTHER_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-7.0),
+        # Decision 0141, fitted on half of the questions of `mnemic eval languages`.
         OTHER_LANGUAGE: RelevanceScale(cosine=10.0, word=5.0, base=-7.5),
         ROMANCE_LANGUAGE: RelevanceScale(cosine=10.0, word=5.0, base=-7.5),
+        # Decision 0141: unknown pieces make texts of one script a little nearer, so the cosine keeps some weight.
         NO_MODEL: RelevanceScale(cosine=4.0, word=9.0, base=-6.9),
     }
 )

@@ -128,6 +128,7 @@ class Searcher:
             depth=self.depth,
             data=data,
         )
+        # Nothing to embed, and no ranking: the newest in their order.
         if not request.text:
             return await self._read(await _without(hidden, await request.read(frozenset())), self._listed)
         embedding = QueryEmbedding(self.embedder, deadline)
@@ -154,6 +155,7 @@ class Searcher:
     async def _heard(self, request: SearchRequest, embedding: QueryEmbedding) -> ParsedSearch:
         """Return the search with the current speakers; those of the last search are embedded during the read."""
         scopes = request.where.scopes
+        # Speakers rarely change, so the text is embedded for the last ones while the store reads the current ones.
         guess = self.spoken.last(scopes)
         search = None if guess is None else await request.read(guess)
         if search is not None:
@@ -215,6 +217,7 @@ class Searcher:
 
         async def once(moment: Snapshot) -> T:
             nonlocal tried
+            # A new state for each try: failures of one that the store repeats must not be reported.
             tried = replace(search, where=where, errors=dict(search.errors), failures=search.failures[:known])
             return await work(await _narrowed(tried, moment, self.data), moment)
 
@@ -274,33 +277,43 @@ class Searcher:
     async def _found(
         self, early: Lists, served: Sequence[Scored], search: ParsedSearch, moment: Snapshot
     ) -> SearchOutcome:
+        # Stage 1: lists of candidates, those without and those with a vector, and those of a search service.
         late = {} if search.question.vector is None else await _late(self.late_lists, search, moment)
         lists = early | late | ({INDEX: await accepted(served, search.where, moment)} if served else {})
         # Every list failed: an empty answer would look like "nothing is known".
         if not lists:
             raise search.failures[0]
+        # Stage 2: one score per memory; a part of the question can only raise it.
         scores = self._fused(lists, search.question)
         for part in search.parts:
             found = await replace(search, question=part).made(PART_LISTS, moment)
             scores = either(scores, self._fused(found, part))
             lists = longer(lists, found)
+        # Stage 3: superseded statements, for a question about the past.
         lists, scores, then = await with_past(search, lists, scores, self.weights, moment)
+        # Stage 4: boosts of messages by neighbours, session, speaker and time.
         signals = await self._signals(search, scores, moment)
         lifts = MessageBoosts(scores, signals, search.question, self.signal_weights)
         signed = lifts.added()
+        # Stage 5: the event that dates the question ("after my wedding") boosts what is near it in time.
         anchor = await self._anchor(search, moment) if signals else None
         lifted = by_hand = anchored(signed, signals, anchor, self.signal_weights.anchored)
+        # Stage 6: the learned order of messages between people.
         if self.ranker is not None:
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
+        # Stage 7: only the memories that can still reach the result are read.
         read = await self._contenders(search, lifted, moment)
+        # Stage 8: their texts show which of them answer what is asked, and move them up or down.
         asked = await answering(read, search.question, moment, search.where.scopes)
         messages, nearest = lifts.signals, lists.get("vector", ())
         model = measured_with(self.embedder.space, search.question)
         said = ContentJudgement.of(search.question, read, asked, nearest=nearest, messages=messages, model=model)
         raised, moves = said.moved(weighed(lifted, read, self.signal_weights.importance), messages)
+        # Kept for `explain`: each stage with the scores before and after it.
         moves |= {THEN: ScoreShift(NOTHING, then), ANCHORED: ScoreShift(signed, by_hand)}
         moves |= {LEARNED: ScoreShift(by_hand, lifted)}
         scores = self._scaled(raised)
+        # Stage 9: scores become probabilities, by a scale fitted for the model of the vectors.
         known, stated = said.relevances(lists, scores, messages, self._read_of(search))
         ranked = RankedMemories(
             lists=lists, scores=scores, relevances=stated, lifts=lifts, moves=moves, signals=signals, read=read
@@ -377,6 +390,7 @@ async def _narrowed(search: ParsedSearch, moment: Snapshot, index: DataIndex) ->
     if search.request.data is None:
         return search
     found = await narrowed(moment, search.where, search.request.data, index=index)
+    # The filter of superseded memories too, or it would let through what `data` excludes.
     past = None if search.past is None else replace(search.past, memory_ids=found)
     return replace(search, where=replace(search.where, memory_ids=found), past=past)
 

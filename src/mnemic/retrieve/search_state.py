@@ -96,12 +96,14 @@ class ParsedSearch:
     def embedded(self, vectors: Sequence[Vector | None], space: VectorSpace) -> ParsedSearch:
         """Return the same with the vectors of `asked`, which are of `space`."""
         asked = [replace(one, vector=vector, space=space) for one, vector in zip(self.asked, vectors, strict=True)]
+        # `asked` ends with the event, if there is one; the rest is question, parts, statements, in this order.
         event = None if self.event is None else asked.pop()
         parts, said = asked[1 : 1 + len(self.parts)], asked[1 + len(self.parts) :]
         return replace(self, question=asked[0], parts=tuple(parts), stated=tuple(said), event=event)
 
     def note(self, name: str, failure: MnemicError) -> None:
         """Say in the result that `name` failed."""
+        # Both: the result names each failure, and the first is raised if no list is left.
         self.errors[name] = failure.reason
         self.failures.append(failure)
 

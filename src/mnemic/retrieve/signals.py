@@ -19,6 +19,7 @@ from mnemic.retrieve.message_table import Floats, MessageTable
 from mnemic.retrieve.question import Question
 from mnemic.types import Rank, Signals
 
+# Above it a message is understood without its neighbours; set with the weights on the dev halves.
 SHORT_WORDS = 60
 
 
@@ -42,6 +43,7 @@ class SignalWeights:
         """Return the most that all signals together can add to a fused score of 1, without those of few queries (the
         anchor of a clause) and of few memories (more than ordinary importance).
         """
+        # Scores are divided by the most there can be: rare signals in it would lower the score of every other query.
         rare = self.asking + self.anchored + self.importance
         return sum(float(getattr(self, weight.name)) for weight in fields(self)) - rare
 
@@ -95,7 +97,7 @@ class MessageBoosts:
         if not self.signals:
             return dict(self._scores)
         weights, table = self._weights, self.table
-        added = weights.previous * self._before + weights.following * self._after  # the terms of `of` in its order
+        added = weights.previous * self._before + weights.following * self._after  # the terms of `each`, in its order
         added = added + weights.oneself * table.oneself
         added -= weights.asking * table.asking
         if self._question.asks_when:

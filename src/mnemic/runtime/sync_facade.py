@@ -48,12 +48,12 @@ class CallMode(Generic[M]):
 
 
 def awaited() -> CallMode[Awaited]:
-    """Return the ground of faces whose verbs are awaited."""
+    """Return the call mode of asynchronous facades."""
     return CallMode(None)
 
 
 def blocking(call: Call) -> CallMode[Blocking]:
-    """Return the ground of faces whose verbs run through `call`, such as `Portal.call`."""
+    """Return the call mode of blocking facades: verbs run through `call`, such as `Portal.call`."""
     return CallMode(call)
 
 
@@ -119,6 +119,7 @@ def _with_fields(function: C, request: Callable[..., Any]) -> C:
     """Give the function of a verb the signature of the request that is made of its arguments."""
     face = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
     taken = signature(request)
+    # `inspect.signature` prefers `__signature__`; help, OpenAPI and the command line all read it from there.
     vars(function)["__signature__"] = taken.replace(parameters=[face, *taken.parameters.values()])
     return function
 
@@ -129,6 +130,7 @@ class asks(verb[Any, P, T]):  # noqa: N801 - as `verb`
     """
 
     def __init__(self, load: Callable[[], Callable[P, Request[T]]]) -> None:
+        # No `super().__init__`: there `function` is an attribute, here a cached property that it would overwrite.
         self._load = load
 
     @cached_property

@@ -18,6 +18,7 @@ class _Stamps:
 
     def following(self, at: datetime) -> int:
         with self._lock:
+            # A clock that goes back only makes the counter run ahead, so identifiers never repeat or go back.
             self._last = max(self._last + 1, int(at.timestamp() * 1000) << 12)
             return self._last
 
@@ -32,6 +33,7 @@ def new_id(at: datetime) -> str:
     below the millisecond count on (RFC 9562, section 6.2, method 1).
     """
     stamp = _stamps.following(at)
+    # 62 random bits tell processes apart that write within the same millisecond.
     random_bits = int.from_bytes(os.urandom(8)) & ((1 << 62) - 1)
     milliseconds, counter = stamp >> 12, stamp & 0xFFF
     value = (milliseconds & ((1 << 48) - 1)) << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | random_bits

@@ -33,9 +33,7 @@ BETWEEN_PEOPLE = "between_people"
 and more is needed for it to replace something."""
 
 REST_OF = "rest_of"
-"""The member of a memory's `data` that names the statement of which it says what goes on: what a later one did not
-change.
-"""
+"""Key in `data`: memory_id of the superseded statement whose remainder this memory keeps."""
 
 ROLES = frozenset({"user", "assistant", "tool"})
 """Roles that may be replayed to a model. `system` never comes from a conversation, `summary` only from `compact`."""
@@ -83,16 +81,18 @@ class Message(Serialisable):
             object.__setattr__(self, "sent_at", aware(self.sent_at, "sent_at"))
         if isinstance(self.content, str) and _UNREADABLE.search(self.content):
             said = self.content.translate(_WITHOUT_CONTROLS)
+            # Through UTF-16, so that two halves of a pair become one character and only lone ones U+FFFD.
             said = said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             object.__setattr__(self, "content", said)
         ceiling = _ROLE_ORIGIN.get(str(self.role).strip().casefold())
+        # An unknown origin is left as it is: `validate` refuses it with a reason, and `lowered` could not compare it.
         if ceiling is not None and self.origin in tuple(Origin):
             object.__setattr__(self, "origin", lowered(ceiling, self.origin))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate(Serialisable):
-    """A proposed memory, untrusted until guard and write path have passed it.
+    """A proposed memory, untrusted until policy and the write path accept it.
 
     `content` is what to remember; with a `key` it is that key's value. `context` is text that helps to find the memory
     and is never shown. `ttl` counts from the write; None leaves it to the policy and the kind, and
@@ -103,6 +103,7 @@ class Candidate(Serialisable):
     content: str = field(repr=False)
     key: str | None = None
     kind: Kind = Kind.LONG_TERM
+    # A plain text: models propose any word here, and policy then rejects it with a reason instead of a ValueError.
     level: str = Level.USER
     category: str | None = None
     context: str = field(default="", repr=False)
@@ -160,6 +161,7 @@ class Memory(Serialisable):
     conflicts_with: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        # The caller keeps its own dict and may change it later.
         object.__setattr__(self, "data", frozen(self.data))
 
     @property
@@ -182,7 +184,5 @@ EPISODE = "episode"
 
 
 def holds_graph(memory: Memory) -> bool:
-    """Return True if a memory may carry part of the graph: an entity or any other memory that names things, and an
-    episode.
-    """
+    """Return True if a memory may carry part of the graph: an entity, or an episodic memory of category `episode`."""
     return memory.kind is Kind.ENTITY or (memory.kind is Kind.EPISODIC and memory.category == EPISODE)

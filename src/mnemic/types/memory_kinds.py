@@ -41,7 +41,7 @@ class KindSpec:
 
     @property
     def durable(self) -> bool:
-        """Kept in the record store: passes guard and write path, survives a crash."""
+        """Stored in the record store: policy and the write path accept it, and it survives a crash."""
         return self.home is Home.RECORDS
 
 

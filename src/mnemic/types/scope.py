@@ -14,6 +14,7 @@ from mnemic.types.values import checked_identifier, checked_name
 _LEVELS = tuple(Level)
 
 
+# `order`: jobs visit the scopes of a tenant in a fixed order, so that an interrupted run can be continued.
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Scope(Serialisable):
     """Place of a memory. Two scopes share nothing, whatever their names."""
@@ -65,6 +66,7 @@ class Actor(Serialisable):
 
     def scope(self, level: Level | str) -> Scope:
         """Return the actor's scope at `level`. Raises InvalidInput (`invalid_input:scope:<level>`) for none."""
+        # The values of `Level` are names of fields of `Actor`; the test keeps other fields from being read as a level.
         owner = getattr(self, level, None) if level in _LEVELS else None
         if owner is None:
             raise InvalidInput(f"scope:{level}", hint="the actor names no owner at this level")

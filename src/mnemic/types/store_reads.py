@@ -62,6 +62,7 @@ class Where(Serialisable):
     def _accepts_state(self, memory: Memory) -> bool:
         if self.as_of is None:
             return memory.status in self.statuses
+        # A statement that was replaced later was still the valid one at that time.
         return memory.status in self.statuses | {Status.SUPERSEDED} and memory.was_true_at(self.as_of)
 
 

@@ -91,6 +91,7 @@ class FrozenDict(dict[str, Any]):
 
     __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
 
+    # `d |= x` therefore rebinds `d` to a plain dict and leaves this one as it was.
     def __ior__(self, other: Any) -> dict[str, Any]:  # type: ignore[override,misc]  # as a read-only view has none
         return {**self, **other}
 
@@ -112,11 +113,13 @@ def frozen(value: JsonValue) -> JsonValue:
 
     Raises InvalidInput (`invalid_input:nested`) for data that is nested too deeply or contains itself.
     """
+    # The exact type: a subclass could have members that are not frozen.
     if type(value) is FrozenDict:
         return value
     try:
         if isinstance(value, Mapping):
             return FrozenDict(value)
+        # Tuples are copied, too: a tuple may contain a list.
         if isinstance(value, Sequence) and not isinstance(value, str | bytes):
             return tuple(frozen(item) for item in value)
     except RecursionError:
@@ -147,7 +150,9 @@ class Deadline:
 
 
 _DURATION = re.compile(
-    r"(-?)P(?=.)(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,6}))?S)?)?", re.ASCII
+    # The lookaheads refuse `P` and `PT` alone, which name no duration.
+    r"(-?)P(?=.)(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,6}))?S)?)?",
+    re.ASCII,
 )
 
 
@@ -170,11 +175,12 @@ def canonical_key(key: object) -> str:
     """
     if not isinstance(key, str) or invisible(key, strict=True):
         raise InvalidInput("key", hint="a key may contain visible characters only")
+    # Checked before and after: NFKC can produce invisible characters, and can remove some that should be refused.
     normal = nfkc(key).strip()
     if not normal or len(normal) > MAX_KEY_CHARS or invisible(normal, strict=True):
         raise InvalidInput("key", hint=f"a key has 1 to {MAX_KEY_CHARS} visible characters")
     if len(alphabets(normal)) > 1:
-        raise InvalidInput("key", hint="a key keeps to one alphabet")
+        raise InvalidInput("key", hint="a key must use one alphabet")
     return normal
 
 
@@ -188,6 +194,7 @@ def clean_content(text: str) -> str:
         raise InvalidInput("content:nul", hint="the text contains a NUL character")
     if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
         raise InvalidInput("content:surrogate", hint="the text is not valid Unicode")
+    # The usual text needs no table of characters; `visible` reads each one.
     if text.isascii() and text.isprintable():
         return text.strip()
     return visible(text)

@@ -97,6 +97,7 @@ class AuditEvent(Serialisable):
     memory_id: str | None = None
     version: int | None = None
     detail: Mapping[str, JsonValue] = field(default_factory=dict)
+    # "<sha256>", or "<sha256>:<hmac>" when a signing key is configured.
     hash: str = ""
 
     def __post_init__(self) -> None:
@@ -136,6 +137,7 @@ class OutboxEntry:
     @classmethod
     def whole_tenant(cls, scope: Scope) -> OutboxEntry:
         """Return the entry that replaces the tenant's whole backlog: the projection must be rebuilt."""
+        # No memory has an empty identifier, so the entry needs no field that older stores do not have.
         return cls(scope=scope, action="upsert", memory_id="", version=0)
 
     @property

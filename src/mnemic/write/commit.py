@@ -46,6 +46,7 @@ _ACTIONS = {
 
 async def replayed(tx: Reads, draft: Draft, request: IdempotentRequest | None) -> WriteReceipt | None:
     """Return the receipt of the same request answered before. Raises IdempotencyConflict for another one."""
+    # Inside the transaction: two deliveries of one request at the same time cannot both find nothing.
     known = await tx.find_request(draft.scope.tenant, request.key) if request else None
     if request is None or known is None:
         return None
@@ -60,6 +61,7 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Idempote
     """Write the decision. Closed memories first: an active fingerprint is unique in its scope."""
     by = decision.memory.memory_id
     for memory in decision.replaced:
+        # Still active: only its links to other memories have changed.
         action = _ACTIONS[memory.status] if memory.status is not Status.ACTIVE else "linked"
         await unit.apply(_mutation(draft, memory, action, by=by))
     # Before the new memory, which names them.
@@ -156,6 +158,7 @@ def encode_receipt(receipt: WriteReceipt) -> str:
     """Return the receipt as JSON, without its steps and without the parts that are valid only at the moment of the
     write.
     """
+    # Empty fields are left out, so receipts written before a field existed are read like new ones.
     fields = {name: getattr(receipt, name) for name in (*_PLAIN, *_LISTS)}
     return json.dumps({"outcome": receipt.outcome, **{name: value for name, value in fields.items() if value}})
 
@@ -187,7 +190,7 @@ class GateRefusal(Exception):
 
 
 async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: CommitResult | None) -> CommitResult | None:
-    """Return `settled` if the gate has no objection; a duplicate adds nothing and passes. Raises Refused."""
+    """Return `settled` if the gate has no objection; a duplicate adds nothing and passes. Raises GateRefusal."""
     if gate is None or settled is None or settled.decision == "replayed" or settled.receipt.outcome in _ADDS_NOTHING:
         return settled
     receipt, make_room = settled.receipt, getattr(gate, "make_room", None)
@@ -209,6 +212,7 @@ def readied(draft: Draft, vault: TokenVault) -> Draft:
 
     prefix = vault_prefix(draft.secret, draft.subject)
     vaulted = {vault_name(prefix, marker): value for marker, value in draft.tokens.items()}
+    # Makes the key of the subject if there is none yet: a transaction must not wait for a file.
     vault.keyring.seal(draft.subject, b"", b"")
     return draft.decided(draft.decision, tokens={}, vaulted=vaulted, vault=vault)
 

@@ -64,6 +64,7 @@ def _compared(
     """Decide which memories the draft contradicts or replaces, with a note for the receipt. Statements that words show
     to be opposites are never merged; one whose frame shows another subject is stored separately.
     """
+    # Opposites first: by their vectors they look like near-duplicates (all-MiniLM-L6-v2: a third above 0.92).
     opposed = contradicted(draft, near)
     # Another person's statement is never replaced; the contradiction goes to review.
     foreign = [(memory, how) for memory, how in opposed if not own(memory, draft)]
@@ -108,6 +109,7 @@ async def _by_rules(tx: Reads, draft: Draft, peers: Sequence[Memory], memory_id:
     decision = by_key(draft, peers, memory_id)
     if decision is not None and decision.reason == ALREADY_SUPERSEDED:
         again = await _in_lineage(tx, draft, peers)
+        # An old value heard again must not reopen it: the memory that replaced it is refreshed.
         return refresh(again, draft, reason=ALREADY_SUPERSEDED) if again else decision
     return decision
 
@@ -141,6 +143,7 @@ async def _lineage(tx: Reads, draft: Draft, memory: Memory) -> list[Memory]:
     """
     found: list[Memory] = []
     waiting = list(memory.supersedes)
+    # Breadth first: a duplicate is most likely among the nearest originals.
     while waiting and len(found) < MAX_LINEAGE:
         older = await tx.get(waiting.pop(0), scopes=[draft.scope])
         if older is not None:

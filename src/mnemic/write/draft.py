@@ -38,7 +38,7 @@ ORDER_STEMS = (
     "wachtwoord", "<|", "inst]", "sys>", "vergiss", "vergess", "missacht", "oubli", "olvid", "dimentic",
     "esque", "negeer", "vergeet",
 )  # fmt: skip
-"""Parts of words, of which every order to set instructions aside has one: most texts need no more."""
+"""Pre-filter: every instruction-override phrase contains one of these stems."""
 MAX_CONTENT_BYTES = 32 * 1024
 
 
@@ -214,6 +214,7 @@ class StepTimer:
     last: float = 0.0
 
     def __post_init__(self) -> None:
+        # 0.0 means "from now"; a fork passes the reading of its parent.
         self.last = self.last or self.clock.monotonic()
 
     def note(self, name: str, decision: str) -> None:

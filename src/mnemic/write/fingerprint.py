@@ -51,6 +51,7 @@ def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
         parts += [_moment(candidate.occurred_at), candidate.data, candidate.source.ref]
     elif candidate.kind is Kind.STRUCTURED:
         parts.append(candidate.data)
+    # Appended only if set, so that hashes stored before these fields existed stay valid.
     if candidate.key is None and (candidate.valid_from or candidate.valid_to):
         parts += ["valid", _moment(candidate.valid_from), _moment(candidate.valid_to)]
     return keyed_hash(secret, "fingerprint", parts)
@@ -58,8 +59,10 @@ def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
 
 def normal_form(text: str) -> str:
     """`text` as it is compared: NFKC, case folded, white space collapsed, final punctuation dropped."""
+    # Twice: folding case can leave a text that is no longer normalised (Unicode 15, section 3.13, D146).
     folded = nfkc(nfkc(text).casefold())
     collapsed = _SPACE.sub(" ", folded).strip()
+    # A text that is nothing but punctuation keeps it; otherwise all such texts would be equal.
     return collapsed.rstrip(_ENDING) or collapsed
 
 
@@ -72,6 +75,7 @@ def request_digest(draft: Draft) -> str:
     parts += [candidate.ttl and candidate.ttl.total_seconds(), candidate.confidence]
     parts += [_moment(moment) for moment in (candidate.occurred_at, candidate.valid_from, candidate.valid_to)]
     parts += [source.origin, source.ref, source.session, source.speaker, source.quote, source.span]
+    # Only if set: digests of requests stored before the field existed stay valid.
     parts += [candidate.replaces] if candidate.replaces else []
     return keyed_hash(draft.secret, "request", parts)
 
@@ -91,17 +95,20 @@ def item_key(idempotency_key: str | None, candidate: Candidate) -> str | None:
     """Return the idempotency key of one candidate of a batch, made from the batch's key and the candidate's content."""
     if idempotency_key is None:
         return None
+    # The unit separator keeps the parts separate: it occurs in no level, kind or valid key.
     said = "\x1f".join((candidate.level, candidate.kind, candidate.key or "", candidate.content))
     return f"{idempotency_key}:{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def request_owner(name: str) -> str:
     """Return the owner of the idempotency key that is stored under this name."""
+    # From the right: user names may contain colons, the hash does not.
     return name.rpartition(":")[0]
 
 
 def keyed_hash(secret: bytes, purpose: str, parts: list[Any]) -> str:
     """Return the HMAC-SHA-256 over JSON, which keeps neighbouring parts separate whatever they contain."""
+    # `purpose` first: hashes for different uses never coincide, whatever the parts.
     text = json.dumps([purpose, *parts], sort_keys=True, separators=(",", ":"), default=_thaw)
     return hmac.digest(secret, text.encode(), "sha256").hex()
 

@@ -118,6 +118,7 @@ class Limiter:
         """Return the limits for the actor as of now."""
         since = self.clock.now() - MINUTE
         usages: dict[Per, dict[Kind, Usage]] = {}
+        # At most two readings, of the user and of the tenant, whatever the number of quotas.
         for per in {quota.per for quota in limits.quotas}:
             scope = actor.scope(Level.USER) if per == "user" else None
             usages[per] = dict(await self.store.usage(actor.tenant, since=since, scope=scope))
@@ -131,6 +132,7 @@ class Limiter:
         if any(quota.per == "user" for quota in limits.quotas):
             since = self.clock.now() - MINUTE
             usages = await self.store.usage(actor.tenant, since=since, scope=actor.scope(Level.USER))
+            # Candidates for eviction are chosen before the transaction and checked again inside it (`make_room`).
             room = await self._room(actor, limits, usages)
         return PreCommitCheck(self.clock, limits, await self.token(actor), actor, room)
 

@@ -238,6 +238,7 @@ class MemoryWritePipeline:
 
     async def secret(self, tenant: str) -> bytes:
         """Return the tenant's secret, which never changes; those of the tenants used last are cached."""
+        # Popped and inserted again: the order of a dict is then the order of use, and the first entry the oldest.
         known = self._secrets.pop(tenant, None)
         self._secrets[tenant] = secret = await self._store.secret(tenant) if known is None else known
         if len(self._secrets) > MAX_SECRETS:
@@ -264,12 +265,14 @@ class MemoryWritePipeline:
         secret, now = await self.secret(actor.tenant), self._clock.now()
         given: dict[str, Any] = {"rules": self.rules, "secret": secret, "now": now, "home": home}
         draft = Draft(candidate=candidate, actor=actor, policy=policy, **given)
+        # Each step sees what the one before has cleaned: a hash of text that was not redacted would reveal it.
         for name, step in self._prepare:
             draft = step(draft)
             timer.note(name, draft.decision)
             if draft.blocked is not None:
                 return draft
         if draft.tokens and self._vault is not None:
+            # Reads a key file, which would block the event loop.
             return await asyncio.to_thread(readied, draft, self._vault)
         return draft
 
@@ -314,6 +317,7 @@ class MemoryWritePipeline:
 
     async def _follow(self, job: Job) -> None:
         """Switch to the embedder that the store has migrated to, if a draft's vector is from an older space."""
+        # Equal spaces: this process has embedded with what it was configured for, so the store has moved on.
         if job.draft.space == self._embedder.space:
             if self.successor is None:
                 raise SpaceMismatch(hint="the store has changed to another embedder; restart with that one")
@@ -322,6 +326,7 @@ class MemoryWritePipeline:
 
     async def _with_rest_vectors(self, draft: Draft, texts: Sequence[str], deadline: Deadline | None) -> Draft:
         made: Sequence[Vector] = ()
+        # An empty mapping still ends the loop: a part without a vector then takes the vector of the whole.
         with suppress(EmbedderFailed):
             made = await self._embedder.embed(texts, deadline=deadline)
         return replace(draft, rest_vectors=dict(zip(texts, rounded(made), strict=False)))
@@ -329,9 +334,11 @@ class MemoryWritePipeline:
     async def _settle(self, job: Job, deadline: Deadline | None) -> tuple[CommitResult | None, StepTimer]:
         _check(deadline)
         now = job.draft.now
+        # Chosen before the transaction, so that a run from the start reuses them; a merge needs the second one.
         memory_ids = new_id(now), new_id(now)
 
         async def work(unit: Unit) -> tuple[CommitResult | None, StepTimer]:
+            # The transaction may run again: each try notes its steps on a copy.
             timer = job.timer.fork()
             settled = await decide_and_commit(unit, job.draft, job.request, timer, memory_ids)
             return await passed(job.gate, unit, job.draft, settled), timer

@@ -42,6 +42,7 @@ class Publisher:
         """
         if not changes:
             return ()
+        # Counted in this process only: an estimate that saves a read of the outbox per write.
         self._unseen += len(changes)
         if self._unseen >= _LOOK_AFTER:
             from mnemic.write.outbox_maintenance import maintain_outbox
@@ -52,6 +53,7 @@ class Publisher:
 
     async def catch_up(self, known: Sequence[Change] = (), *, deadline: Deadline | None = None) -> tuple[str, ...]:
         """Deliver the contents of the outbox in the same way, up to one batch for each projection."""
+        # Side by side: a projection that waits for its timeout delays no other.
         caught = await asyncio.gather(*(feed.catch_up(known, deadline=deadline) for feed in self.feeds))
         return tuple(
             sorted({one.failed or feed.name for feed, one in zip(self.feeds, caught, strict=True) if one.behind})

@@ -66,6 +66,7 @@ def redact(draft: Draft, redactor: Redactor) -> Draft:
     candidate = pass_.candidate(draft.candidate)
     if pass_.blocked:
         return draft.decided("blocked", blocked=f"{PII_BLOCKED}:{pass_.blocked[0]}")
+    # Markers can be longer than what they replace.
     within_limits(candidate.content)
     within_limits(candidate.context, "context")
     found = pass_.replaced
@@ -87,7 +88,7 @@ def redact_value(value: JsonValue, redactor: Redactor, secret: bytes) -> JsonVal
 
 @dataclass(slots=True)
 class _Pass:
-    """Return one candidate's texts redacted, and collect the findings."""
+    """Redaction of one candidate's texts, and the findings it collected."""
 
     redactor: Redactor
     secret: bytes
@@ -99,6 +100,7 @@ class _Pass:
         done = self.redactor.redact(text, self.secret) if text else Redaction(text=text)
         self.replaced += done.replaced
         self.blocked += done.blocked
+        # The first find of a marker stays: later ones have the same value.
         self.tokens |= {name: value for name, value in done.tokens.items() if name not in self.tokens}
         return done.text
 
@@ -109,6 +111,7 @@ class _Pass:
             return {self.text(key): self.value(item) for key, item in value.items()}
         if isinstance(value, Sequence):
             return [self.value(item) for item in value]
+        # From nine digits: shorter ones are amounts and years, longer ones may be card or account numbers.
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**8:
             shown = self.text(str(value))
             return value if shown == str(value) else shown
@@ -122,6 +125,7 @@ class _Pass:
         return replace(
             candidate,
             content=self.text(candidate.content),
+            # A marker in a key may not be in canonical form.
             key=key if key == candidate.key else canonical_key(key),
             category=None if candidate.category is None else self.text(candidate.category),
             context=self.text(candidate.context),

@@ -125,7 +125,7 @@ class Revision:
         if key is None or draft.policy.rule(key).on_change == "accumulate":
             return
         if any(one.memory_id != self.memory_id for one in await tx.find_key(draft.scope, key)):
-            raise InvalidInput("key:taken", hint="another memory stands under this key: correct or forget that one")
+            raise InvalidInput("key:taken", hint="another memory already has this key: correct or forget that one")
 
 
 def _may_ask(draft: Draft) -> bool:

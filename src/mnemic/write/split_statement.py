@@ -26,7 +26,7 @@ NEAR_ENOUGH = 0.5
 
 
 async def with_rests(tx: Reads, draft: Draft, decision: Decision) -> Decision:
-    """Return the decision with the remaining parts of the statements that it closes. Raises RestsUnembedded if their
+    """Return the decision with the remaining parts of the statements that it closes. Raises VectorsMissing if their
     vectors have not been requested; a part without one then takes the vector of the whole.
     """
     if decision.outcome is not Outcome.SUPERSEDED or decision.memory.content != draft.candidate.content:

@@ -53,6 +53,7 @@ async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline 
     said = [draft.candidate for draft in drafts]
     texts = [one.content if one.key is None else index_text(one.content, key=one.key) for one in said]
     vectors = await embedder.embed(texts, deadline=deadline)
+    # Four bytes per value: an embedder that answers with another dimension must not fill the store.
     size = 4 * embedder.space.dimension
     if len(vectors) != len(texts) or any(len(vector) != size for vector in vectors):
         raise EmbedderFailed("dimension")
@@ -69,6 +70,7 @@ def rounded(vectors: Sequence[Vector]) -> list[Vector]:
     import numpy as np
 
     values = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
+    # Error diffusion: sums are rounded, so what one value loses the next one gains.
     steps = np.rint(np.cumsum(np.abs(values) * VECTOR_STEPS, axis=1, dtype=np.float64))
     steps[:, 1:] -= steps[:, :-1].copy()
     # The methods of numpy that are written in Python (diff, where) took most of the time that one vector needs.

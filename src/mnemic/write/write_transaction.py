@@ -64,9 +64,10 @@ async def decide_and_commit(
 
 
 async def _decided(tx: Reads, draft: Draft, memory_ids: tuple[str, str], timer: StepTimer) -> Decision:
-    """Return a new memory where nothing is known that the draft has to do with."""
+    """Return the decision: a new memory if no stored memory is related to the draft, else that of the comparison."""
     # The usual case, without loading the modules that compare statements.
     plain = draft.review_reason is None and not draft.spec.append_only and not draft.candidate.replaces
+    # Keys first: looking one up costs far less than comparing vectors.
     alone = plain and (draft.candidate.key is None or not await peers_of(tx, draft))
     found = await nearest(tx, draft) if alone else None
     if found is not None and not found:
@@ -93,6 +94,7 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
         return []
     limit = wanted = draft.rules.neighbours
     short = draft.candidate.key is None and len(draft.candidate.content.split()) <= MOST_CORRECTING
+    # "Sorry, I meant Zeiss" shares no word with what it corrects, so no cosine may exclude it.
     at_least = LEAST if short and is_bare_correction(draft.candidate.content) else draft.rules.compared_from
     while True:
         if draft.space is not None and draft.space.scale:
@@ -101,6 +103,7 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
             found = await nearest_scaled(tx, draft, draft.vector, draft.space, limit)
         else:
             found = await tx.nearest(draft.scope, draft.vector, limit=limit, at_least=at_least)
+        # Kind and expiry are filtered here: a store finds neighbours by vector alone.
         same = [pair for pair in found if pair[0].kind is draft.candidate.kind and live(pair[0], draft)]
         # Recorded messages are as near as what was captured from them: they must not take the places of memories.
         if len(same) >= wanted or len(found) < limit or limit >= wanted * MOST_WIDENED:

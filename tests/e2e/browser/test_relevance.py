@@ -76,7 +76,7 @@ async def test_hits_that_are_hardly_about_it_are_behind_a_summary(enter: Enter) 
     page = await enter("ana")
     await visit(page, f"search?q={UNKNOWN}")
     await expect(page.locator("article:visible")).to_have_count(3)
-    await page.get_by_text("hardly about it").click()
+    await page.get_by_text("less relevant").click()
     await expect(page.locator("article:visible")).to_have_count(len(await meters(page)))
 
 

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 @click.option(
     "--host-confirms",
     is_flag=True,
-    help="Delete what the user said without asking them: the client shows them each call.",
+    help="Delete the user's statements without asking; only if the client confirms every call.",
 )
 @click.option(
     "--print-config",
     "host",
     type=click.Choice(HOSTS),
-    help="Print what this program takes in its settings to start this server, and stop.",
+    help="Print this client's configuration and exit.",
 )
 @click.pass_obj
 def mcp_(given: Given, port: int | None, host_confirms: bool, host: str | None) -> int:

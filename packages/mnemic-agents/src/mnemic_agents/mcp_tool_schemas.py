@@ -44,7 +44,7 @@ Where = Annotated[
 MinScore = Annotated[
     float,
     Field(
-        description="The least relevance of a memory; what shapes every answer is returned all the same.",
+        description="The least relevance of a memory; pinned memories are returned regardless.",
         json_schema_extra={"minimum": 0, "maximum": 1},
     ),
 ]

@@ -161,7 +161,7 @@ def consent_(given: Given, action: str, keys: tuple[str, ...], erase_held: bool)
     rows = [[one["key"], _consent_text(one)] for one in decided]
     given.show({"consents": decided}, lambda: table(rows) if rows else "nothing decided yet")
     if any(one.get("hidden") for one in decided) and not given.as_json:
-        note("what is held under it is hidden; `mnemic consent revoke KEY --erase` erases it")
+        note("its memories are hidden; `mnemic consent revoke KEY --erase` erases it")
     return Exit.OK
 
 
@@ -177,7 +177,7 @@ def _consent_text(fields: Mapping[str, Any]) -> str:
 @click.option("--block", is_flag=True, help="Never store anything about them again.")
 @click.option("--receipt", "receipt_file", metavar="FILE", help="Write the receipt, which has no content, to FILE.")
 @click.option("--verify", "verify_file", metavar="FILE", help="Scan the store for the erased data of this receipt.")
-@click.option("--force", is_flag=True, help="Go on if nobody of this name is known.")
+@click.option("--force", is_flag=True, help="Continue even if the user is unknown.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
@@ -187,7 +187,7 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
       mnemic erase ana --receipt ana.json
       mnemic erase --verify ana.json
 
-    A receipt never replaces another: FILE must not be there yet.
+    FILE must not exist: receipts are never overwritten.
     """
     if options["verify_file"] is not None:
         return _verify(given, options["verify_file"])
@@ -232,7 +232,7 @@ def _verify(given: Given, file: str) -> int:
     holds = not any(traces.values())
     given.show(
         {"holds": holds, "traces": traces},
-        lambda: "nothing of it is there" if holds else traces_text(traces),
+        lambda: "no traces found" if holds else traces_text(traces),
     )
     return Exit.OK if holds else Exit.REFUSED
 
@@ -274,7 +274,7 @@ def audit_(given: Given, action: str, after: int | None, limit: int) -> int:
         "signatures_checked": report.signatures_checked,
         "unsigned_at": report.unsigned_at,
     }
-    chain = "the chain holds" if whole else f"broken at {report.broken_at}"
+    chain = "the chain is intact" if whole else f"broken at {report.broken_at}"
     given.show(fields, lambda: f"{report.lines} lines, {chain}, {_signed(report)}")
     return Exit.OK if whole and report.unsigned_at is None else Exit.REFUSED
 

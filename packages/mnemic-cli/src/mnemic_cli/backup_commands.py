@@ -50,7 +50,7 @@ def backup_(given: Given, folder: Path) -> int:
     "target",
     required=True,
     metavar="STORE",
-    help="The new memory file or database; it must not exist or be empty.",
+    help="The new memory file or database; it must be empty or not exist yet.",
 )
 @click.option(
     "--erasures", metavar="STORE", help="Erase the users again that were erased in this store since the backup."
@@ -84,14 +84,18 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
         names = ", ".join(file.name for file in restored.set_aside)
         note(f"the log of an earlier file of that name was set aside as {names}")
     if erasures is None and not receipts and not given.as_json:
-        note("whoever was erased after this backup is back: --erasures OLD_FILE or --receipt FILE erases them again")
+        note("users erased after this backup are restored: --erasures OLD_FILE or --receipt FILE erases them again")
     return Exit.OK
 
 
 @click.command("move", cls=Command)
 @click.option("--to", "target", required=True, metavar="STORE", help="An empty memory file or database.")
 @click.option(
-    "--tenant-too", "tenants", multiple=True, metavar="NAME", help="A further tenant, if the database cannot list it."
+    "--tenant-too",
+    "tenants",
+    multiple=True,
+    metavar="NAME",
+    help="Additional tenant to move, if the source cannot list tenants.",
 )
 @click.pass_obj
 def move_(given: Given, /, target: str, tenants: tuple[str, ...]) -> int:

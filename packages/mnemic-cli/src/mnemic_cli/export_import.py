@@ -115,7 +115,7 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
     if path.is_dir():
         raise InvalidInput("file:directory", hint="a folder was given, not a file")
     if path.exists() and not force:
-        raise InvalidInput("file:exists", hint="there is such a file already; --force replaces it")
+        raise InvalidInput("file:exists", hint="the file already exists; --force replaces it")
     try:
         with part_of(path) as part:
             with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
@@ -138,7 +138,7 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
     help=f"One of {', '.join(formats())}; auto detects it from the content.",
 )
 @click.option("--conversation", metavar="ID", help="Only this conversation of a file with several.")
-@click.option("--me", metavar="NAME", help="The speaker who is the user, in a chat that does not say so.")
+@click.option("--me", metavar="NAME", help="The user's name in a chat that does not identify them.")
 @click.option("--no-extract", is_flag=True, help="Store the messages only; extract no facts from them.")
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be used.")
 @click.option("--own", is_flag=True, help="An archive of your own: keep its origin, trust and author.")
@@ -226,7 +226,7 @@ def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | No
         progress.end()
         if summary != Summary():
             given.show(summary.as_dict(), lambda: summary_text(summary))
-            note("what is counted above stays; the same command goes on from there")
+            note("the items above are stored; rerun to continue")
         raise
     progress.end()
     given.show(summary.as_dict(), lambda: summary_text(summary))

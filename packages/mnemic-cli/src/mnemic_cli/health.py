@@ -210,7 +210,7 @@ def _contents(found: Inspection) -> Iterator[Finding]:
         name="audit",
         ok=broken is None,
         detail=f"{found.audit_lines} lines, "
-        + ("the chain holds" if broken is None else f"broken at line {broken[1]} of tenant {broken[0]}"),
+        + ("the chain is intact" if broken is None else f"broken at line {broken[1]} of tenant {broken[0]}"),
         facts={"lines": found.audit_lines},
     )
     yield _outbox(found)
@@ -330,7 +330,7 @@ def _store_of(served: _Served) -> Iterator[Finding]:
     text = f"{missing} have none" if missing else f"every one of the newest {served.health.looked_at} active has one"
     yield Finding(name="vectors", ok=not missing, detail=text, facts={"without_vector": missing})
     lines, broken, _ = served.audit
-    text = f"{lines} lines, " + ("the chain holds" if broken is None else f"broken at line {broken}")
+    text = f"{lines} lines, " + ("the chain is intact" if broken is None else f"broken at line {broken}")
     yield Finding(name="audit", ok=broken is None, detail=text, facts={"lines": lines})
     text = ", ".join(f"{name} lacks {count}" for name, count in served.behind.items()) or "there is no copy"
     yield Finding(name="outbox", ok=None, detail=text, facts={"behind": served.behind})

@@ -90,20 +90,20 @@ def common_options(*, environment: bool) -> list[click.Parameter]:
         return click.Option(names, expose_value=False, callback=_keep, envvar=variable, **settings)
 
     return [
-        option("--store", metavar="PATH", help="The memory file; mnemic.db where none is named."),
-        option("--user", metavar="ID", help="Whose memories; your login name where none is named."),
-        option("--tenant", metavar="ID", help="The tenant they belong to."),
-        option("--agent", metavar="ID", help="The agent that asks."),
-        option("--session", metavar="ID", help="The session it happens in."),
-        option("--workspace", metavar="ID", help="The workspace, where that level is granted."),
-        option("--policy", metavar="FILE", help="What may be remembered: a TOML or JSON file."),
+        option("--store", metavar="PATH", help="The memory file. [default: mnemic.db]"),
+        option("--user", metavar="ID", help="User whose memories are used. [default: your login name]"),
+        option("--tenant", metavar="ID", help="Tenant ID."),
+        option("--agent", metavar="ID", help="Agent ID."),
+        option("--session", metavar="ID", help="Session ID."),
+        option("--workspace", metavar="ID", help="Workspace ID, if that level is granted."),
+        option("--policy", metavar="FILE", help="Policy file, in TOML or JSON: what may be remembered."),
         click.Option(
             ["--env-file"],
             metavar="FILE",
             expose_value=False,
             is_eager=True,
             callback=_read_environment,
-            help="A file of further variables, NAME=value a line; none is read unasked.",
+            help="Environment file, one NAME=value per line; none is read by default.",
         ),
         option("--json", "as_json", is_flag=True, default=None, help="Print JSON instead of text."),
         option("--debug", is_flag=True, default=None, help="Show where an error came from."),

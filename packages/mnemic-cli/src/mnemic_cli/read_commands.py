@@ -60,9 +60,9 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
     if others and not given.as_json:
         note(others)
     if result.abstains and not given.as_json:
-        note("probably nothing about this is known; these are only the nearest")
+        note("no memory seems relevant; showing the nearest")
     if left_out and not given.as_json:
-        note(f"{left_out} more {'is' if left_out == 1 else 'are'} hardly about it; --json shows all")
+        note(f"{left_out} less relevant {'hit' if left_out == 1 else 'hits'} hidden; --json shows all")
     for name, reason in result.errors.items():
         complain(f"degraded:{name}", f"that list failed ({reason}); what it would have found may be missing")
 

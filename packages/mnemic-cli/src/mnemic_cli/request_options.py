@@ -27,7 +27,7 @@ FLAGS = {
 }
 """Options that are not called as their field, or have a letter too."""
 WORDS = {"kinds": KIND, "levels": LEVEL, "before": click.STRING}
-HELP = {"asked_at": "The time by which words such as 'last week' are read; now where it is not given."}
+HELP = {"asked_at": "Reference time for phrases such as 'last week'. [default: now]"}
 """Help that differs at a terminal."""
 
 

@@ -136,7 +136,7 @@ class Given:
         put = await Policies(engine.store, engine.clock).current(tenant)
         in_force = None if put is None or put.policy is None else put.version
         if in_force and self.policy is not None:
-            note(f"version {in_force} of a policy is in force for {tenant}: --policy counts for nothing here")
+            note(f"version {in_force} of a policy is in force for {tenant}: --policy is ignored")
         if in_force is None and (known is None or known.quotas is None):
             return engine
         # What reads a policy takes longer to load than most commands take.

@@ -89,7 +89,7 @@ def require_new_file(file: str) -> None:
     asked before what cannot be undone.
     """
     if Path(file).exists():
-        raise InvalidInput("file:exists", hint="there is such a file already; name another one")
+        raise InvalidInput("file:exists", hint="the file already exists; name another one")
     if not Path(file).absolute().parent.is_dir():
         raise InvalidInput("file:missing", hint="there is no such folder")
 

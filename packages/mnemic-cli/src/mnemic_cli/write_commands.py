@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 @options_of(
     requests.NewMemory,
     kind={"type": KIND, "default": "long_term", "show_default": True, "help": "The kind of memory."},
-    key={"help": "What it is a value of: home_city, seat, diet. Then CONTENT is the value."},
+    key={"help": "Key to store CONTENT under, such as home_city, seat or diet."},
     level={"type": LEVEL, "default": "user", "show_default": True, "help": "Whose memory it is."},
-    ttl={"metavar": "TIME", "help": "How long it is kept: 12h, 30d, 2w, 10y or never; the policy may say less."},
+    ttl={"metavar": "TIME", "help": "Lifetime: 12h, 30d, 2w, 10y or never; the policy may shorten it."},
     idempotency_key={"help": "A second call with the same key changes nothing."},
 )
 @click.option("--ttl-days", type=float, hidden=True, help="The same in days.")
@@ -82,7 +82,7 @@ def _ttl(wish: str | None, days: float | None) -> timedelta | None:
 
 @click.command("capture", cls=Command)
 @click.argument("message")
-@click.option("--sent-at", type=MOMENT, help="When it was said; now where not given.")
+@click.option("--sent-at", type=MOMENT, help="Time of the message. [default: now]")
 @click.option("--idempotency-key", help="A second call with the same key changes nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Carry out the changes that the message requests; do not ask.")
 @click.pass_obj

@@ -62,7 +62,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="Only the first N conversations or questions; of pairs of each class and source, of extraction of each half.",
 )
 @click.option("--vectors", metavar="FILE", type=_FILE, help="Keep embeddings here, for the next run.")
-@click.option("--ablate", is_flag=True, help="Also measure what each list and sign of the ranking buys.")
+@click.option("--ablate", is_flag=True, help="Also measure the contribution of each list and signal of the ranking.")
 @click.option("--model", is_flag=True, help="Extraction: let the configured language model read.")
 @click.option(
     "--oracle",
@@ -212,7 +212,9 @@ def _progress_line() -> tuple[Callable[[str, int, int], None], Callable[[], None
 
 @click.command("calibrate", cls=TenantCommand)
 @click.option("--data", metavar="FILE", type=_FILE, help="Labelled pairs: JSON lines of first, second, label.")
-@click.option("--error", type=click.FloatRange(0, 0.5), default=0.01, show_default=True, help="Merged wrongly at most.")
+@click.option(
+    "--error", type=click.FloatRange(0, 0.5), default=0.01, show_default=True, help="Maximum rate of wrong merges."
+)
 @click.option(
     "--flagged", type=click.FloatRange(0, 0.5), default=0.1, show_default=True, help="Flagged wrongly at most."
 )

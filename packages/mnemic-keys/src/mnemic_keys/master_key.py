@@ -82,7 +82,7 @@ class MasterKeys:
         try:
             make_file(path, made._text())
         except FileExistsError:
-            raise InvalidConfig("key_file", hint="there is a file of that name already") from None
+            raise InvalidConfig("key_file", hint="the file already exists") from None
         except OSError as error:
             raise InvalidConfig("key_file", hint=f"cannot be written ({error.strerror})") from error
         return made

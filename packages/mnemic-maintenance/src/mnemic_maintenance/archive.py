@@ -238,7 +238,7 @@ class Restorer:
         if present is not None and present.version >= newest.version:
             return receipt_of(Outcome.REFRESHED, present, "unchanged")
         if present is not None and present.updated_at != versions[present.version - 1].updated_at:
-            raise VersionConflict(hint="the memory has gone another way here")
+            raise VersionConflict(hint="the memory diverged in this store")
         if newest.status is Status.ACTIVE:
             twin = await tx.find_fingerprint(newest.scope, newest.fingerprint)
             if twin is not None and twin.memory_id != newest.memory_id:

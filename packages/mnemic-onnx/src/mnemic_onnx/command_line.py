@@ -22,7 +22,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--name", help="Name of the model; the folder's where none is given.")
 @click.option("--pooling", type=click.Choice(["mean", "cls", "last"]), help="How tokens become one vector.")
-@click.option("--query-prefix", help="What the model wants before a question ('query: ').")
+@click.option("--query-prefix", help="Prefix the model expects before a query ('query: ').")
 @click.option("--text-prefix", help="What it wants before a statement ('passage: ').")
 @click.option("--max-tokens", type=click.IntRange(8, 8192), default=512, show_default=True, help="Tokens of a text.")
 @click.option("--pairs", metavar="FILE", type=_FILE, help="Questions and answers, tab between them, in your language.")
@@ -31,7 +31,7 @@ def embedder_(
     given: Given, /, folder: Path, name: str | None, pooling: str | None, query_prefix: str | None,
     text_prefix: str | None, max_tokens: int, pairs: Path | None,
 ) -> None:  # fmt: skip
-    r"""Take a model of your own into use: FOLDER has model.onnx and tokenizer.json.
+    r"""Use your own ONNX model: FOLDER has model.onnx and tokenizer.json.
 
     \b
       mnemic embedder models/e5-small-v2 --query-prefix 'query: ' --text-prefix 'passage: '

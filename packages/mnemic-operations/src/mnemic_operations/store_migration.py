@@ -166,6 +166,7 @@ def _in_order(memories: Sequence[Sequence[Memory]]) -> list[Memory]:
 
 def _place(versions: Sequence[Memory], number: int) -> tuple[datetime, bool, str, Sequence[Memory], int]:
     one = versions[number]
+    # False sorts before True: at equal times later versions, which close a memory, precede new memories.
     return one.updated_at, one.version == 1, one.memory_id, versions, number
 
 

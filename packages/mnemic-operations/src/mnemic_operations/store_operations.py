@@ -33,7 +33,7 @@ def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
         return manifest
     path = store_file(location)
     if path is None:
-        raise NotSupported("backup", hint="what ends with the process is not copied")
+        raise NotSupported("backup", hint="an in-memory store cannot be backed up")
     return take(path, folder, clock.now())
 
 

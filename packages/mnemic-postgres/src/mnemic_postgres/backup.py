@@ -115,7 +115,7 @@ async def take(dsn: str, folder: Path, now: datetime) -> Manifest:
                 manifest = await owner.run(partial(_copied, file=opened, now=now))
             synced(file)
             if digest(file) != manifest.sha256:
-                raise StoreCorrupt("backup", hint="the copy reads otherwise than it was written")
+                raise StoreCorrupt("backup", hint="the copy does not read back as written")
             manifest.store_in(part)
     finally:
         owner.close()

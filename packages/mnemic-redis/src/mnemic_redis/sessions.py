@@ -12,9 +12,11 @@ from mnemic.types import ROLES, Message, Scope
 from mnemic_redis.connection import RedisLink, Script, checked, digest_of
 from mnemic_redis.messages import decode_message, encode_message
 
+# A user may say "yes" twice: the token distinguishes that from a second delivery of one message.
 _TOKEN_BYTES = 8
 _TOKEN_CHARS = 2 * _TOKEN_BYTES
 
+# Only the last 64 entries are searched: a redirected call arrives at once, and the list may be long.
 _APPEND = Script("""
 for _, stored in ipairs(redis.call('LRANGE', KEYS[1], -64, -1)) do
     if stored == ARGV[1] then return 0 end
@@ -26,6 +28,7 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[3])
 """)
 """Append, trim and expire in one step; done once, should a redirection in a cluster bring it twice."""
 
+# `string.sub(..., 17)` skips the random token of 16 hex digits that makes entries unique.
 _FOLD = Script("""
 local folded = #ARGV - 1
 local stored = redis.call('LRANGE', KEYS[1], 0, folded - 1)

@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
+# The first match wins: a subclass must precede its base (StoreFull before StoreFailed).
 _STATUS: tuple[tuple[type[MnemicError], HTTPStatus], ...] = (
     (errors.MemoryNotFound, HTTPStatus.NOT_FOUND),
     (errors.VersionConflict, HTTPStatus.CONFLICT),
@@ -77,7 +78,7 @@ def unauthenticated() -> Refusal:
 
 def user_required() -> Refusal:
     """Return the answer to an application's key where a person is needed."""
-    detail = "this key stands for an application: issue a token for a user with POST /v1/tokens"
+    detail = "this key represents an application: issue a token for a user with POST /v1/tokens"
     return Refusal(HTTPStatus.FORBIDDEN, USER_REQUIRED, detail=detail)
 
 

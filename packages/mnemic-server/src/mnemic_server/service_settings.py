@@ -79,7 +79,7 @@ class ServiceSettings(BaseSettings):
         description="Origins whose pages may call the service, separated by commas, such as https://app.example.com. "
         "Their calls need a credential; the console's session does not apply to them. Default: none.",
     )
-    scope: str = Field(default="openid", description="Scopes that a sign-in asks for.")
+    scope: str = Field(default="openid", description="Scopes requested at sign-in.")
     sign_out_at_provider: bool = Field(
         default=True, description="Signing out of the console also signs out at the provider, if it supports that."
     )
@@ -115,7 +115,7 @@ class ServiceSettings(BaseSettings):
     reading_timeout_seconds: float = Field(
         default=30.0,
         gt=0,
-        description="Longest time in which a caller reads nothing of its response, in seconds.",
+        description="Longest time for which a client may stall while reading a response, in seconds.",
     )
     keep_alive_seconds: int = Field(
         default=75,

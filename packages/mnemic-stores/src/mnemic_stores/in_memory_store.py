@@ -40,6 +40,7 @@ class Tables:
         limit: int | None = None,
         reverse: bool = False,
     ) -> list[Row]:
+        # Keys are tuples: a prefix sorts before every key that begins with it, so two bisections give the range.
         order, rows, width = self._order[table.name], self._rows[table.name], len(prefix)
         first = bisect_left(order, prefix) if after is None else bisect_right(order, (*prefix, after))
         if before is None:
@@ -111,6 +112,7 @@ class InProcessRows:
             return run_through(work, self.tables)
 
     async def tidy(self, *, whole: bool = False) -> int:
+        # Removed rows are gone at once; there is nothing to compact.
         return 0
 
 

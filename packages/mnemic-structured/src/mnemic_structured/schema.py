@@ -89,7 +89,7 @@ class Schema:
     def require(self, data: object) -> None:
         """Raise InvalidInput (`invalid_input:data:<path>:<keyword>`) for the first problem."""
         for problem in self.problems(data):
-            raise InvalidInput(f"data:{problem.path}:{problem.keyword}", hint="it does not keep its schema")
+            raise InvalidInput(f"data:{problem.path}:{problem.keyword}", hint="the data does not match the schema")
 
     def at(self, path: Sequence[str]) -> Mapping[str, Any] | None:
         """Return the schema of the property at `path`, or None where the schema names no such property."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Handlers(dict[type[requests.Request[Any]], Handler]):
-    """Return the handlers by request. All but adding are loaded with the first request that needs them."""
+    """Handlers by request class. All but those of adding are loaded with the first request that needs them."""
 
     def __init__(
         self,
@@ -35,6 +35,7 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         self[requests.AddMany] = AddManyHandler(pipeline, limiter)
         self._parts = pipeline, limiter
         self._stores, self._redaction, self._forgotten = (sessions, vault), redaction, forgotten
+        # Taken from the end: corrections are part of the core, maintenance may not be installed.
         self._further = [self._maintenance, self._corrections]
 
     def __missing__(self, request: type[requests.Request[Any]]) -> Handler:

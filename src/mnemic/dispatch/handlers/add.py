@@ -15,7 +15,7 @@ __all__ = ["AddHandler", "AddManyHandler", "from_channel"]
 
 
 def from_channel(candidate: Candidate, actor: Actor) -> Candidate:
-    """Return the candidate with the origin that the actor's channel gives at most; a caller may name a lower one."""
+    """Return the candidate, its origin capped by the actor's channel; a caller may name a lower one."""
     if not isinstance(candidate, Candidate):
         raise InvalidInput("candidate")
     origin = lowered(actor.channel, candidate.source.origin)
@@ -46,6 +46,7 @@ class AddHandler:
             policy=call.rules.policy,
             idempotency_key=call.request.idempotency_key,
             deadline=call.deadline,
+            # The limits were checked already; the gate repeats it inside the transaction, where no write comes between.
             gate=await self.limiter.gate(call.actor, call.rules.limits),
         )
         return replace(receipt, warnings=one.warnings) if one.warnings else receipt
@@ -62,6 +63,7 @@ class AddManyHandler:
         """Return the candidates. Raises BudgetSpent (`max_capture_items`) for more than a turn may find."""
         request = call.request
         if request.captured and len(request.candidates) > call.rules.budget.max_capture_items:
+            # Before any check: the budget exists to bound the work of a turn.
             raise BudgetSpent("max_capture_items")
         if request.idempotency_keys is not None and len(request.idempotency_keys) != len(request.candidates):
             raise InvalidInput("idempotency_keys", hint="one per candidate")
@@ -75,6 +77,7 @@ class AddManyHandler:
         from mnemic.dispatch.handlers.messages import as_consented
         from mnemic.dispatch.handlers.quota_batches import write_in_portions
 
+        # Messages have no key, so their consent is checked by the keys that the rules read in them.
         passed = await as_consented(passed, call, self.limiter)
         keys = call.request.idempotency_keys or [None] * len(passed)
         allowed = {place: one for place, one in enumerate(passed) if one.reason is None}

@@ -191,6 +191,7 @@ def of_user(where: Mapping[str, Any], user_id: str | None) -> dict[str, Any]:
         elif name != "user_id":
             found[name] = value
         elif not meets(fields, {name: value}):
+            # The empty filter meets every memory, so its negation meets none.
             return {"$not": {}}
     return found
 

@@ -56,12 +56,12 @@ def serve_(given: Given, /, host: str | None, port: int | None, workers: int | N
 @click.argument("key_id", required=False)
 @click.option("--role", "roles", multiple=True, type=click.Choice(ROLES), help="create: may be repeated.")
 @click.option("--for-user", metavar="USER", help="create: the user it represents; without it, an application.")
-@click.option("--label", default="", help="create: a note for people.")
+@click.option("--label", default="", help="create: label.")
 @click.option(
-    "--hours", type=click.IntRange(0), default=8760, show_default=True, help="create: how long it works; 0: for ever."
+    "--hours", type=click.IntRange(0), default=8760, show_default=True, help="create: validity in hours, 0: no expiry."
 )
 @click.option(
-    "--grace", type=click.IntRange(0), default=3600, show_default=True, help="rotate: seconds for the old one."
+    "--grace", type=click.IntRange(0), default=3600, show_default=True, help="rotate: seconds the old key stays valid."
 )
 @click.pass_obj
 def apikeys_(given: Given, /, action: str, key_id: str | None, **options: Any) -> int:
@@ -86,7 +86,7 @@ def apikeys_(given: Given, /, action: str, key_id: str | None, **options: Any) -
     if "api_key" in shown:
         note("keep it now: it cannot be shown again")
     if action == "create" and options["for_user"] is None:
-        note("it stands for an application, not for a person; the key of a person is made with --for-user")
+        note("it represents an application, not a person; --for-user creates the key of a person")
     return Exit.OK
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("name", required=False, metavar="[URL|WEBHOOK_ID]")
 @click.option("--action", "actions", multiple=True, help="create: send only these changes; may be repeated.")
 @click.option("--with-content", is_flag=True, help="create: send the memory itself, not only its identifier.")
-@click.option("--label", default="", help="create: a note for people.")
+@click.option("--label", default="", help="create: label.")
 @click.option(
     "--grace", type=click.IntRange(0), default=86_400, show_default=True, help="rotate: seconds for the old secret."
 )

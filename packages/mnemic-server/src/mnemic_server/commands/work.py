@@ -25,7 +25,9 @@ _LOOK_SECONDS = 60
 
 
 @click.command("work", cls=TenantCommand)
-@click.option("--every", type=click.IntRange(1), default=3600, show_default=True, help="Seconds between two upkeeps.")
+@click.option(
+    "--every", type=click.IntRange(1), default=3600, show_default=True, help="Seconds between maintenance runs."
+)
 @click.option("--consolidate", type=click.Choice(["rules", "model"]), help="Consolidate memories, as maintain does.")
 @click.option("--once", is_flag=True, help="Run once and exit.")
 @click.option("--part", metavar="N/M", help="Process only the n-th of m parts of the tenants.")
@@ -109,7 +111,7 @@ class _Rounds:
         except StoreFailed as failure:
             if not self.rest:
                 raise
-            note(f"upkeep was cut short: {failure.reason}; the other tenants are looked after the next time")
+            note(f"maintenance interrupted: {failure.reason}; remaining tenants follow in the next run")
 
     async def _list(self) -> None:
         """Make the tenant of the settings known, and bring tenants into their slots that an earlier version has made

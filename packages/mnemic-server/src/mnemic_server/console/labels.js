@@ -11,7 +11,7 @@ const REASONS = {
   home_tenant_required: "Only an admin of the service's own tenant can do this.",
   sign_in_failed: "The sign-in failed. Please try again.",
   provider_unavailable: "The sign-in provider does not answer. Try again in a moment.",
-  user_required: "This key stands for an application, not for a person: there is no memory of its own to show.",
+  user_required: "This key represents an application, not a person: it has no memory to show.",
   request_timeout: "The request took too long to arrive.",
   too_many_failures: "Too many wrong credentials came from your address. Wait a little.",
   too_many_streams: "Too many windows listen for changes with this key.",

@@ -66,6 +66,7 @@ async def traces(
         *await earlier_of(rows, (tenant,)),
     ]
     receipts = [texts_of(load(row[3])) for row in await rows.scan(REQUEST, (tenant,))]
+    # The outbox is ordered by sequence across tenants, so that its consumer reads one range.
     outbox = [OutboxRow(*row) for row in await rows.scan(OUTBOX, ())]
     return {
         "memory": sum(row.memory_id in memory_ids or row.fingerprint in fingerprints for row in stored),

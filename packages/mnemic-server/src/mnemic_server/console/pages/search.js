@@ -8,7 +8,7 @@ import { counted, inWords, listWords, percent } from "../labels.js";
 
 const KINDS = [["", "every kind"], ["long_term", "long term"], ["persona", "persona"], ["episodic", "episodic"], ["entity", "entity"], ["structured", "structured"]];
 
-/** As in `mnemic.types.search`: a hit less relevant is hardly about the query, and a message below this part of it. */
+/** As in `mnemic.types.search`: a less relevant hit hardly concerns the query, and a message below this part of it. */
 const LEAST = 0.17, OF_A_MESSAGE = 0.3;
 /** Hits shown where none is likely to be about the query. */
 const NEAREST = 3;
@@ -67,9 +67,9 @@ function results({ hits, errors, query, abstains }) {
   return several(
     note,
     el("p", { class: "quiet" }, counted(shown.length, "hit")),
-    abstains && el("p", { class: "note" }, "Probably nothing about this is known: these are only the nearest memories."),
+    abstains && el("p", { class: "note" }, "No memory seems relevant; these are the nearest."),
     list(shown, query),
-    rest.length > 0 && el("details", { class: "rest" }, el("summary", {}, `${rest.length} more, hardly about it`), list(rest, query)),
+    rest.length > 0 && el("details", { class: "rest" }, el("summary", {}, `${rest.length} less relevant`), list(rest, query)),
   );
 }
 

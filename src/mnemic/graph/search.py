@@ -133,6 +133,7 @@ class _Walk:
     async def reached(self, starts: Sequence[dict[str, Any]]) -> Sequence[ReachedNode]:
         """Return the entities that the query names, and their neighbours, best first."""
         meant = {self.walks.same.chief(start["node"]): start for start in starts}
+        # Side by side: graph servers answer each in a round trip.
         others = await asyncio.gather(*map(self._others, meant))
         self.named = [
             ReachedNode(node=node, names=names, named=True) for node, names in zip(meant, others, strict=True)
@@ -168,6 +169,7 @@ class _Walk:
         """Return the people whom the user calls theirs in the query; none if there are many."""
         around = await self.walks.around(_ME, hops=1, limit=MOST_OF_MINE)
         meant = [one for one in around if one.path[0].relation in self.asked.mine and _leads_to(one)]
+        # With more than that ("my colleagues") the relation no longer singles anybody out.
         return [replace(self._step(None, one, _Worth.said), named=True) for one in meant if len(meant) <= MOST_STARTS]
 
     async def _beyond(self, begin: Sequence[ReachedNode], *, limit: int) -> list[tuple[ReachedNode, Neighbour]]:
@@ -177,6 +179,7 @@ class _Walk:
 
     def _meet(self, step: ReachedNode) -> None:
         known = self.near.get(step.way[-1])
+        # Not back along the relation it came by, and the better of two ways to the same statement.
         if step.way[-1] not in step.way[:-1] and (known is None or known.score < step.score):
             self.near[step.way[-1]] = step
 

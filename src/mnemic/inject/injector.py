@@ -95,6 +95,7 @@ class Injector:
     async def _inject(
         self, messages: Sequence[Any], carried: ReinsertedBlocks, state: Any, run: InjectionRun, errors: dict[str, str]
     ) -> Injection:
+        # One deadline for all steps: a slow trigger leaves less time for the search, not a later answer.
         deadline = Deadline.after(self.config.timeout, self._clock.monotonic)
         context = await guarded("messages", context_of, messages, state)
         if not await guarded("trigger", should_inject, self.config.trigger, context, deadline):
@@ -119,6 +120,7 @@ class Injector:
         if self._recall is not None:
             await guarded("recall_log", self._logged, run.run_id, rendered, digest, deadline)
         block = _placed(rendered, digest, folded.at, messages[folded.at], front=folded.front)
+        # Only after the log: a block that could not be logged is not shown either.
         run.placed.append(block)
         return replace(
             carried.injection(run, block),

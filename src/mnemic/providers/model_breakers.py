@@ -81,6 +81,7 @@ class BreakingEmbedder:
             _record(self._circuit, failure, unanswered=unanswered, had_time=had_time, opens=opens)
             raise
         self._circuit.answered()
+        # A counter, not a flag: callers compare it with the value they began with.
         self._answers += 1
         return vectors
 
@@ -91,10 +92,13 @@ class BreakingEmbedder:
         before = self._answers
         trial = asyncio.ensure_future(call)
         self._trials.add(trial)
+        # The set keeps a reference: asyncio itself has only a weak one to a running task.
         trial.add_done_callback(self._over)
+        # Not `wait_for`, which would cancel the trial: it continues, and its outcome opens or closes the circuit.
         pause = asyncio.ensure_future(self._clock.sleep(TRIAL_WAIT))
         try:
             await asyncio.wait({trial, pause}, return_when=asyncio.FIRST_COMPLETED)
+            # Somebody was answered meanwhile, so the embedder works and this caller waits on.
             if crowded and self._answers != before:
                 await asyncio.wait({trial})
         finally:

@@ -42,6 +42,7 @@ class Portal:
         which cannot wait for itself; `concurrent.futures.CancelledError` where the call was cancelled.
         """
         self._process.check()
+        # Waiting here would block the loop that has to produce the answer.
         if get_ident() == self._thread.ident:
             raise RuntimeError("a portal cannot be called from its own loop")
         answer: Future[T] = Future()
@@ -58,6 +59,7 @@ class Portal:
 
     def iterate(self, source: AsyncIterator[T]) -> Iterator[T]:
         """Yield the items of an asynchronous iterator, one at a time."""
+        # A new object as the end: the iterator may yield None, and StopIteration cannot cross a coroutine.
         end: Any = object()
 
         async def following() -> T:
@@ -92,12 +94,14 @@ class Portal:
         try:
             asyncio.run(self._until_stopped(ready))
         except BaseException as error:
+            # Before `ready` the maker of the portal waits and gets the error; after it nobody does.
             if ready.done():
                 raise
             ready.set_exception(error)
 
     async def _until_stopped(self, ready: Future[None]) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        # The group ends when all calls have: `close` therefore waits for those in progress.
         async with asyncio.TaskGroup() as self._calls:
             ready.set_result(None)
             await self._stop.wait()

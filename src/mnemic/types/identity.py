@@ -18,7 +18,7 @@ class _Stamps:
 
     def following(self, at: datetime) -> int:
         with self._lock:
-            # A clock that goes back only makes the counter run ahead, so identifiers never repeat or go back.
+            # Where the clock goes back the counter goes on, so identifiers never repeat and always increase.
             self._last = max(self._last + 1, int(at.timestamp() * 1000) << 12)
             return self._last
 

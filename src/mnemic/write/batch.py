@@ -17,6 +17,7 @@ from mnemic.write.commit import blocked_receipt
 from mnemic.write.write_job import Job
 from mnemic.write.write_transaction import is_known
 
+# As many texts as the embedder takes at a time; a larger batch would only delay progress and cancelling.
 BATCH = 32
 MOST_LEFT = 8
 """Maximum number of memories of one call that may continue without a vector; a larger batch is a job,
@@ -100,6 +101,7 @@ async def announce_vectors(store: RecordStore, jobs: Iterable[Job]) -> None:
         if draft.vector is not None and not draft.spec.append_only and draft.review_reason is None:
             asking.setdefault((draft.scope, draft.rules.compared_from), []).append(draft.vector)
     for (scope, at_least), vectors in asking.items():
+        # A single vector is compared as quickly when its candidate is settled.
         if len(vectors) > 1:
             with suppress(StoreFailed):  # harmless: missing vectors are read when the candidate is settled
                 await store.expect(scope, vectors, at_least=at_least)
@@ -120,6 +122,7 @@ class Batches:
         """Return one receipt for each, in order; `on_progress` receives the number of finished ones."""
         begun = (partial(self._prepared, given[first : first + BATCH]) for first in range(0, len(given), BATCH))
         receipts: list[WriteReceipt] = []
+        # `aclosing`: an error in `on_progress` must not leave a batch running in the background.
         async with aclosing(pipelined(begun, self._embedded, self._settled)) as settled:
             async for done in settled:
                 receipts += done
@@ -161,6 +164,7 @@ class Batches:
     async def _settled(self, batch: Batch) -> list[WriteReceipt]:
         await announce_vectors(self._store, batch.jobs.values())
         if self._grouped:
+            # At the same time, so that the store can put them into one commit; receipts keep the order of the jobs.
             done = await asyncio.gather(*map(self._finished, batch.jobs.values()))
         else:
             done = [await self._finished(job) for job in batch.jobs.values()]
@@ -199,6 +203,7 @@ async def pipelined(
         if settling is not None:
             yield await settling
     finally:
+        # A cancelled transaction either commits or rolls back; its end is awaited so that no write follows the return.
         await _ended(preparing, settling)
 
 

@@ -55,6 +55,7 @@ def _gained(known: Memory, draft: Draft) -> dict[str, Any]:
     if candidate.confidence > known.confidence:
         gained["confidence"] = candidate.confidence
     if draft.trust > known.trust:
+        # Together: trust is that of the channel, so it must never belong to another source than the one shown.
         gained |= {"trust": draft.trust, "source": candidate.source}
     end = _within(draft, known, draft.confirming(known.created_at) if _extends(known, draft) else known.expires_at)
     if end != known.expires_at:
@@ -69,6 +70,7 @@ def _extends(known: Memory, draft: Draft) -> bool:
     if known.expires_at is None or not draft.slides:
         return False
     end = draft.confirming(known.created_at)
+    # The rule of the kind has no end any more: the memory is kept from now on.
     if end is None:
         return True
     gained = end - known.expires_at
@@ -207,6 +209,7 @@ def _kept(draft: Draft, fuller: Memory, memory_id: str, kept_id: str) -> Decisio
         "valid_from",
         "valid_to",
     )
+    # A new memory rather than a version of the known one: an undo can then restore both originals.
     new = draft.memory(memory_id, **{name: getattr(fuller, name) for name in says})
     return _merged(draft, [fuller], new, supersedes=(fuller.memory_id, kept_id), kept=(original,))
 
@@ -242,6 +245,7 @@ def _merged(
     everything = [*old, draft.memory(new.memory_id)]
     starts = [memory.valid_from for memory in everything if memory.valid_from is not None]
     data: dict[str, Any] = {}
+    # Later data win: known memories first, then the draft.
     for memory in everything:
         data |= memory.data
     merged = draft.memory(
@@ -270,6 +274,7 @@ def closed(memory: Memory, now: datetime, ended_at: datetime) -> Memory:
 
 def superseded_fields(memory: Memory, ended_at: datetime) -> dict[str, Any]:
     """Return the changes in `memory` when another takes its place at `ended_at`."""
+    # Something that had ended already did not last until its replacement.
     ended_at = min(ended_at, memory.valid_to) if memory.valid_to is not None else ended_at
     return {"status": Status.SUPERSEDED, "valid_to": ended_at}
 
@@ -278,6 +283,7 @@ def _end(draft: Draft, old: Sequence[Memory]) -> datetime | None:
     """Return the latest expiry of the merged memories and, if the lifetime is sliding, of the draft, counted from the
     oldest memory and bounded by policy.
     """
+    # The oldest: merging a statement with itself again and again must not extend its longest lifetime.
     oldest = min(old, key=lambda memory: memory.created_at)
     again = [draft.confirming(oldest.created_at)] if draft.slides else []
     return _within(draft, oldest, _latest([*(memory.expires_at for memory in old), *again]))

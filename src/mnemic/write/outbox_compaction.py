@@ -25,6 +25,7 @@ async def _compact_projection(store: RecordStore, projection: str, others: set[s
     gone, marked = 0, set[str]()
     while page := await store.pending(projection=projection, limit=_PAGE):
         new = {entry.scope.tenant: entry.scope for entry in page if entry.scope.tenant not in marked}
+        # Only "rebuild" entries are left: they are what this projection now has to consume.
         if not new and all(entry.whole for entry in page):
             for other in others:  # for whom nothing was compacted
                 await store.acknowledge([entry.sequence for entry in page], projection=other)
@@ -32,6 +33,7 @@ async def _compact_projection(store: RecordStore, projection: str, others: set[s
         if new:
             await _mark(store, list(new.values()))
             marked |= new.keys()
+        # Older "rebuild" entries of a tenant that has just got a new one are acknowledged as well.
         old = [entry.sequence for entry in page if not entry.whole or entry.scope.tenant in new]
         await store.acknowledge(old, projection=projection)
         gone += len(old)

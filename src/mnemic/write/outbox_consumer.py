@@ -23,6 +23,7 @@ SECONDS = 2.0
 SHORTEST_REST, LONGEST_REST = 0.5, 60.0
 """Seconds for which a projection is left alone after a failure."""
 
+# Each look finds only changes made during the one before, so five are plenty unless something writes constantly.
 _LOOKS = 5
 
 _log = logging.getLogger("mnemic.write")
@@ -119,6 +120,7 @@ class OutboxConsumer:
             except MnemicError as error:
                 _log.warning("the outbox cannot be drained for %s: %s", self.name, error.reason)
                 return self._missed("outbox")
+            # A full window may be followed by more; one entry too many is cheaper than a count.
             behind = len(entries) < len(left) or len(left) == self._window
             caught = CatchUpResult(memory_ids=tuple(entry.memory_id for entry in entries), behind=behind)
             if caught.behind:
@@ -136,6 +138,7 @@ class OutboxConsumer:
         a forbidden one. Raises StoreFailed; another run starts over.
         """
         await self.register()
+        # Cleared first: a projection that lacks memories for a while is allowed, one that shows forgotten ones is not.
         await self.projection.clear(tenant)
         built, after = 0, None
         statuses = [Status.ACTIVE, Status.SUPERSEDED]
@@ -180,6 +183,7 @@ class OutboxConsumer:
 
     async def _as_known(self, entries: Sequence[OutboxEntry], known: Sequence[Change]) -> list[Change]:
         """One change for each memory of the entries."""
+        # Only the last entry of each memory: the projection gets the current state, not each step to it.
         latest = {entry.place: entry for entry in entries}
         memories: dict[tuple[str, str], Memory | None] = {change.entry.place: change.memory for change in known}
         unknown = [entry for place, entry in latest.items() if place not in memories]

@@ -23,6 +23,7 @@ async def maintain_outbox(
     """Maintain the outbox, in a background task if that may take long. Return the running task, which is `before` while
     that has not finished.
     """
+    # Without garbage collection in the store the work is short: no task is needed.
     if not store.capabilities.collects:
         await _looked_after(store, fed)
         return None
@@ -31,6 +32,7 @@ async def maintain_outbox(
 
 async def end(looking: asyncio.Task[None]) -> None:
     """Stop the running task."""
+    # A store may be closed from another loop than the one that wrote; tasks can only be cancelled on theirs.
     if looking.get_loop() is asyncio.get_running_loop():
         looking.cancel()
         await asyncio.wait([looking])

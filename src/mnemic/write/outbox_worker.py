@@ -52,7 +52,9 @@ async def drain(
 
 async def _drained(feed: OutboxConsumer, waiting: int, about: Collection[str] | None) -> int:
     taken = counted = 0
+    # Bounded by what waited at the start: under constant writing the call would never return.
     while taken < max(1, waiting):
+        # Read before the call, which changes it: a failure of one entry alone is final, one of a batch is not.
         alone = feed.window == 1
         caught = await feed.catch_up(at_once=True, patient=True)
         taken += caught.taken
@@ -95,10 +97,12 @@ class OutboxWorker:
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
+        # The cancellations come back as results; awaiting them makes sure that no task uses the store any more.
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _follow(self, feed: OutboxConsumer) -> None:
         while True:
+            # Cleared before the look, not after it: a change in between sets it again and is not slept through.
             feed.late.clear()
             caught = await feed.catch_up(patient=True)
             if caught.failed:

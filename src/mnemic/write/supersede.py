@@ -111,6 +111,7 @@ def _at(pair: tuple[Memory, Change]) -> datetime:
 def _is_recent(memory: Memory, draft: Draft) -> bool:
     session = draft.candidate.source.session
     if session is not None:
+        # Memories from before sessions were recorded have none.
         return memory.source.session in (None, session)
     return draft.now - memory.updated_at <= LATELY
 
@@ -136,6 +137,7 @@ def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: Chang
     """Return the change to one part of a statement about several things, of which the rest remains valid. The whole is
     further from what is like a part of it than that part is: of k parts that have nothing in common, by the root of k.
     """
+    # The most favourable case: if even that is out of reach, the text need not be split.
     if reach.certainly_none(min(MOST_NEAR, cosine * sqrt(MOST_PARTS))):
         return None
     parts = frames_of_parts(memory.content)
@@ -215,6 +217,7 @@ def overtaken(draft: Draft, near: Sequence[SimilarMemory]) -> list[Memory]:
         for one in near
         if one.memory.occurred_at is not None
         and one.memory.occurred_at > said
+        # A later statement of lower trust may not close an earlier one, in whatever order they arrive.
         and one.memory.trust >= draft.trust
         and _same_person(one.memory, draft)
         and not _of_one_statement(one.memory, draft)

@@ -128,7 +128,6 @@ class Searcher:
             depth=self.depth,
             data=data,
         )
-        # Nothing to embed, and no ranking: the newest in their order.
         if not request.text:
             return await self._read(await _without(hidden, await request.read(frozenset())), self._listed)
         embedding = QueryEmbedding(self.embedder, deadline)
@@ -277,44 +276,34 @@ class Searcher:
     async def _found(
         self, early: Lists, served: Sequence[Scored], search: ParsedSearch, moment: Snapshot
     ) -> SearchOutcome:
-        # Stage 1: lists of candidates, those without and those with a vector, and those of a search service.
         late = {} if search.question.vector is None else await _late(self.late_lists, search, moment)
-        lists = early | late | ({INDEX: await accepted(served, search.where, moment)} if served else {})
+        lists = early | late | ({INDEX: await accepted(served, search.where, moment)} if served else {})  # 1: lists
         # Every list failed: an empty answer would look like "nothing is known".
         if not lists:
             raise search.failures[0]
-        # Stage 2: one score per memory; a part of the question can only raise it.
-        scores = self._fused(lists, search.question)
+        scores = self._fused(lists, search.question)  # 2: one score each
         for part in search.parts:
             found = await replace(search, question=part).made(PART_LISTS, moment)
             scores = either(scores, self._fused(found, part))
             lists = longer(lists, found)
-        # Stage 3: superseded statements, for a question about the past.
-        lists, scores, then = await with_past(search, lists, scores, self.weights, moment)
-        # Stage 4: boosts of messages by neighbours, session, speaker and time.
-        signals = await self._signals(search, scores, moment)
+        lists, scores, then = await with_past(search, lists, scores, self.weights, moment)  # 3: the past
+        signals = await self._signals(search, scores, moment)  # 4: boosts
         lifts = MessageBoosts(scores, signals, search.question, self.signal_weights)
         signed = lifts.added()
-        # Stage 5: the event that dates the question ("after my wedding") boosts what is near it in time.
-        anchor = await self._anchor(search, moment) if signals else None
+        anchor = await self._anchor(search, moment) if signals else None  # 5: a dating event
         lifted = by_hand = anchored(signed, signals, anchor, self.signal_weights.anchored)
-        # Stage 6: the learned order of messages between people.
-        if self.ranker is not None:
+        if self.ranker is not None:  # 6: learned order of messages
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
-        # Stage 7: only the memories that can still reach the result are read.
-        read = await self._contenders(search, lifted, moment)
-        # Stage 8: their texts show which of them answer what is asked, and move them up or down.
-        asked = await answering(read, search.question, moment, search.where.scopes)
+        read = await self._contenders(search, lifted, moment)  # 7: read what can still reach the result
+        asked = await answering(read, search.question, moment, search.where.scopes)  # 8: which texts answer
         messages, nearest = lifts.signals, lists.get("vector", ())
         model = measured_with(self.embedder.space, search.question)
         said = ContentJudgement.of(search.question, read, asked, nearest=nearest, messages=messages, model=model)
         raised, moves = said.moved(weighed(lifted, read, self.signal_weights.importance), messages)
-        # Kept for `explain`: each stage with the scores before and after it.
         moves |= {THEN: ScoreShift(NOTHING, then), ANCHORED: ScoreShift(signed, by_hand)}
         moves |= {LEARNED: ScoreShift(by_hand, lifted)}
         scores = self._scaled(raised)
-        # Stage 9: scores become probabilities, by a scale fitted for the model of the vectors.
-        known, stated = said.relevances(lists, scores, messages, self._read_of(search))
+        known, stated = said.relevances(lists, scores, messages, self._read_of(search))  # 9: probabilities
         ranked = RankedMemories(
             lists=lists, scores=scores, relevances=stated, lifts=lifts, moves=moves, signals=signals, read=read
         )

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from mnemic_language.changes.change_classifier import judge
 from mnemic_language.changes.statement_parts import frames_of_parts, rest, separate
-from mnemic_language.frames.statement_frame import Frame, about_a_name
+from mnemic_language.frames.stated_frame import about_a_name
+from mnemic_language.frames.statement_frame import Frame
 
 GOES_ON = [
     ("I live in Lisbon with my dog Rex", "I moved to Porto", "My dog Rex."),
@@ -109,7 +110,7 @@ NAMING = ["Lea", "lea", "Ümit", "moved", "lives", "is", "no", "my", "sister", "
 
 @given(st.lists(st.sampled_from(NAMING), max_size=9).map(" ".join))
 def test_a_text_without_a_verb_behind_a_name_is_about_none(text: str) -> None:
-    assert about_a_name(text) == Frame(text).subject.startswith("name:")
+    assert about_a_name(frame := Frame(text)) == frame.subject.startswith("name:")
 
 
 @given(st.text(st.sampled_from("I my no a Rex with and,.;!?… 'é\n3"), max_size=200))

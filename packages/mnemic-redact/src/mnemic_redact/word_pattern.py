@@ -80,7 +80,9 @@ class WordFilter:
 
     def _of(self, text: str) -> int:
         low = (text if text.isascii() else plain_letters(text)).lower()
-        found = reduce(or_, map(self._words.__getitem__, _RUN.findall(low)), 0)
+        if low != text:
+            return self.of(low)
+        found = reduce(or_, filter(None, map(self._words.__getitem__, _RUN.findall(low))), 0)
         for sign, bit in self._signs.items():
             if sign in low:
                 found |= bit

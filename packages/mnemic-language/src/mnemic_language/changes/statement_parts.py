@@ -19,9 +19,9 @@ from mnemic_language.compare.same_category import may_be_about, touched_by_sort
 from mnemic_language.frames.adverbials import FREQUENCIES, begins_timed, says_only_when, time_first
 from mnemic_language.frames.frame_expressions import DUTCH, PRESENT
 from mnemic_language.frames.predicates import PREPOSITION, predicate_of
-from mnemic_language.frames.stated_frame import StatedFrame
+from mnemic_language.frames.stated_frame import StatedFrame, about_a_name
 from mnemic_language.frames.stated_part import states_all
-from mnemic_language.frames.statement_frame import Frame, about_a_name, relation_stems, stem
+from mnemic_language.frames.statement_frame import Frame, relation_stems, stem
 from mnemic_language.frames.vocabulary import person_words, plain, word_classes
 from mnemic_language.text.lazy_property import lazy_property
 
@@ -49,11 +49,12 @@ _RELATIVE = (
 _BUT = r"(?:but|while|whereas|aber|während|mais|tandis que|pero|mientras(?: que)?|ma|mentre|mas|enquanto|maar|terwijl)"
 _WITH = r"(?:with|mit|avec|con|com|met)"
 _CUT = (
+    r"(?=[.!?;,\s])(?:"  # a look that most places of a text do not pass
     r"(?P<stop>(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bst)(?<![.!?;])[.!?;]+\s+|\n+)"
     rf"|(?P<comma>,\s+(?:(?:AND|{_BUT}|so)\s+)?|\s[–—-]\s)"
     rf"|(?P<and>(?<!\s)\s+(?:AND)\s+(?!a half\b|so on\b))"
     rf"|(?P<but>(?<!\s)(?<!\bavec)(?<!\bde)(?<!\bchez)(?<!\bpour)\s+{_BUT}\s+)"
-    rf"|(?P<with>(?<!\s)\s+(?={_WITH}\s+(?:{_MINE}|{_COUNT})\s+\w))"
+    rf"|(?P<with>(?<!\s)\s+(?={_WITH}\s+(?:{_MINE}|{_COUNT})\s+\w)))"
 )
 _CUTS = {
     dutch: re.compile(_CUT.replace("AND", "and|und|et|y|e" + ("|en" if dutch else "")), re.IGNORECASE)
@@ -100,6 +101,11 @@ class _Piece:
     end: int
     how: str
     """Kind of the cut before it: `stop` (or none), `comma`, `and`, `but` or `with`."""
+    frame_of: type[Frame] = Frame
+
+    @lazy_property
+    def frame(self) -> Frame:
+        return self.frame_of(self.text)
 
     @lazy_property
     def whole(self) -> bool:
@@ -112,7 +118,7 @@ class _Piece:
             or _HIS.match(self.text) is not None
             or (words[0] in people["possessive"] and any(map(_is_verb, words[2:4])))
             or _CALLED_DOES.match(self.text) is not None
-            or about_a_name(self.text)
+            or about_a_name(self.frame)
         )
 
 
@@ -127,17 +133,13 @@ class _Read:
     preposition: str = ""  # after the verb, if only a name or a thing follows it: "I work at Siemens"
     beside: str = ""  # the word for "with" before a second companion
     predicate: str = ""  # behind "am", before a preposition: "allergic"
-    frame_of: type[Frame] = Frame
-
-    @lazy_property
-    def frame(self) -> Frame:
-        return self.frame_of(self.piece.text)
 
     @lazy_property
     def alone(self) -> Frame:
         """The frame of the part as a sentence, without the verb of its neighbour."""
         beside = self.piece.how == "with" or self.beside or _RELATES.match(self.piece.text)
-        return self.frame if beside or not self.verb else self.frame_of(self.sentence)
+        same = beside or not self.verb or self.sentence == self.piece.text
+        return self.piece.frame if same else self.piece.frame_of(self.sentence)
 
     @lazy_property
     def sentence(self) -> str:
@@ -192,7 +194,7 @@ def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool
         return _introduced(text, new, ended)
     touched = _touched(parts, new, judged)
     if named:
-        touched = touched_by_sort([(one.lead, one.frame) for one in parts], touched, new, _lead(new.text)[0])
+        touched = touched_by_sort([(one.lead, one.piece.frame) for one in parts], touched, new, _lead(new.text)[0])
     if not any(touched):
         return ""  # nothing points at one part rather than another: the whole is closed
     kept = _kept(parts, touched, new)
@@ -219,7 +221,6 @@ def _read(text: str) -> tuple[_Read, ...]:
     found: list[_Read] = []
     head = lead = who = ""
     verb = False
-    frame_of = StatedFrame if states_all(text) else Frame
     for piece in _pieces(text):
         if piece.whole:
             head, (lead, who, verb) = piece.text, _lead(piece.text)
@@ -229,12 +230,13 @@ def _read(text: str) -> tuple[_Read, ...]:
             beside = before.piece.text.split(" ", 1)[0]
         predicate = predicate_of(head, lead) if verb else ""
         preposition = _behind_verb(head, f"{lead} {predicate}" if predicate else lead)[0] if verb else ""
-        found.append(_Read(piece, lead, who, verb, preposition, beside, predicate, frame_of))
+        found.append(_Read(piece, lead, who, verb, preposition, beside, predicate))
     return tuple(found)
 
 
 def _pieces(text: str) -> list[_Piece]:
     cuts = _CUTS[DUTCH.search(plain(text)) is not None]
+    frame_of = StatedFrame if states_all(text) else Frame
     found: list[_Piece] = []
     start, how = 0, "stop"
     for cut in cuts.finditer(text):
@@ -242,9 +244,9 @@ def _pieces(text: str) -> list[_Piece]:
         # A list inside a clause ("on Mondays and Thursdays") is cut like one of clauses.
         if not _begins(text, cut, kind) or _within(text[start : cut.start()], text[cut.end() :], kind):
             continue
-        found.append(_Piece(text[start : cut.start()].strip(), start, cut.start(), how))
+        found.append(_Piece(text[start : cut.start()].strip(), start, cut.start(), how, frame_of))
         start, how = cut.end(), kind
-    found.append(_Piece(text[start:].strip().rstrip(".!;"), start, len(text.rstrip()), how))
+    found.append(_Piece(text[start:].strip().rstrip(".!;"), start, len(text.rstrip()), how, frame_of))
     return [piece for piece in found if piece.text]
 
 
@@ -270,13 +272,14 @@ def _begins(text: str, cut: re.Match[str], kind: str) -> bool:
         return True
     if kind == "and" and _SELF.match(text, cut.end()) and len(text[: cut.start()].split()) <= SHORT_SUBJECT:
         return PRESENT.search(plain(text[: cut.start()])) is not None
-    after = text[cut.end() :]
     if _BETWEEN.search(text, max(0, cut.start() - 60), cut.start()):
         return False
-    if _Piece(after, 0, 0, kind).whole or _OPENING.match(after) or PRESENT.match(plain(after)):
+    if kind in ("and", "but") or cut[0].strip(" ,\n"):
         return True
+    after = text[cut.end() :]
+    opens = _OPENING.match(after) or PRESENT.match(plain(after))
     listed = kind == "comma" and (_LISTED.match(after) or in_row(text, cut.start(), cut.end()))
-    return bool(listed) or kind in ("and", "but") or cut[0].strip(" ,\n") != ""
+    return bool(opens or listed) or _Piece(after, 0, 0, kind).whole  # last: it takes the rest apart
 
 
 def _is_verb(word: str) -> bool:
@@ -302,10 +305,10 @@ def _touched(parts: Sequence[_Read], new: Frame, judged: Callable[[Frame], float
     # Half of the highest probability: parts of one statement are compared with each other, not with a fixed threshold,
     # because the whole is known to be closed.
     least = max(closing) / 2
-    certain = [_same_frame(one.frame, new) or 0 < least <= p for one, p in zip(parts, closing, strict=True)]
+    certain = [_same_frame(one.piece.frame, new) or 0 < least <= p for one, p in zip(parts, closing, strict=True)]
     if any(certain):
         return [sure or _shares(one, parts, new) for sure, one in zip(certain, parts, strict=True)]
-    return [may_be_about(one.frame, new) for one in parts]
+    return [may_be_about(one.piece.frame, new) for one in parts]
 
 
 def _same_frame(frame: Frame, new: Frame) -> bool:
@@ -314,7 +317,7 @@ def _same_frame(frame: Frame, new: Frame) -> bool:
 
 def _shares(one: _Read, parts: Sequence[_Read], new: Frame) -> bool:
     """Return True if a part and `new` share a word other than the subject and the verb of the whole statement."""
-    frame = one.frame
+    frame = one.piece.frame
     # The subject and the verb are common to all parts and would touch every one of them.
     common = _GENERIC | relation_stems()
     if one.piece.whole and any(not other.piece.whole and other.lead == one.lead for other in parts):
@@ -336,10 +339,14 @@ def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[b
         # A part that points back ("and she sits in Denver") is true only as long as the part it points to.
         leans = bool(_LEANS.match(one.piece.text) or _POINTS.search(one.piece.text))
         leans = leans or (not one.piece.whole and says_only_when(one.piece.text))
-        stays = not hit and bool(one.frame.stems - new.stems - _GENERIC) and not (one.piece.whole and one.frame.event)
-        stays = stays and (bool(one.lead) or one.frame.own or place > 0) and not _is_reason(parts, touched, place)
+        stays = (
+            not hit
+            and bool(one.piece.frame.stems - new.stems - _GENERIC)
+            and not (one.piece.whole and one.piece.frame.event)
+        )
+        stays = stays and (bool(one.lead) or one.piece.frame.own or place > 0) and not _is_reason(parts, touched, place)
         # A sentence without a subject of the speaker's continues the one before it.
-        if one.piece.how == "stop" and place and not one.frame.own:
+        if one.piece.how == "stop" and place and not one.piece.frame.own:
             stays = stays and kept[place - 1]
         if stays and leans:
             stays = place > 0 and kept[place - 1]
@@ -391,7 +398,6 @@ def _introduced(text: str, new: Frame, ended: bool) -> str:
         ended and person_words()["relations"].isdisjoint(plain(found["known"]).split())
     ):
         return ""
-    known = [stem(word) for word in plain(found["known"]).split() if word not in word_classes()["empty"]]
-    if any(one in new.stems for one in known):
+    if any(stem(word) in new.stems for word in plain(found["known"]).split() if word not in word_classes()["empty"]):
         return ""
     return f"{found['known'][0].upper()}{found['known'][1:]} {found['name']}."

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from mnemic_language.changes import KEPT
 from mnemic_language.changes.change_classifier import framed
 from mnemic_language.changes.products import HAS, KIND, named_products
 from mnemic_language.compare.animals import kind_of, sorts_named
@@ -65,6 +66,7 @@ def ended_one_of(new: Frame, statements: Sequence[str]) -> list[int]:
     return []
 
 
+@lru_cache(maxsize=KEPT)
 def _mention_of(text: str, noun: str) -> _Mention | None:
     """Return what a statement of the speaker's tells of things of a kind; None if nothing."""
     kind, sorts = stem(noun), product_kinds().get(noun, ())

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from mnemic_language.frames.stated_part import sentences_of
 from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.frames.vocabulary import person_words
 from mnemic_language.text.lazy_property import lazy_property
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 class StatedFrame(Frame):
@@ -14,3 +19,11 @@ class StatedFrame(Frame):
     def said(self) -> tuple[str, ...]:
         """Its sentences."""
         return sentences_of(self.text)
+
+
+def about_a_name(frame: Frame) -> bool:
+    """Return True if the subject of a text is a name. Without a verb that follows names, it is not taken apart."""
+    text = frame.text
+    if text.isascii() and person_words()["verbs"].isdisjoint(_WORD.findall(text.lower())):
+        return False
+    return frame.subject.startswith("name:")

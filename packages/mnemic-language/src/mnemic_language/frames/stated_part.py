@@ -49,6 +49,7 @@ _QUOTES = re.compile("[\"`]|'(?<![\\w']')")
 """Signs of which a quotation in ASCII has one: an apostrophe inside a word is none."""
 _OTHERWISE = WordPatterns((GREETED, ASIDE, JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST, NIECE))
 """Expressions for what is not stated, or not in these words."""
+_UNREALLY = WordPatterns((JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST))
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
@@ -82,6 +83,8 @@ def stated(sentence: str) -> str:
 
 def real(sentence: str) -> str:
     """Return what a sentence states before it turns to a wish or a hypothesis; empty if it begins with one."""
+    if sentence.isascii() and _UNREALLY.are_absent(low := sentence.lower()) and not unreal_words().likely(low):
+        return sentence
     said_plainly = STANDING_WISH.sub("i want", plain(GERMAN_PAST.sub("ward", sentence)))
     if JEST.search(said_plainly) or UNREAL_MOOD.match(said_plainly):
         return ""

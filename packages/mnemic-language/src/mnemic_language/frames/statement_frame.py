@@ -51,6 +51,7 @@ from mnemic_language.frames.frame_expressions import (
 from mnemic_language.frames.stated_part import said_in, sentences_of, states_all
 from mnemic_language.frames.vocabulary import (
     attribute_words,
+    capitals,
     cue_words_for,
     feeling_words,
     foreign_in_english,
@@ -62,8 +63,9 @@ from mnemic_language.frames.vocabulary import (
 )
 from mnemic_language.frames.word_stems import relation_stems, stem
 from mnemic_language.text.lazy_property import lazy_property
+from mnemic_language.text.pattern import WordPatterns
 
-__all__ = ["LONGEST", "Frame", "about_a_name", "relation_stems", "stem"]
+__all__ = ["LONGEST", "Frame", "relation_stems", "stem"]
 
 LONGEST = 4_000  # characters of a text that are looked at
 SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
@@ -75,6 +77,9 @@ _VERBS_FIRST = frozenset(
     "vive vit habite abita lavora travaille trabaja mora trabalha wohnt lebt arbeitet woont".split()
 )
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+_RESTATED = WordPatterns((NOT_MEANT, NOT_ENDED, SINCE_NOW, TOO_MUCH, SPELT))
+"""What has to be taken out of a text, or looked for beside the lists, before its cues are read."""
 
 _one_of_each = lru_cache(maxsize=65536)(str)
 """Returns a word as the object that other texts share: the words of thousands of texts that are kept are the same."""
@@ -141,8 +146,8 @@ class Frame:
         foreign = foreign_in_english(self.tokens)
         if not foreign:
             return foreign
-        words = {word for part in self.said for word in re.findall(r"[^\W_]+", part)[1:]}
-        return frozenset(plain(word) for word in words if word[0].isupper() and plain(word) in foreign)
+        words = {word for part in self.said for word in capitals(part)}
+        return frozenset([low for word in words if (low := plain(word)) in foreign])
 
     @lazy_property
     def totals(self) -> frozenset[str]:
@@ -255,6 +260,9 @@ class Frame:
     @lazy_property
     def cues(self) -> frozenset[str]:
         """References to earlier statements: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
+        if _RESTATED.are_absent(self.plain) and not ("this month" in self.plain and self.event):
+            at_once = cue_words_for(self.plain).found(self.plain) - {"unreal"}
+            return at_once | {"end"} if OFF_IT.search(self.plain) else at_once
         result = NOT_MEANT.sub(" ", NOT_ENDED.sub(" ", self.plain))
         lasting = SINCE_NOW.sub(" ", result)
         if self.event:  # something that happened this month need not end with it
@@ -365,13 +373,6 @@ class Frame:
     def slots(self, name: str) -> frozenset[int]:
         """Return the members of a class of words (`sides`, `weekdays` ...) that it names."""
         return self._slots[name]
-
-
-def about_a_name(text: str) -> bool:
-    """Return True if the subject of a text is a name. Without a verb that follows names, it is not taken apart."""
-    if text.isascii() and person_words()["verbs"].isdisjoint(_WORD.findall(text.lower())):
-        return False
-    return Frame(text).subject.startswith("name:")
 
 
 def _subject(sentence: str) -> str:

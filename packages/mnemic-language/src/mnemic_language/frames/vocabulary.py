@@ -17,6 +17,8 @@ SLOTS = ("weekdays", "dayparts", "seasons", "months")
 MEMBERS = ("sides", "directions", "practices", *SLOTS)
 """Classes of words that distinguish similar things: a north and a south entrance, Monday's and Tuesday's class."""
 
+_LETTER = re.compile(r"[^\W_]")
+_CAPITAL = re.compile(r"(?<![^\W_])[^\W\d_a-z][^\W_]*")
 LEAST_ENGLISH = 2
 """Words without content, of English, that a sentence in it has at least."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
@@ -35,6 +37,12 @@ def plain(text: str) -> str:
         return text.lower()
     text = text.replace("’", "'").replace("ß", "ss").casefold().replace("œ", "oe").replace("æ", "ae")
     return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def capitals(sentence: str) -> list[str]:
+    """Return the words that begin with a capital, but for the first word of the sentence."""
+    first = _LETTER.search(sentence)
+    return [] if first is None else [w for w in _CAPITAL.findall(sentence, first.end()) if w[0].isupper()]
 
 
 def _expression(phrase: str) -> str:
@@ -173,8 +181,9 @@ def members_of(tokens: Iterable[str]) -> Mapping[str, frozenset[int]]:
 
 def foreign_in_english(tokens: Iterable[str]) -> frozenset[str]:
     """Return those of the words of an English sentence that are without content in another language."""
-    words, classes = frozenset(tokens), word_classes()
-    return classes["foreign"] & words if len(classes["english"] & words) >= LEAST_ENGLISH else frozenset()
+    classes = word_classes()
+    found: frozenset[str] = classes["foreign"].intersection(tokens)
+    return found if found and len(classes["english"].intersection(tokens)) >= LEAST_ENGLISH else frozenset()
 
 
 @lru_cache(maxsize=1)

@@ -79,7 +79,7 @@ _VERBS_FIRST = frozenset(
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 _RESTATED = WordPatterns((NOT_MEANT, NOT_ENDED, SINCE_NOW, TOO_MUCH, SPELT))
-"""What has to be taken out of a text, or looked for beside the lists, before its cues are read."""
+"""Words that are taken out of a text, or looked for beside the lists, before its cues are read."""
 
 _one_of_each = lru_cache(maxsize=65536)(str)
 """Returns a word as the object that other texts share: the words of thousands of texts that are kept are the same."""

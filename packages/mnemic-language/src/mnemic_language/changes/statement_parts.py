@@ -339,14 +339,11 @@ def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[b
         # A part that points back ("and she sits in Denver") is true only as long as the part it points to.
         leans = bool(_LEANS.match(one.piece.text) or _POINTS.search(one.piece.text))
         leans = leans or (not one.piece.whole and says_only_when(one.piece.text))
-        stays = (
-            not hit
-            and bool(one.piece.frame.stems - new.stems - _GENERIC)
-            and not (one.piece.whole and one.piece.frame.event)
-        )
-        stays = stays and (bool(one.lead) or one.piece.frame.own or place > 0) and not _is_reason(parts, touched, place)
+        frame = one.piece.frame
+        stays = not hit and bool(frame.stems - new.stems - _GENERIC) and not (one.piece.whole and frame.event)
+        stays = stays and (bool(one.lead) or frame.own or place > 0) and not _is_reason(parts, touched, place)
         # A sentence without a subject of the speaker's continues the one before it.
-        if one.piece.how == "stop" and place and not one.piece.frame.own:
+        if one.piece.how == "stop" and place and not frame.own:
             stays = stays and kept[place - 1]
         if stays and leans:
             stays = place > 0 and kept[place - 1]

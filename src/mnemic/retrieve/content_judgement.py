@@ -14,20 +14,25 @@ from mnemic.retrieve.distractors import NonAnswers
 from mnemic.retrieve.everyday_words import EverydayWords
 from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.question import Question
-from mnemic.retrieve.relevance import relevance, relevances
+from mnemic.retrieve.relevance import ANOTHER_MODEL, relevance, relevances
 from mnemic.retrieve.signals import ScoreShift
 from mnemic.types import Memory, Scored, Signals
+from mnemic_language.questions.word_fields import language_asked_in
+from mnemic_language.text.language import in_latin_letters, language_of
 
 
 @dataclass(frozen=True, slots=True)
 class ContentJudgement:
-    """Memories that answer a question (`asked`), that do not (`apart`), and statements judged by their words."""
+    """Memories that answer a question (`asked`), that do not (`apart`), and statements judged by their words.
+    `plain_chat`: another model than the default one is asked in English of a chat in English.
+    """
 
     question: Question
     model: str
     asked: AttributeAnswers
     apart: NonAnswers
     words: EverydayWords
+    plain_chat: bool = False
 
     @classmethod
     def of(
@@ -43,7 +48,8 @@ class ContentJudgement:
         """Judge `memories`, of which `messages` are messages of a conversation; `nearest`: the list of meaning."""
         statements = {one: memory for one, memory in memories.items() if one not in messages}
         words = EverydayWords.among(question, statements, nearest, model)
-        return cls(question, model, asked, NonAnswers.among(question.text, memories), words)
+        plain = model == ANOTHER_MODEL and _is_plain(question, [memories[one] for one in messages if one in memories])
+        return cls(question, model, asked, NonAnswers.among(question.text, memories), words, plain)
 
     def moved(
         self, scores: Mapping[str, float], messages: Mapping[str, Signals]
@@ -65,6 +71,16 @@ class ContentJudgement:
         """Return the relevance of the search and those of its memories; `best`: as in `mnemic.retrieve.relevance`."""
         order, words = best_first(scores), self.words
         answers = words.without(self.apart.every).relevances
-        known = relevance(self.apart.set_aside(lists), self.question, self.model, scores, messages, order, answers)
+        lists_left, plain = self.apart.set_aside(lists), self.plain_chat
+        known = relevance(lists_left, self.question, self.model, scores, messages, order, answers, plain)
         each = relevances(lists, scores, messages, self.question, self.model, best, order, words.relevances)
         return self.asked.related(known, self.apart.lowered(each))
+
+
+def _is_plain(question: Question, said: Sequence[Memory]) -> bool:
+    """Return True if the question and most of these messages are in English; unidentified ones count as English."""
+    texts = [memory.content for memory in said]
+    foreign = sum(language_of(text) is not None or not in_latin_letters(text) for text in texts)
+    if not texts or 2 * foreign >= len(texts):
+        return False
+    return in_latin_letters(question.text) and language_asked_in(question.text) is None

@@ -63,6 +63,8 @@ class EverydayWords:
 
     def without(self, apart: Collection[str]) -> EverydayWords:
         """Return the same without memories that do not answer."""
+        if not self.relevances:
+            return self
         return replace(self, relevances={one: share for one, share in self.relevances.items() if one not in apart})
 
     def raised(self, scores: Mapping[str, float]) -> Mapping[str, float]:

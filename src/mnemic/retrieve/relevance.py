@@ -11,8 +11,8 @@ the test halves and its limits. Statements are judged by the same scale, message
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from itertools import islice
 from operator import itemgetter
 from types import MappingProxyType
@@ -107,6 +107,10 @@ FEW: Mapping[str, RelevanceScale] = MappingProxyType(
     }
 )
 """The same among few memories; scores of other models are not judged there."""
+OF_A_CHAT = 2.4
+"""Lowering of the base of `ANOTHER_MODEL` for many messages in the language of the question, English: back to that of
+the default model. Its own base is that of questions in another language than the memories', whose cosines are lower.
+"""
 WORDS_ALONE = RelevanceScale(word=4.63, base=-3.31)
 """For every other model."""
 
@@ -122,8 +126,26 @@ def _scale_of(model: str, memories: int) -> RelevanceScale | None:
     few, many = FEW.get(model), SCALES.get(model, WORDS_ALONE)
     if few is None or model == ANOTHER_MODEL or memories >= MANY_MEMORIES:
         return many
-    passed = math.log(memories / LEAST_MEMORIES) / math.log(MANY_MEMORIES / LEAST_MEMORIES)
-    return few.towards(many, passed)
+    return few.towards(many, _way_to_many(memories))
+
+
+def _way_to_many(memories: int) -> float:
+    """Return how far so many memories are on the way from few to many, 0 to 1, by the logarithm of their number."""
+    passed = math.log(max(1, memories) / LEAST_MEMORIES) / math.log(MANY_MEMORIES / LEAST_MEMORIES)
+    return min(1.0, max(0.0, passed))
+
+
+def _by_words(
+    gauge: RelevanceModel, lists: Mapping[str, Sequence[Scored]], model: str, judged: Mapping[str, float]
+) -> Mapping[str, float]:
+    """Return the relevances of the statements that were read (`judged`). Among many memories a multilingual model finds
+    the answer without them, and they lose answers: its own scale gains weight with the number.
+    """
+    passed = _way_to_many(gauge.memories) if model == ANOTHER_MODEL and judged else 0.0
+    if not passed:
+        return judged
+    plain = gauge.relevances(lists, judged)
+    return {one: round(share + passed * (plain[one] - share), 4) for one, share in judged.items()}
 
 
 def measured_with(space: VectorSpace, question: Question) -> str:
@@ -144,6 +166,7 @@ class RelevanceModel:
 
     scale: RelevanceScale
     per_word: float
+    memories: int
 
     @classmethod
     def of(cls, lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> RelevanceModel | None:
@@ -159,7 +182,12 @@ class RelevanceModel:
         if scale is None:
             return None
         words = max(1, question.words)
-        return cls(scale, (rarity(LEAST_MEMORIES) / rarity(len(nearest)) if few else 1.0) / words)
+        return cls(scale, (rarity(LEAST_MEMORIES) / rarity(len(nearest)) if few else 1.0) / words, len(nearest))
+
+    def lowered(self) -> RelevanceModel:
+        """Return the model for the messages of a chat in the language of the question, by their number."""
+        scale = replace(self.scale, base=self.scale.base - OF_A_CHAT * _way_to_many(self.memories))
+        return replace(self, scale=scale)
 
     def relevance(self, cosine: float, score: float) -> float:
         """0 to 1, of a cosine and a BM25 score."""
@@ -203,7 +231,8 @@ def relevances(
     if gauge is None:
         return {}
     found = gauge.relevances(lists, [one for one in scores if one not in signals and one not in judged])
-    found |= {one: share for one, share in judged.items() if one in scores}
+    judged = _by_words(gauge, lists, model, {one: share for one, share in judged.items() if one in scores})
+    found |= judged
     if signals:
         likened = DEFAULT_MODEL if model in _LIKE_THE_DEFAULT else model
         order = best_first(scores) if order is None else order
@@ -229,27 +258,39 @@ def relevance(
     signals: Mapping[str, Signals] = NO_SIGNALS,
     order: Sequence[str] | None = None,
     judged: Mapping[str, float] = NOTHING,
+    plain_chat: bool = False,
 ) -> float | None:
     """Return the probability (0 to 1) that anything about the query is known; None if it cannot be judged
     (`RelevanceModel`).
 
     `scores` and `signals` of the messages show whether they concern the person in question; `order` and `judged`: as in
-    `relevances`. Of statements that were read the best decides, and cosines and words only of messages.
+    `relevances`. Of statements that were read the best decides, and cosines and words only of messages. `plain_chat`:
+    the messages are in the language of the question, English.
     """
     gauge = RelevanceModel.of(lists, question, model)
     if gauge is None:
         return None
-    among = (lambda one: one.memory_id in signals) if judged else None
-    cosines, words = (list(map(SCORE, filter(among, lists[name]) if among else lists[name])) for name in _OF_SEARCH)
-    known = gauge.relevance(max(cosines), max(words, default=0.0)) if cosines else 0.0
+    if plain_chat and model == ANOTHER_MODEL:
+        said = _known(gauge.lowered(), lists, lambda one: one.memory_id in signals)
+        known = max(said, _known(gauge, lists, lambda one: one.memory_id not in signals))
+    else:
+        known = _known(gauge, lists, (lambda one: one.memory_id in signals) if judged else None)
     if signals:
         known = round(known * MESSAGE_SCALE.agreement(scores, signals, question, order), 4)
-    known = max(known, *judged.values()) if judged else known
+    known = max(known, *_by_words(gauge, lists, model, judged).values()) if judged else known
     if known < A_MEMBER and any(one not in signals for one in _members(lists, question)):
         known = A_MEMBER  # what a hit is worth is known: a search that abstained beside it would contradict itself
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID
     related = related or bool(lists.get("key") and asked_keys(question.text))
     return max(known, RELATED) if related else known
+
+
+def _known(
+    gauge: RelevanceModel, lists: Mapping[str, Sequence[Scored]], among: Callable[[Scored], bool] | None = None
+) -> float:
+    """Return the relevance of the best cosine and the best words, of those `among` alone if it is given."""
+    cosines, words = (list(map(SCORE, filter(among, lists[name]) if among else lists[name])) for name in _OF_SEARCH)
+    return gauge.relevance(max(cosines), max(words, default=0.0)) if cosines else 0.0
 
 
 def _members(lists: Mapping[str, Sequence[Scored]], question: Question) -> list[str]:

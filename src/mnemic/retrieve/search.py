@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from heapq import nlargest
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, ModelLoading, RecordStore, Reranker, Snapshot
@@ -159,7 +159,7 @@ class Searcher:
         search = None if guess is None else await request.read(guess)
         if search is not None:
             embedding.begin(search.texts)
-        elif isinstance(self.embedder, ModelLoading):
+        elif _loads(self.embedder):
             self.embedder.begin()  # while the store reads the scope
         speakers = await self.store.speakers(request.where)
         names = unknown_names(request.text, speakers)
@@ -361,6 +361,11 @@ class Searcher:
         result = await result_of(search, ranked, moment, scored=scored, per_session=self.per_session)
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
         return replace(result, errors={**result.errors, **without}) if without else result
+
+
+def _loads(embedder: Embedder) -> TypeGuard[ModelLoading]:
+    """Return True for a `ModelLoading`; `isinstance` would ask for each name of the protocol, in each search."""
+    return hasattr(embedder, "begin")
 
 
 async def _late(lists: Mapping[str, RankedList], search: ParsedSearch, moment: Snapshot) -> Lists:

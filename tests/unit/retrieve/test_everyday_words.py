@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mnemic import MemoryManager
+from mnemic import MemoryManager, Settings
 from mnemic.retrieve.everyday_words import EverydayWords
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import OTHER_LANGUAGE
@@ -81,3 +81,27 @@ def test_a_model_without_weights_is_judged_as_before() -> None:
     question, nearest = read_question("Wie heißt meine Katze?"), [Scored("one", 0.6)]
     assert EverydayWords.among(question, told, nearest, "another").relevances == {}
     assert EverydayWords.among(question, told, nearest, OTHER_LANGUAGE).relevances["one"] > 0.5
+
+
+@pytest.fixture(params=TOLD, scope="module")
+def read_by_the_multilingual_model(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, MemoryManager]]:
+    settings = Settings(store=str(tmp_path_factory.mktemp("words") / "memories.db"), embedder="multilingual")
+    with MemoryManager(settings=settings) as memories:
+        for text in TOLD[request.param]:
+            memories.add(text)
+        yield request.param, memories
+
+
+def test_the_multilingual_model_answers_from_three_statements_and_abstains(
+    read_by_the_multilingual_model: tuple[str, MemoryManager],
+) -> None:
+    language, memories = read_by_the_multilingual_model
+    for statement, question in zip(TOLD[language], KNOWN[language], strict=True):
+        found = memories.search(question)
+        assert not found.abstains, question
+        assert found.hits[0].memory.content == statement, question
+    for question in UNKNOWN[language]:
+        found = memories.search(question)
+        assert found.abstains, (question, [(hit.relevance, hit.memory.content) for hit in found.hits])

@@ -14,6 +14,8 @@ from mnemic import AsyncMemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
 from mnemic.json_output import result_dict
+from mnemic.retrieve.asked_attributes import AttributeAnswers
+from mnemic.retrieve.content_judgement import ContentJudgement
 from mnemic.retrieve.graph_neighbourhood import SAID
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import (
@@ -28,10 +30,11 @@ from mnemic.retrieve.relevance import (
     measured_with,
     relevance,
 )
-from mnemic.types import Actor, Deadline, Message, Scored, Vector, VectorSpace
+from mnemic.types import Actor, Deadline, Message, Scored, Signals, Vector, VectorSpace
 from mnemic_sqlite import SqliteStore
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.record_store.fixtures import START, memory
 
 ANA = Actor(user="ana")
 MINILM = "all-MiniLM-L6-v2-int8"
@@ -171,6 +174,32 @@ def test_another_model_is_read_on_its_scale_whatever_the_letters() -> None:
     scaled = VectorSpace(model="another", dimension=384, scale=((0.0, 0.0), (1.0, 1.0)))
     assert measured_with(scaled, question) == ANOTHER_MODEL
     assert measured_with(VectorSpace(model="another", dimension=384), question) == "another"
+
+
+CHAT = {
+    "en": ("The boat was repainted on Friday.", "We had to take the bus home.", "That film was a bit long for me."),
+    "de": ("Das Boot wurde am Freitag gestrichen.", "Wir mussten mit dem Bus fahren.", "Der Film war mir zu lang."),
+}
+"""What was said in two chats."""
+
+
+@pytest.mark.parametrize(("chat", "asked", "strict"), [("en", "en", True), ("de", "en", False), ("de", "de", False)])
+def test_another_model_is_stricter_among_many_messages_in_the_language_of_the_question(
+    chat: str, asked: str, strict: bool
+) -> None:
+    question = read_question({"en": "Where is the blue lighthouse?", "de": "Wo steht der blaue Leuchtturm?"}[asked])
+    said = {str(place): memory(text) for place, text in enumerate(CHAT[chat])}
+    signals = {one: Signals(memory_id=one, happened_at=START, session="s", turn=0, speaker="Ana") for one in said}
+    found = lists(0.35, 2.0, 100)
+
+    def known(model: str) -> float:
+        judged = ContentJudgement.of(
+            question, said, AttributeAnswers(), nearest=found["vector"], messages=signals, model=model
+        )
+        return judged.relevances(found, dict.fromkeys(said, 0.5), signals, None)[0] or 0.0
+
+    assert (known(ANOTHER_MODEL) == pytest.approx(known(MINILM), abs=0.01)) is strict
+    assert known(ANOTHER_MODEL) > 0.17 or strict
 
 
 @pytest.mark.parametrize("memories", [5, LEAST_MEMORIES])

@@ -72,6 +72,12 @@ def test_npm_is_told_the_same_version(python: str, npm: str) -> None:
     assert npm_version(python) == npm
 
 
+def test_the_npm_package_carries_the_licence_and_no_stamp_of_make() -> None:
+    client = ROOT / "clients" / "typescript"
+    assert (client / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert "!dist/.ready" in json.loads((client / "package.json").read_text(encoding="utf-8"))["files"]
+
+
 def test_only_a_tag_releases_and_only_two_jobs_may_show_who_they_are() -> None:
     assert RELEASE[True] == {"push": {"tags": ["v[0-9]+.[0-9]+.[0-9]+*"]}}  # YAML 1.1 reads `on` as true
     assert RELEASE["permissions"] == {"contents": "read"}

@@ -14,6 +14,8 @@ from tests.e2e.browser.stage import Stage
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 SIZE = ViewportSize(width=1280, height=800)
+WAIT = 120_000
+"""Milliseconds for a page to load: a loaded machine is not a bug."""
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
@@ -40,6 +42,7 @@ async def signed_in(browser: Browser, stage: Stage, who: str, scheme: Scheme = "
     context = await browser.new_context(
         base_url=stage.address, viewport=SIZE, color_scheme=scheme, reduced_motion="reduce"
     )
+    context.set_default_timeout(WAIT)
     page = await context.new_page()
     await page.goto("/console")
     await page.get_by_label("API key").fill(stage.keys[who])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, ViewportSize
 
-from tests.e2e.browser.chromium import SCHEMES, SIZE, Scheme, chromium, signed_in, visit
+from tests.e2e.browser.chromium import SCHEMES, SIZE, WAIT, Scheme, chromium, signed_in, visit
 from tests.e2e.browser.stage import Stage, staged
 
 PHONE = ViewportSize(width=390, height=844)
@@ -44,6 +44,7 @@ async def _take(page: Page, name: str, scheme: str) -> None:
 
 async def _tour(browser: Browser, stage: Stage, scheme: Scheme) -> None:
     anonymous = await browser.new_context(base_url=stage.address, viewport=SIZE, color_scheme=scheme)
+    anonymous.set_default_timeout(WAIT)
     page = await anonymous.new_page()
     await page.goto("/console")
     await page.get_by_label("API key").wait_for()

@@ -108,7 +108,7 @@ export function keptFor({ kind, retention_days: days }) {
 
 /** A code's words, apart: `long_term` is "long term". @param {string} code */
 export function spaced(code) {
-  return code.replaceAll("_", " ").replaceAll("|", " or ");
+  return code.replaceAll("_", " ").replaceAll("|", " or ").replace(/^api /, "API ");
 }
 
 const STATUSES = {

@@ -39,14 +39,14 @@ function about(memory) {
     ["Key", memory.key && el("code", {}, memory.key)],
     ["Category", memory.category],
     ["Belongs to", `${memory.level} ${memory.owner}`],
-    ["Sure to", percent(memory.confidence)],
+    ["Confidence", percent(memory.confidence)],
     ["Trust", memory.trust],
     ["Happened", memory.occurred_at && dateTime(memory.occurred_at)],
     ["True from", memory.valid_from && day(memory.valid_from)],
     ["True until", memory.valid_to && day(memory.valid_to)],
     ["Expires", memory.expires_at ? day(memory.expires_at) : "never"],
     ["Data", Object.keys(memory.data).length > 0 && el("pre", { tabindex: "0" }, JSON.stringify(memory.data, null, 2))],
-    ["Name", el("code", { class: "id" }, memory.memory_id)],
+    ["Identifier", el("code", { class: "id" }, memory.memory_id)],
   ]);
 }
 
@@ -72,7 +72,7 @@ function links(names) {
 function relatives({ earlier, later }) {
   if (earlier.length + later.length === 0) return null;
   const item = (role, memory) => el("li", {}, el("span", { class: "quiet" }, role), " ", el("a", { href: linkTo("memory", memory.memory_id) }, memory.content), " ", badge(memory.status));
-  return el("ul", { class: "rows" }, earlier.map((one) => item("took the place of", one)), later.map((one) => item("gave way to", one)));
+  return el("ul", { class: "rows" }, earlier.map((one) => item("replaced", one)), later.map((one) => item("was replaced by", one)));
 }
 
 function seen(uses) {

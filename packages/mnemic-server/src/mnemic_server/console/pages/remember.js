@@ -6,7 +6,7 @@ import { badge, choice, facts, failure, field, head, panel } from "../components
 import { linkTo } from "../page-list.js";
 import { inWords, spaced } from "../labels.js";
 
-const KINDS = [["long_term", "long term: true until something else is"], ["episodic", "episodic: something that happened"]];
+const KINDS = [["long_term", "long term: true until changed"], ["episodic", "episodic: an event"]];
 
 /** What happened to it, as a sentence. */
 const OUTCOMES = {

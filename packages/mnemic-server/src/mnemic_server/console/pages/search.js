@@ -109,7 +109,7 @@ function card({ memory, score, relevance, why: told, ranks }, query) {
 function why(score, ranks) {
   const rows = Object.entries(ranks).sort(([, one], [, other]) => one.position - other.position);
   return several(
-    el("p", { class: "quiet" }, `Orders the hits of this search by a score of ${score}.`),
+    el("p", { class: "quiet" }, `Hits are ordered by their score; this one has ${score}.`),
     el("ul", { class: "ranks" }, rows.map(([name, rank]) => el("li", {}, el("span", { class: "place" }, `#${rank.position}`), ` by ${listWords(name)}`, name !== "recency" && el("span", { class: "quiet" }, ` score ${rank.score}`)))),
   );
 }

@@ -106,5 +106,6 @@ def alias(old: str, new: str) -> _Modules:
         of = "" if package in ("mnemic", old.partition(".")[0]) else f", of the package {package.replace('_', '-')}"
         warnings.warn(f"{old} has become {new}{of}", DeprecationWarning, stacklevel=3)
     finder = _Modules(old, new)
+    # First: the usual finders would look for the old modules and fail.
     sys.meta_path.insert(0, finder)
     return finder

@@ -34,7 +34,7 @@ class AnsweredRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgottenRequests:
-    """Kept answers to forget: those that name one of `memory_ids`, and those under the keys of `owner`."""
+    """Stored answers to delete: those that name one of `memory_ids`, and those under the keys of `owner`."""
 
     memory_ids: Collection[str] = ()
     owner: str | None = None
@@ -207,7 +207,7 @@ class Unit:
         return True
 
     async def disown(self, tenant: str, disowned: ForgottenRequests) -> int:
-        """Forget kept answers; how many there were."""
+        """Delete stored answers; return the number deleted."""
         return await self._tx.remove_requests(tenant, disowned.memory_ids, owner=disowned.owner)
 
 

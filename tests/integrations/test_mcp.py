@@ -279,7 +279,7 @@ async def test_what_the_user_said_is_deleted_on_the_users_word(
         memory_id = (await engine.add("window", key="seat", actor=ANA)).memory_id
         done = await call(client, "forget_memory", memory_id=memory_id, dry_run=False)
         assert done == ({"forgotten": True} if gone else {"forgotten": False, "declined": True})
-    assert asked == ["Delete this for good?\n- seat: window"] * 2
+    assert asked == ["Delete this permanently?\n- seat: window"] * 2
     assert (await engine.count(actor=ANA) == 0) is gone
 
 

@@ -45,4 +45,4 @@ class LimitedComposer(Protocol):
     """A composer with a limit on the length of its answers."""
 
     def limited(self, max_answer_chars: int) -> Composer:
-        """Return the same composer for answers of at most so many characters."""
+        """Return this composer for answers of at most this number of characters."""

@@ -22,7 +22,7 @@ class ModelComposer:
         self._max_answer_chars = max_answer_chars
 
     def limited(self, max_answer_chars: int) -> ModelComposer:
-        """Return the composer of answers of at most so many characters: a longer one is refused."""
+        """Return the composer of answers of at most this number of characters: a longer one is refused."""
         return ModelComposer(self._completer, max_answer_chars=max_answer_chars)
 
     async def compose(

@@ -40,7 +40,7 @@ from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic_language.questions.topics import KEYS
 
 MAX_PINNED = 40
-"""Pinned memories and preferences that one search may bring; how many of them are shown is a matter of tokens."""
+"""Pinned memories and preferences that one search may add; the token budget decides how many are shown."""
 IDENTITY = "identity"
 """Category in which the extractors store a person's identity."""
 COVERED_BY_FACTS = 0.4

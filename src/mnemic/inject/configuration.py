@@ -67,7 +67,7 @@ class MeasuringLog(Protocol):
     async def measured(
         self, run_id: str, entries: Sequence[SourceEntry], digest: str, *, tokens: int | None, ms: float | None
     ) -> None:
-        """Record an injection of so many tokens that took so many milliseconds to find."""
+        """Record an injection: its number of tokens, and the milliseconds it took to find."""
 
 
 TriggerName = Literal["userTurn", "everyTurn"]

@@ -101,7 +101,7 @@ class AuditedRecall:
     async def measured(
         self, run_id: str, entries: Sequence[SourceEntry], digest: str, *, tokens: int | None, ms: float | None
     ) -> None:
-        """Record an injection of so many tokens that took so many milliseconds to find. Raises StoreFailed."""
+        """Record an injection: its number of tokens, and the milliseconds it took to find. Raises StoreFailed."""
         hits = [entry.hit for entry in entries if entry.hit is not None]
         await record_injection(
             self._engine.store,

@@ -19,6 +19,7 @@ async def guarded(stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
     try:
         outcome = work(*arguments)
         return await outcome if inspect.isawaitable(outcome) else outcome
+    # Not a failure: it passes through with the reason it already has.
     except SkippedInjection:
         raise
     except TimeoutError:

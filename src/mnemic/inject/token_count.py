@@ -48,6 +48,7 @@ def counter_of(tokenizer: Any) -> TokenCount:
         return estimated_tokens
     count = _counting(tokenizer)
     try:
+        # Tried once at the start: a tokenizer that cannot count would otherwise be noticed only by its estimates.
         plain = count("seat")
     except Exception as failure:
         raise InvalidConfig("tokenizer", hint=type(failure).__name__) from failure
@@ -100,6 +101,7 @@ def _word(word: str) -> int:
     unusual = sum(first + second not in _USUAL for first, second in pairwise(word.lower()))
     longest = CHARS_PER_TOKEN if not word.isupper() or len(word) < SHORTEST_CODE else CODE_CHARS_PER_TOKEN
     least = 2 if len(word) >= SHORTEST_NAME and word[0].isupper() else 1
+    # `-(-a // b)` divides and rounds up.
     return max(least + unusual, -(-len(word) // longest))
 
 

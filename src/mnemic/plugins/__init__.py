@@ -43,6 +43,7 @@ def loaded(group: str, packages: Iterable[str]) -> dict[str, Any]:
 
 
 def _loaded(group: str, name: str, found: Sequence[EntryPoint]) -> Any:
+    # The same object twice is one package installed in two places, which does no harm.
     if len({one.value for one in found}) > 1:
         raise InvalidConfig(f"plugin:{name}", hint=f"more than one package offers it in mnemic.{group}")
     try:

@@ -108,6 +108,7 @@ def _moment(raw: object, name: str, whole_day: timedelta) -> datetime:
     if not isinstance(raw, str) or len(raw) > _MAX_DATE_CHARS:
         raise InvalidIntent(name)
     try:
+        # No longer than a date: without a time the whole day is meant.
         if len(raw) <= len("2026-11-22"):
             return datetime.combine(date.fromisoformat(raw), time(tzinfo=UTC)) + whole_day
         parsed = datetime.fromisoformat(raw)

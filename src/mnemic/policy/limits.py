@@ -139,7 +139,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consents:
-    """Decisions of one user, key by key, and whether they were erased for good."""
+    """Decisions of one user, key by key, and whether they were erased permanently."""
 
     decided: Mapping[str, bool] = field(default_factory=partial(MappingProxyType, {}))
     erased: bool = False

@@ -27,7 +27,7 @@
     longest_days = 90
     hard = true
 
-    [redaction]                   # without it: whatever is found is replaced for good
+    [redaction]                   # without it: every find is replaced permanently
     reveal = ["privacy_officer"]  # the roles that may see what a tokenised value was
     names = ["PERSON"]            # look for names too; needs mnemic[ner]
     regions = ["DE", "AT"]        # countries whose telephone numbers lack a country code

@@ -96,6 +96,7 @@ def _unfenced(text: str) -> str:
     """Return the content of the one Markdown fence of `text`, which models put words around; `text` if there is no
     fence, or several.
     """
+    # An object that contains a fence in one of its texts is not fenced itself.
     if text.count(_FENCE) != FENCES or text.lstrip().startswith("{"):
         return text
     head, line_end, inner = text.split(_FENCE)[1].partition("\n")
@@ -183,6 +184,7 @@ def _candidate(item: object, policy: Policy, budget: Budget) -> Candidate:
         raise InvalidCandidates("item")
     if "key" not in item or "value" not in item:
         raise InvalidCandidates("missing_keys")
+    # Null must be written: a missing key is a mistake of the model, not a statement without one.
     keyless = item["key"] is None and policy.allows_keyless
     key = None if keyless else key_of(item["key"], policy)
     value = free_text(item["value"]) if key is None else value_of(item["value"], key, policy, budget)

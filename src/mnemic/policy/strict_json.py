@@ -19,6 +19,7 @@ from pydantic_core import from_json
 MAX_DEPTH = 32
 MAX_BYTES = 64 * 1024
 
+# A text of megabytes with too many values is refused after this part; scanning it whole would take longer.
 _FIRST_BYTES = 256 * 1024
 _ONE_BRACKET = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKET = bytes(code for code in range(256) if chr(code) not in "[]{}")
@@ -116,6 +117,7 @@ def _is_too_deep(scan: _Scan) -> bool:
         return False
     brackets = scan.structure.translate(_ONE_BRACKET, _NO_BRACKET)
     for _ in range(MAX_DEPTH):
+        # A round that removes nothing: what is left does not close, and the parser will say so.
         if b"[]" not in brackets:
             break
         brackets = brackets.replace(b"[]", b"")
@@ -130,6 +132,7 @@ def _require_plain(value: object, scan: _Scan) -> None:
     if not any(sign in scan.raw for sign in (b":", b".", b"e", b"E")):
         return
     names = _names(value)
+    # Colons inside strings are counted too: only then is the slower count outside of strings needed.
     if names != scan.raw.count(b":") and names != scan.structure.count(b":"):
         raise NotStrictJson("a name stands twice in one object")
 
@@ -143,6 +146,7 @@ def _names(value: object) -> int:
     level: list[Any] = [value]
     while level:
         kinds = set(map(type, level))
+        # `1e999` is valid JSON and becomes infinity.
         if float in kinds and (math.inf in level or -math.inf in level):
             raise NotStrictJson("a number too large")
         objects = [one for one in level if type(one) is dict] if dict in kinds else []

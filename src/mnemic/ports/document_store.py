@@ -26,7 +26,7 @@ class DocumentStore(Protocol):
         """
 
     def sweep(self, tenant: str) -> int:
-        """Delete the documents that have expired; how many there were."""
+        """Delete the documents that have expired; return the number deleted."""
 
     def close(self) -> None:
         """Release everything. May be called twice."""

@@ -44,10 +44,10 @@ class Keyring(Protocol):
         """
 
     def anew(self, sealed: bytes, bound: bytes) -> bytes | None:
-        """Return the same, sealed with the key of now; None where it is, or cannot be opened any more."""
+        """Return the value sealed with the current key; None if it already is, or can no longer be opened."""
 
     def retire(self, followed: Mapping[bytes, int]) -> int:
-        """Destroy the keys before those of `follow`, durably; how many. One that has another successor by now stays."""
+        """Destroy the keys before those of `follow`, durably; return the number. One with another successor stays."""
 
 
 @runtime_checkable

@@ -94,13 +94,13 @@ class Transaction(Reads, Protocol):
         """
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
-        """Delete the memory and all its versions for good, index entries included. False when it was not there."""
+        """Delete the memory and all its versions permanently, index entries included. False if it does not exist."""
 
     async def append_audit(self, event: AuditEvent) -> None:
         """Append to the tenant's hash-chained audit."""
 
     async def enqueue(self, entry: OutboxEntry) -> None:
-        """Leave work for the projections, committed with the change itself."""
+        """Add an entry to the outbox for the projections, committed with the change itself."""
 
     async def remember_request(
         self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
@@ -150,7 +150,7 @@ class Snapshot(Protocol):
     ) -> list[Scored]:
         """By cosine, best first, never fewer than `min(limit, matching)`; exact within `Capabilities.exact_up_to`.
 
-        With `space`, that of the vector, raises SpaceMismatch where the store's is another one by now.
+        With `space`, that of the vector, raises SpaceMismatch if the store has changed to another one.
         """
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
@@ -172,7 +172,7 @@ class Snapshot(Protocol):
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        """Return the same reads as of `known_at`: each memory of `scopes` in the newest version written by then, except
+        """Return a snapshot as of `known_at`: each memory of `scopes` in the newest version written by then, except
         those removed since or expired by `live_at`. A version whose words have changed since has no vector.
         """
 
@@ -187,7 +187,7 @@ class SecondSpace(Protocol):
         """Memories of every tenant and status that have no vector yet in the space being filled."""
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        """Keep these vectors for the memories still at that version; how many. Raises InvalidInput (`space`)."""
+        """Store these vectors for memories still at that version; return their number. Raises InvalidInput (`space`)."""
 
     async def switch_space(self) -> bool:
         """Make the filled space the present one in one step; return False and change nothing while a memory lacks a

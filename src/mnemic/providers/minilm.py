@@ -104,6 +104,7 @@ class InProcessEmbedder:
         self._closed, self._model = True, None
         self._recent = _RecentVectors()
         for worker in (self._short, self._long):
+            # Not awaited: a run of the model cannot be interrupted, and its result is no longer needed.
             worker.shutdown(wait=False, cancel_futures=True)
         self._waiting.cancel()
 
@@ -179,6 +180,7 @@ class MiniLmEmbedder(InProcessEmbedder):
 
     def __init__(self, *, threads: int = 1, batch: int = 32, max_tokens: int = MAX_TOKENS) -> None:
         for name, value, most in (("threads", threads, 256), ("batch", batch, 4_096), ("max_tokens", max_tokens, 512)):
+            # 3: [CLS], one piece and [SEP].
             if type(value) is not int or not 0 < value <= most or (name == "max_tokens" and value < 3):
                 raise InvalidConfig(f"embedder_{name}", hint=f"a whole number up to {most}")
         super().__init__(SPACE, lambda: _Model(threads, max_tokens), batch=batch)
@@ -260,7 +262,7 @@ class _Model:
 
 
 def session_options(threads: int) -> SessionOptions:
-    """Return the options of a session of the ONNX runtime that uses so many threads."""
+    """Return the options of a session of the ONNX runtime with this number of threads."""
     from onnxruntime import SessionOptions
 
     options = SessionOptions()

@@ -67,6 +67,7 @@ class WaitingTexts:
             return
         groups: dict[int, list[_Call]] = {}
         for place, call in enumerate(calls):
+            # Without a count each place is a group, that is: no shared runs.
             tokens = counting.tokens(call[0]) if isinstance(counting, CountsTokens) else place
             groups.setdefault(tokens, []).append(call)
         yield from groups.values()
@@ -80,6 +81,7 @@ def _answer(calls: Sequence[_Call], make: Callable[[Sequence[str]], list[Vector]
     try:
         made = dict(zip(texts, make(texts), strict=True))
     except Exception as error:  # noqa: BLE001 - belongs to the callers
+        # One text failed alone: its caller gets the error, and the recursion ends here.
         if len(calls) == 1:
             calls[0][1].set_exception(error)
             return

@@ -51,6 +51,7 @@ class WordPiece:
         self._room = max_tokens - 2
         self._longest_piece = max(map(len, vocabulary))
         self._start, self._end, self._unknown = (vocabulary[token] for token in (_START, _END, _UNKNOWN))
+        # Per instance: a decorator on the method would keep every tokeniser alive.
         self._cached_pieces = lru_cache(CACHED_CHUNKS)(self._pieces)
 
     @property
@@ -84,6 +85,7 @@ class WordPiece:
         start = 0
         while start < len(word):
             prefix = "##" if start else ""
+            # Longest match first, never longer than the longest piece: otherwise long words take quadratic time.
             for end in range(min(len(word), start + self._longest_piece), start, -1):
                 number = self._vocabulary.get(prefix + word[start:end])
                 if number is not None:

@@ -36,7 +36,7 @@ that the embedder reads badly.
 
 
 SAYS = 0.9
-"""Least relevance of a statement that says in so many words what is asked for."""
+"""Least relevance of a statement that literally states the requested attribute."""
 OVER = 0.5
 """Part of its relevance that a statement of what is over keeps, where the question asks for what is true now."""
 

@@ -113,7 +113,7 @@ RELATED_WORDS: Mapping[str, RankedList] = MappingProxyType(
 
 
 def asked_by(question: Question) -> Mapping[str, RankedList]:
-    """Return those of `RELATED_WORDS` that can find anything."""
+    """Return the words of `RELATED_WORDS` that can find anything."""
     wanted = {
         INSTANCES: instances_of(question.text),
         ANSWERS: words_of_answers(question.text),

@@ -26,7 +26,7 @@ _OVERLAPPING = ("sport", "game")
 
 
 def about_other_kinds(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:
-    """Return those of `memories` that say what `question` asks for of a thing of another kind alone."""
+    """Return the memories that state the requested attribute only for a thing of another kind."""
     kind = asked_kind(question)
     if kind is None:
         return frozenset()

@@ -32,7 +32,7 @@ _NAMED = Pattern(
 
 
 def of_other_names(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:
-    """Return those of `memories` that say another name than `question` asks for."""
+    """Return the memories that state another name than `question` asks for."""
     asked = _asked(question)
     if asked is None:
         return frozenset()

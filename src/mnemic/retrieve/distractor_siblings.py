@@ -74,7 +74,7 @@ def _groups() -> Mapping[str, tuple[str, int]]:
 
 
 def about_siblings(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:
-    """Return those of `memories` that tell of a sibling of what `question` asks for, and not of the thing itself."""
+    """Return the memories about a sibling of the thing that `question` asks for, and not about the thing itself."""
     read = question[:_READ].lower()
     asked, things = _owned(read, asking=True), _things(read)
     if not things:

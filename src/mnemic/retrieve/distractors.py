@@ -57,7 +57,7 @@ class NonAnswers:
 
     @classmethod
     def among(cls, question: str, memories: Mapping[str, Memory]) -> NonAnswers:
-        """Return those of `memories` that do not answer `question`."""
+        """Return the memories that do not answer `question`."""
         others = of_other_names(question, memories)
         kinds = about_other_kinds(question, memories) | others
         persons = about_other_persons(question, memories)

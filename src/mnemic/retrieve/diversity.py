@@ -1,4 +1,4 @@
-"""Diverse hits: each statement once, and if asked for, at most so many of one conversation at first.
+"""Diverse hits: each statement once, and on request a limited number of one conversation at first.
 
 The second is off by default: it loses more answers than it gains (docs/benchmarks/retrieval.md).
 """
@@ -70,6 +70,7 @@ def without_repetitions(entries: Sequence[Entry], repeated: Mapping[str, str]) -
     found: dict[str, Entry] = {}
     for memory_id, score, _ in entries:
         shown = repeated.get(memory_id, memory_id)
+        # The first entry for a memory has its best place; later ones only lose it.
         found.setdefault(shown, (shown, max(score, own[shown][1]), own[shown][2]))
     return list(found.values())
 

@@ -58,7 +58,7 @@ async def by_period(moment: Snapshot, where: Where, question: Question) -> Seque
 
 
 def _answers(memory: Memory, question: Question, about: frozenset[str]) -> bool:
-    """Return True if the memory tells of an event, and is by or about everybody that the question names."""
+    """Return True if the memory is about an event, and is by or about everybody that the question names."""
     if not tells_what_happened(memory.content) or memory.content.rstrip().endswith("?"):
         return False
     if is_of_asker(question.text) and not _is_own(memory):
@@ -71,7 +71,7 @@ def _answers(memory: Memory, question: Question, about: frozenset[str]) -> bool:
 
 
 def _is_own(memory: Memory) -> bool:
-    """Return True if the user tells of themselves."""
+    """Return True if the user speaks about themselves."""
     if memory.kind is not Kind.LONG_TERM:
         return memory.source.speaker in (None, "", "user")
     return frame_of(memory).subject == "self" or is_about_oneself(memory.content)

@@ -62,7 +62,7 @@ class EverydayWords:
         return cls(found, frozenset(one for one, row in rows.items() if row[1] > 0))
 
     def without(self, apart: Collection[str]) -> EverydayWords:
-        """Return the same without memories that do not answer."""
+        """Return this judgement without memories that do not answer."""
         if not self.relevances:
             return self
         return replace(self, relevances={one: share for one, share in self.relevances.items() if one not in apart})

@@ -20,7 +20,7 @@ CLOSE = 0.35
 
 _SIGNS: Mapping[str, str] = MappingProxyType(
     {
-        "graph": "tells of what the question names",
+        "graph": "mentions what the question names",
         "search_index": "ranked by the search service",
         "reranker": "ranked by the reranker",
         "instances": "names an instance of what is asked for",
@@ -42,9 +42,9 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
 """Meaning of a list or signal, where it is not one of words or of meaning."""
 _AGAINST: Mapping[str, str] = MappingProxyType(
     {
-        "sibling": "tells of something else than what is asked for",
-        "person": "tells of somebody else",
-        "kind": "tells of another kind of thing than is asked for",
+        "sibling": "is about another thing than the one asked for",
+        "person": "is about somebody else",
+        "kind": "is about another kind of thing than the one asked for",
         "asked": "says that it is over",
         "question": "only asks",
         "name": "only names somebody",

@@ -44,7 +44,7 @@ _ENOUGH_MEMORIES = 30
 
 
 def rarity(memories: int) -> float:
-    """Return the weight that BM25 gives a word that one of so many memories has."""
+    """Return the weight that BM25 gives a word that occurs in one of `memories` memories."""
     # The usual idf, log(1 + (N - n + 0.5) / (n + 0.5)), for n = 1.
     return math.log(1 + (max(1, memories) - 0.5) / 1.5)
 

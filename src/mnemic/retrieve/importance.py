@@ -20,6 +20,7 @@ RUNNERS_UP = 5
 """Hits read for their importance: where a hundred memories are about as relevant, to read all of them cost a search
 more than all its lists.
 """
+# Small steps: no single property moves a figure to 0 or 1.
 _FOR_CONFIDENCE, _FOR_LOW_TRUST, _FOR_VERSION, _FOR_GUIDING = 0.5, 0.2, 0.05, 0.15
 _MOST_VERSIONS = 4
 _GUIDING = frozenset({"preference", "instruction"})
@@ -65,6 +66,7 @@ def contenders(scores: Mapping[str, float], top_k: int, weight: float, order: Se
     """
     order = sorted(scores, key=scores.__getitem__, reverse=True) if order is None else order
     most = enough = top_k + RUNNERS_UP
+    # Equal scores at the cut: all of them are ordered by id first, so that the choice is the same every time.
     while 0 < enough < len(order) and scores[order[enough]] == scores[order[enough - 1]]:
         enough += 1
     best = sorted(order[:enough], key=lambda one: (-scores[one], one))[:most]  # equals by their ids

@@ -49,7 +49,7 @@ def features(
 def features_of(
     messages: MessageTable, lists: Mapping[str, Sequence[Scored]], scores: Floats, question: Question
 ) -> Floats:
-    """Return the same of a table; `scores`: one for each of its rows."""
+    """Return the features of the messages of a table; `scores`: one for each of its rows."""
     rows = messages.rows
     if not rows:
         return np.zeros((0, len(NAMES)))

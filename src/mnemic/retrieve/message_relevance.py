@@ -94,6 +94,7 @@ def features(
     order = best_first(scores) if order is None else order
     about = QuerySubjects.of(scores, signals, question, order)
     cosines, words = dict(lists.get("vector", ())), dict(lists.get("keyword", ()))
+    # A message that the list does not contain is no nearer than the last one in it.
     far = min(cosines.values(), default=0.0)
     places = _places(order, frozenset(chosen))
     named, mine = about.speakers, not (question.speakers - ROLES) and _ME.search(question.text) is not None

@@ -43,7 +43,7 @@ def asks_more(question: str) -> bool:
 
 
 def mere_names(memories: Mapping[str, Memory]) -> frozenset[str]:
-    """Return those of `memories` that consist of a person's relation to the user, and a name."""
+    """Return the memories that consist of a person's relation to the user, and a name."""
     return frozenset(one for one, memory in memories.items() if memory.key is None and _is_mere_name(memory.content))
 
 

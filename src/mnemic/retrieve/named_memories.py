@@ -15,6 +15,7 @@ from mnemic.types import Memory
 from mnemic_language.text.analyse import analyse
 from mnemic_language.text.names import further_names
 
+# Shorter names are one letter away from too many other words.
 SHORTEST_MISSPELT = 5
 PREFIX = 2
 _WORD = re.compile(r"[^\W_]+")

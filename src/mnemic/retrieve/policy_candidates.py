@@ -14,6 +14,7 @@ T = TypeVar("T")
 
 RELEVANCE = "relevance"
 PREFERENCE_BIAS = "preference_bias"
+# The old word is part of the API (`reason` of a hit) and stays.
 PINNED = "standing"
 
 MAX_BIASED = 100
@@ -88,6 +89,7 @@ def in_order(
     first. Without `biased` ones only the first `most` are returned, and those that score as much as the last of them.
     """
     if not biased:
+        # Pairs sort by score, then by id, which begins with the time: newest first among equals.
         ordered = sorted(zip(scores.values(), scores.keys(), strict=True), reverse=True)
         return [(memory_id, score, RELEVANCE) for score, memory_id in _first(ordered, most)]
     known = dict(scores)

@@ -116,7 +116,7 @@ WORDS_ALONE = RelevanceScale(word=4.63, base=-3.31)
 
 
 def _scale_of(model: str, memories: int) -> RelevanceScale | None:
-    """Return the scale of a model among so many memories; None where it has none for few.
+    """Return the scale of a model for this number of memories; None if it has none for few.
 
     From `LEAST_MEMORIES` to `MANY_MEMORIES` the scale changes with the logarithm of their number, so that no single
     memory makes a difference. Read against a background, cosines do not depend on their number.

@@ -380,7 +380,7 @@ async def _late(lists: Mapping[str, RankedList], search: ParsedSearch, moment: S
 
 
 async def _narrowed(search: ParsedSearch, moment: Snapshot, index: DataIndex) -> ParsedSearch:
-    """Return the same source restricted to memories whose data meets the filter, applied before any list is cut."""
+    """Return the search restricted to memories whose data meets the filter, applied before any list is cut."""
     if search.request.data is None:
         return search
     found = await narrowed(moment, search.where, search.request.data, index=index)
@@ -390,5 +390,5 @@ async def _narrowed(search: ParsedSearch, moment: Snapshot, index: DataIndex) ->
 
 
 async def _without(hidden: Hidden | None, search: ParsedSearch) -> ParsedSearch:
-    """Return the same source without `hidden` keys."""
+    """Return the search without the `hidden` keys."""
     return search if hidden is None else replace(search, where=replace(search.where, hidden_keys=await hidden()))

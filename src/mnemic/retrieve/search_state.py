@@ -94,7 +94,7 @@ class ParsedSearch:
         return [one.embedded for one in self.asked]
 
     def embedded(self, vectors: Sequence[Vector | None], space: VectorSpace) -> ParsedSearch:
-        """Return the same with the vectors of `asked`, which are of `space`."""
+        """Return this search with the vectors of `asked`, which are of `space`."""
         asked = [replace(one, vector=vector, space=space) for one, vector in zip(self.asked, vectors, strict=True)]
         # `asked` ends with the event, if there is one; the rest is question, parts, statements, in this order.
         event = None if self.event is None else asked.pop()

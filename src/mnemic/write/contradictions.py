@@ -65,6 +65,7 @@ def history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
     if draft.candidate.valid_to is not None:
         ended_at = min(ended_at, draft.candidate.valid_to)
     past = draft.memory(memory_id, status=Status.SUPERSEDED, valid_to=ended_at)
+    # The later memory names it, so that its history shows the older value as well.
     linked = first.next_version(draft.now, supersedes=(*first.supersedes, memory_id))
     return Decision(outcome=Outcome.CREATED, memory=past, reason=ALREADY_SUPERSEDED, replaced=(linked,))
 

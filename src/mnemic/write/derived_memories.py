@@ -31,7 +31,7 @@ def sources_of(memory: Memory) -> frozenset[str]:
 
 
 def digest_of(sources: Iterable[Memory]) -> str:
-    """Return the same for the same sources that say the same, in the same order."""
+    """Return a digest of the sources: equal for the same memories with the same content in the same order."""
     serialised = json.dumps([[one.memory_id, one.content] for one in sources], ensure_ascii=False)
     return hashlib.sha256(serialised.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
@@ -60,7 +60,7 @@ def noted(tenant: str) -> Mutation:
 
 
 async def delete_memories(store: RecordStore, memories: Sequence[Memory], *, by: Actor, now: datetime) -> int:
-    """Delete these memories in one transaction, each with a line in the audit; how many were still there."""
+    """Delete these memories in one transaction, each with a line in the audit; return the number deleted."""
 
     async def work(unit: Unit) -> int:
         return sum([await remove(unit, memory, by=by, now=now) for memory in memories])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CLOSED = (Status.SUPERSEDED, Status.EXPIRED, Status.REJECTED)
 NEAR = 64
 """Number of rows below the limit from which eviction is prepared, and of memories evicted for one portion."""
+# Bounds the time before a write: among 2,000 memories the oldest are old enough.
 _PAGE, _PAGES = 500, 4
 
 

@@ -127,7 +127,7 @@ class Limiter:
         return LimitCheck(limits, decided, usages, has_room=has_room)
 
     async def gate(self, actor: Actor, limits: Limits) -> PreCommitCheck:
-        """Return the same limits, asked again inside the transaction that writes."""
+        """Return the check of these limits for the inside of the writing transaction."""
         room: tuple[Memory, ...] = ()
         if any(quota.per == "user" for quota in limits.quotas):
             since = self.clock.now() - MINUTE

@@ -15,7 +15,7 @@ PAGE = 500
 
 
 async def sweep(store: RecordStore, tenant: str, subject: Scope | None = None) -> int:
-    """Take away the sealed values that no memory names any more: of one subject, or of the whole tenant; how many."""
+    """Remove encrypted values that no memory names any more, of a subject or the whole tenant; return their number."""
     secret = await store.secret(tenant)
     prefix = "vault/" if subject is None else vault_prefix(secret, subject)
     names = {name: marker_of(name) for name in await store.marks(tenant, prefix)}

@@ -52,7 +52,7 @@ async def leave(unit: Unit, draft: Draft, memory: Memory) -> None:
 async def require_present(tx: Reads, draft: Draft) -> None:
     """Raise SpaceMismatch where the store was changed to another embedder after the draft's vector was made."""
     if draft.space != await tx.space():
-        raise SpaceMismatch(hint="the store has another embedder by now; the same call makes a new vector")
+        raise SpaceMismatch(hint="the store has changed to another embedder; the same call makes a new vector")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,7 @@ async def embed_left(store: RecordStore, embedder: Embedder | None, *, actor: Ac
     Raises StoreFailed: finished work stays, and a further call continues.
     """
     names = await store.marks(actor.tenant, _LEFT)
+    # Identifiers begin with the time: the oldest have waited longest.
     waiting = sorted(_waiting(actor.tenant, names), key=lambda one: one.memory_id)
     done = ended = 0
     for first in range(0, len(waiting), BATCH):
@@ -116,6 +117,7 @@ async def _settled(
     # The words or the embedder changed while the vector was made: it describes something else.
     if vector is None or read is None or memory.content != read.content or await unit.reads.space() != space:
         return None
+    # `updated_at` stays: the statement is as old as before, only its vector is new.
     whole = memory.next_version(memory.updated_at, vector=vector)
     await unit.apply(Mutation.of(whole, "embedded", actor=actor, at=now, was=memory.status))
     await unit.apply(done)

@@ -62,6 +62,7 @@ class ModelJudge:
         """Return the model's verdicts. Raises ModelFailed: `llm_timeout`, `llm_unavailable`, `llm_empty`,
         `llm_invalid_json`, or `llm_invalid_schema` for anything but one verdict for each statement.
         """
+        # The shorter of both: a write waits for its judge no longer than its caller waits for the write.
         own = Deadline.after(self.longest_wait, self.monotonic)
         soonest = own if deadline is None or own.expires_at < deadline.expires_at else deadline
         completion = await metered(self.completer).complete(judge_prompt(said, known), deadline=soonest)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from mnemic.policy.limits import Limits, Quota
 from mnemic.types import Candidate, Kind, Usage
 
+# Of a large limit a tenth, of a small one at least the crowd: far from both, writers need not wait.
 _LAST_PART = 0.1
 _CROWD = {"rows": 1000, "bytes": 64 * 1024 * 1024, "writes_a_minute": 1000}
 """Most that writers who have not committed yet add together, of each limit."""

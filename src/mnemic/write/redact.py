@@ -82,7 +82,7 @@ def redact_candidate(candidate: Candidate, redactor: Redactor, secret: bytes) ->
 
 
 def redact_value(value: JsonValue, redactor: Redactor, secret: bytes) -> JsonValue:
-    """Return the same for JSON data: names of fields, texts and long numbers."""
+    """Return JSON data without personal data: in names of fields, texts and long numbers."""
     return _Pass(redactor, secret).value(value)
 
 

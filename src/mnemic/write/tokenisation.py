@@ -66,6 +66,7 @@ class TokenVault:
 
 
 def _bound(tenant: str, name: str) -> bytes:
+    # Bound to its place (AEAD): a sealed value that was copied under another name does not open.
     return f"{tenant}\x1f{name}".encode()
 
 

@@ -185,6 +185,7 @@ def _read(name: str, value: str, vault: TokenVault | None, scope: Scope) -> Turn
 
 def _superfluous(marks: Mapping[str, str], now: datetime, *, beside: str) -> dict[str, str | None]:
     """Return the marks to delete when one more is written: the old ones, and those that are too many."""
+    # Oldest first, so that the surplus is at the beginning.
     others = sorted((_at(value), name) for name, value in marks.items() if name != beside)
     too_many = max(0, len(others) + 1 - MOST)
     return {name: None for place, (at, name) in enumerate(others) if place < too_many or at < now - KEPT_FOR}

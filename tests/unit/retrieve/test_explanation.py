@@ -38,7 +38,7 @@ def memory(
     [
         ({"keyword": 2.0, "vector": 0.6}, "relevance", "matches 'Lisbon' and 'sister'; close in meaning; "),
         ({"vector": 0.2, "recency": 1.0}, "relevance", "among the newest; "),
-        ({"graph": 0.5}, "relevance", "tells of what the question names; "),
+        ({"graph": 0.5}, "relevance", "mentions what the question names; "),
         ({"learned": 0.1}, "relevance", "moved up by what is around it; "),
         ({"learned": -0.1, "vector": 0.6}, "relevance", "close in meaning; "),
         ({"asking": -0.1, "told": 0.2}, "relevance", "told at the time the question means; "),

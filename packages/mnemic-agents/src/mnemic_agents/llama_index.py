@@ -81,7 +81,7 @@ class MnemicMemory(BaseMemory):
         return await self._injected(await self.inner.aget(input, **kwargs))
 
     def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
-        """Return the same for a synchronous caller."""
+        """Return the messages for a synchronous caller."""
         return self._turn.now(self._injected, self.inner.get(input, **kwargs))
 
     async def aget_all(self) -> list[ChatMessage]:

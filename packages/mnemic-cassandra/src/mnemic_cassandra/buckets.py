@@ -166,7 +166,7 @@ class Buckets:
     async def values(
         self, home: Partition, names: Collection[ValueAddress], *, of_all: bool = False
     ) -> dict[str, bytes]:
-        """Return those of these values that exist, by name."""
+        """Return the given values that exist, by name."""
         asked: defaultdict[int, list[str]] = defaultdict(list)
         for bucket, name, _ in names:
             asked[bucket].append(name)

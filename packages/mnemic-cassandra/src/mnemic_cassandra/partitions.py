@@ -133,7 +133,7 @@ class Partitions:
     async def scan(
         self, home: Partition, name: str, first: bytes, end: bytes, limit: int, *, reverse: bool
     ) -> list[Any]:
-        """Return the same of a range of keys."""
+        """Return the rows of a range of keys."""
         values = (*self.key(home), name, first, end, limit)
         return await self.link.ask("scan_back" if reverse else "scan", values)
 

@@ -202,7 +202,7 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
     if not options["yes"]:
         from mnemic_cli.terminal import confirmed
 
-        if not confirmed(f"Erase everything about {subject} for good?"):
+        if not confirmed(f"Erase everything about {subject} permanently?"):
             complain("not_confirmed", "nothing was erased")
             return Exit.REFUSED
 
@@ -280,7 +280,9 @@ def audit_(given: Given, action: str, after: int | None, limit: int) -> int:
 
 
 def _signed(report: AuditReport) -> str:
-    missing = "" if report.unsigned_at is None else f", but line {report.unsigned_at} is not, though lines were by then"
+    missing = (
+        "" if report.unsigned_at is None else f", but line {report.unsigned_at} is not, although earlier lines are"
+    )
     if not report.signed:
         return f"no line is signed{missing}"
     checked = "" if report.signatures_checked else "; not checked, for that takes the key file"

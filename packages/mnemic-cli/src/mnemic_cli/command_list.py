@@ -27,7 +27,7 @@ GROUPS = MappingProxyType(
             "uses": CommandEntry("inspection_commands", "Show the audit of a memory."),
             "undo": CommandEntry("write_commands", "Undo a merge or a replacement."),
             "rollback": CommandEntry("write_commands", "Go back to an earlier version of a memory."),
-            "forget": CommandEntry("write_commands", "Delete memories for good."),
+            "forget": CommandEntry("write_commands", "Delete memories permanently."),
         },
         "Models and agents": {
             "context": CommandEntry("inspection_commands", "Show the memories that a model would be given."),

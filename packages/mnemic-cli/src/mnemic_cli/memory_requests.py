@@ -35,9 +35,9 @@ def carried_out(call: Call, request: MemoryRequest, *, yes: bool = False) -> dic
 
 
 _QUESTIONS = {
-    "forget": "Delete {} for good?",
-    "wrong": "Delete {} for good?",
-    "forget_all": "Erase everything about you for good, {}?",
+    "forget": "Delete {} permanently?",
+    "wrong": "Delete {} permanently?",
+    "forget_all": "Erase everything about you permanently, {}?",
 }
 
 

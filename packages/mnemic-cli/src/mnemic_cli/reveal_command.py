@@ -45,5 +45,5 @@ def reveal_(given: Given, /, memory_id: str, role: str) -> int:
 
 
 def _revealed_text(revealed: RevealResult) -> str:
-    gone = dict.fromkeys(revealed.unknown, "replaced for good")
+    gone = dict.fromkeys(revealed.unknown, "replaced permanently")
     return "\n".join(filter(None, (revealed.content, pairs({**revealed.values, **gone}, indent="  "))))

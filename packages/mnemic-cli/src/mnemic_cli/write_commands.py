@@ -196,8 +196,8 @@ def rollback_(given: Given, memory_id: str, version: int) -> int:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def forget_(given: Given, /, memory_ids: tuple[str, ...], yes: bool, limit: int, dry_run: bool, **bounds: Any) -> int:
-    r"""Delete memories for good, with all their versions: those named, or those that meet every option. The audit log
-    records the deletion without content.
+    r"""Delete memories permanently, with all their versions: those named, or those that meet every option. The audit
+    log records the deletion without content.
 
     \b
       mnemic forget 0197f3c2-6f0e-7d21-9a52-0a4f6e8d1c3b
@@ -217,7 +217,7 @@ def forget_(given: Given, /, memory_ids: tuple[str, ...], yes: bool, limit: int,
     if not yes:
         for memory in found:
             note(f"  {label(memory, 100)}")
-        if not confirmed(f"Delete {counted(len(wanted))} for good?"):
+        if not confirmed(f"Delete {counted(len(wanted))} permanently?"):
             complain("not_confirmed", "nothing was deleted")
             return Exit.REFUSED
 

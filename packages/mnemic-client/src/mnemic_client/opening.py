@@ -109,5 +109,5 @@ def connect_async(
     transport: httpx.AsyncBaseTransport | None = None,
     session: str | None = None,
 ) -> AsyncClient:
-    """Return the same, to be awaited."""
+    """Return the memory for awaiting callers."""
     return AsyncClient(Remote(url, api_key, timeout=timeout, attempts=attempts, transport=transport, session=session))

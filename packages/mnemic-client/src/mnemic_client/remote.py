@@ -82,7 +82,7 @@ class Remote:
         return {"Authorization": f"Bearer {self._token}"}
 
     def again(self) -> Remote:
-        """Return the same service and credential, for another event loop."""
+        """Return a connection to this service with this credential, for another event loop."""
         one: Remote = self._given(user=self.user)
         return one
 

@@ -131,7 +131,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
 
 
 def across_types(stacks: Sequence[Haystack]) -> list[Haystack]:
-    """Return the same questions, ordered so that the types take turns."""
+    """Return the questions, ordered so that the types take turns."""
     seen: Counter[str] = Counter()
     rounds = []
     for stack in stacks:

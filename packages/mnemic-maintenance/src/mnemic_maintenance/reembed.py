@@ -21,7 +21,7 @@ _ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReembedResult:
-    """Number of vectors that this run made, and the space that all memories have by now."""
+    """Number of vectors that this run made, and the space that all memories have now."""
 
     filled: int
     space: VectorSpace

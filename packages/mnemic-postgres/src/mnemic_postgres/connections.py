@@ -129,7 +129,7 @@ class Session:
         return rows
 
     async def enter_writing(self, tenant: str, level: str, owner: str, fingerprint: str, *, lock: int) -> Any:
-        """Return the same for one scope, after waiting for `lock`, with the active memory of `fingerprint`."""
+        """Enter one scope after waiting for `lock`; return its row with the active memory of `fingerprint`."""
         await self.route(tenant)
         rows = await self.fetch(_SESSION["enter_writing"], tenant, self._limit(), lock, level, owner, fingerprint)
         self._tenant = tenant
@@ -194,7 +194,7 @@ class Connections:
 
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
         """`work` in a transaction that is durable when this returns. It is run again after a lost race. Raises
-        StoreNewer where the database has a schema by now that this version does not know.
+        StoreNewer if the database has a schema that this version does not know.
         """
         return await self._thread.run(self._run(self._begin_writing, work, self._limited(deadline)))
 

@@ -73,7 +73,7 @@ def typed(error: BaseException) -> MnemicError:
     """Return the error of mnemic's tree that says what `error` says."""
     if isinstance(error, asyncpg.PostgresError):
         if error.sqlstate == "22000" and _OTHER_SPACE.search(str(error)):
-            return SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
+            return SpaceMismatch(hint="the vectors were made by another model; open the store with that one")
         return _of_state(error.sqlstate or "", type(error).__name__)
     if isinstance(error, asyncpg.DataError | UnicodeError | OverflowError):
         return InvalidInput("value", hint="a text or a number that the database cannot hold")

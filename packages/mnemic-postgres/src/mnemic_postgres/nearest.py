@@ -119,7 +119,7 @@ def _rank(found: tuple[Memory, float]) -> tuple[float, str]:
 
 
 def _nearest_of(memories: Iterable[Memory | None], scope: Scope, vector: Vector) -> list[tuple[Memory, float]]:
-    """Return those of these memories that are active in the scope, with their similarity."""
+    """Return the given memories that are active in the scope, with their similarity."""
     active = [
         memory for memory in memories if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE
     ]

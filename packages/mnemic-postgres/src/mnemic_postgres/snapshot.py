@@ -319,4 +319,4 @@ def _text(data: bytes | None) -> str | None:
 
 
 def _mismatch() -> SpaceMismatch:
-    return SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
+    return SpaceMismatch(hint="the vectors were made by another model; open the store with that one")

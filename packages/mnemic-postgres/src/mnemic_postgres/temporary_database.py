@@ -55,7 +55,7 @@ class ScratchDatabase:
 
 
 def bare_commits(dsn: str, rows: Sequence[tuple[str, bytes]], *, durability: str = "durable") -> list[float]:
-    """Return the same in any database; several processes may do it at once."""
+    """Return the seconds of bare commits in any database; several processes may run it at once."""
     return asyncio.run(_bare_commits(dsn, rows, "on" if durability == "durable" else "off"))
 
 

@@ -34,7 +34,7 @@ def character_mask(text: str) -> bytes:
 
 @lru_cache(maxsize=1)
 def hexadecimal(text: str) -> bytes:
-    """Return the same with `f` for each hexadecimal digit, and everything else as it is."""
+    """Return the text with `f` for each hexadecimal digit, and everything else as it is."""
     return text.encode("latin-1", "replace").translate(_HEX)
 
 

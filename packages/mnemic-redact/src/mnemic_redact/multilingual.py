@@ -80,7 +80,7 @@ def _literals(word: str) -> list[str]:
 
 
 def _fewest(literals: Iterable[str]) -> list[str]:
-    """Return those that contain no other one of them."""
+    """Return the literals that contain no other one of them."""
     kept: list[str] = []
     for literal in sorted(set(literals), key=len):
         if not any(short in literal for short in kept):

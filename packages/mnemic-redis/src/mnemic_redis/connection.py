@@ -180,7 +180,7 @@ def digest_of(scope: Scope) -> str:
 
 
 def digest_of_tenant(tenant: str) -> str:
-    """Return the same for a tenant."""
+    """32 hexadecimal digits that identify a tenant and reveal nothing about it."""
     return _digest(tenant)
 
 

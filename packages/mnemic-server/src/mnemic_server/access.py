@@ -121,7 +121,7 @@ async def principal_of(request: Request, service: AnyService, _: Annotated[Any, 
 
 
 async def admitted(request: HTTPConnection, service: ServiceContext) -> Principal:
-    """Return the same for a request that is no route's."""
+    """Return the principal for a request outside of the routes."""
     state = request.scope.get("state", {})
     refusal: Refusal | None = state.get(REFUSED)
     if refusal is not None:

@@ -33,6 +33,7 @@ from mnemic_server.token_audit import Issued
 
 ISSUER = "mnemic"
 MAX_TTL = timedelta(hours=24)
+# For clocks that differ; RFC 7519 (4.1.4) suggests no more than a few minutes.
 LEEWAY_SECONDS = 60
 LATEST = 1e12
 """Maximum in seconds. Infinity, NaN and numbers that no float can express exceed it as well."""
@@ -138,6 +139,7 @@ class Tokens:
 
     async def _signing(self, api_key: str, key_id: str, shown: str) -> OKPKey:
         """Return the key that signs the application's tokens, derived from its secret."""
+        # Used only if no key is stored yet: two first tokens at the same time are both signed with the stored one.
         salt = secrets.token_hex(16)
         made = TokenKey(salt=salt, public=str(_derived(api_key, salt).as_dict(private=False)["x"]))
         return _derived(api_key, (await self._applications.signed_with(key_id, shown, made)).salt)
@@ -248,6 +250,7 @@ class Tokens:
         if (
             claims.get("iss") != issuer
             or (audience is not None and (not isinstance(listed, list) or audience not in listed))
+            # No leeway for own tokens, which have no audience: the same clock issued them.
             or _moment(claims.get("exp")) + (LEEWAY_SECONDS if audience else 0) <= now
             or _moment(claims.get("nbf", 0)) > now + LEEWAY_SECONDS
         ):

@@ -34,7 +34,7 @@ from mnemic_maintenance.tenant_registry import PAGE, SERVICE_TENANT, noted
 COMMAND_LINE = "command line"
 """Actor of an operation without a credential, by a person with access to the store itself."""
 KEYS_OF_A_TENANT = 10_000
-"""Lifetime of a key where the request gives none."""
+"""Maximum number of keys of a tenant."""
 USE_NOTED = timedelta(hours=1)
 """Precision of a key's last use: to write each use would cost a commit for each request."""
 
@@ -254,6 +254,7 @@ class ApiKeys:
         key = await self._existing(key_id, tenant, may)
         secret = secrets.token_urlsafe(32)
         retires_at = self._clock.now() + grace
+        # Two at most: a second rotation within the grace period ends the oldest secret at once.
         digests = (key.digests[-1], digest(secret))
         signing = {one: known for one, known in key.signing.items() if one in digests}
         renewed = replace(key, digests=digests, retires_at=retires_at, signing=signing)
@@ -290,6 +291,7 @@ class ApiKeys:
         last = None
         while page := await self.store.marks(SERVICE_TENANT, API_KEY, after=last, limit=PAGE):
             yield page
+            # Pages are in the order of names, so the last name is the cursor.
             last = max(page)
 
     async def _existing(self, key_id: str, tenant: str | None, may: KeyFilter) -> ApiKey:

@@ -122,6 +122,7 @@ class Erasures:
             # Another request may have begun the same erasure while this one waited for its place.
             if named in self._running:
                 return self._running[named][0]
+            # The slot now belongs to the task and is released when that ends.
             place = places.pop_all()
         task = asyncio.create_task(self._carried_out(job, run))
         self._running[named] = job, task
@@ -165,10 +166,12 @@ class Erasures:
         """Return the job as soon as it has ended, or as it is after `wait` seconds."""
         task = next((task for one, task in self._running.values() if one.erasure_id == job.erasure_id), None)
         if task is not None:
+            # `wait`, not `wait_for`: a caller that gives up must not cancel the erasure.
             await asyncio.wait([task], timeout=wait)
             return await self.find(job.erasure_id, job.tenant)
         while job.state == "running" and wait > 0:
             await asyncio.sleep(min(wait, ASKED_AGAIN))
+            # Another process has the task: its progress can only be read from the store.
             wait -= ASKED_AGAIN
             job = await self.find(job.erasure_id, job.tenant)
         return job
@@ -229,6 +232,7 @@ def _names(tenant: str, erasure_id: str) -> tuple[str, str]:
 
 
 def _key(erasure_id: str) -> OctKey:
+    # The label makes this key differ from the stored digest of the same identifier.
     return OctKey.import_key(hmac.digest(erasure_id.encode(), b"mnemic erasure receipt", "sha256"))
 
 

@@ -31,6 +31,7 @@ CALLER = "caller"
 BURST, PER_SECOND = 30, 0.5
 """Wrong credentials of one address: so many at once, and then one every two seconds."""
 KNOWN_SECONDS = 3600.0
+# Bounds the memory that an attack from many addresses can take; the oldest entries go first.
 MOST = 10_000
 LINE_SECONDS = 60.0
 STRANGER = "unknown"
@@ -80,6 +81,7 @@ class RefusedLogins:
         await self._write(principal.tenant, action, principal.actor.user, {**detail})
 
     def _level(self, address: str, now: float) -> float:
+        # A token bucket, refilled when it is read: no timer, and addresses that are not seen cost nothing.
         level, at = self._levels.get(address, (float(BURST), now))
         return min(float(BURST), level + (now - at) * PER_SECOND)
 
@@ -109,6 +111,7 @@ def address_of(request: HTTPConnection) -> str:
 
 
 def _name(shown: str) -> bytes:
+    # A digest: a wrong credential may be a right one of another service, and must not stay in memory.
     return hashlib.sha256(shown.encode()).digest()
 
 

@@ -16,7 +16,7 @@ class ParsedBodyRoute(APIRoute):
     """Route that reuses the body parsed by the request limits instead of parsing it again."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the same, for a request with a parsed body."""
+        """Return the handler for a request with a parsed body."""
         handle = super().get_route_handler()
 
         async def handled(request: Request) -> Response:

@@ -120,6 +120,7 @@ async def changes(
     if after is None:
         newest = await store.audit(tenant, before=AUDIT_END, limit=1)
         after = newest[-1].sequence if newest else 0
+    # Sent at once, so that the client and proxies see the response begin.
     yield f": from {after}\n\n".encode()
     silent = 0.0
     while True:
@@ -131,6 +132,7 @@ async def changes(
                 yield written("change", fields, event_id=event.sequence)
         if streams.stopping.is_set():
             return
+        # A full page: the client is behind, and the next one follows without a pause.
         if len(lines) == PAGE:
             continue
         await streams.pause()
@@ -139,4 +141,5 @@ async def changes(
             silent = 0.0
             if not await still_allowed():
                 return
+            # With the id: a client that reconnects need not read lines again that were not shown to it.
             yield f"id: {after}\n: alive\n\n".encode()

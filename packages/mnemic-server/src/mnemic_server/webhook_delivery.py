@@ -91,6 +91,7 @@ class Deliveries:
     async def _deliver_pending(self, webhook: Webhook) -> int:
         """Deliver the pending messages of one webhook, if there are any."""
         store = self.webhooks.store
+        # Read again: its turn may come long after the round began, and another process may have delivered since.
         known = (await self.webhooks.states()).get(webhook.webhook_id)
         if known is None or not await store.audit(webhook.tenant, after=known.after, limit=1):
             return 0
@@ -181,6 +182,7 @@ class Deliveries:
         # A reused connection could lead to an address that was checked for another webhook.
         no_reuse = httpx.Limits(max_keepalive_connections=0)
         async with (
+            # `trust_env`: a proxy from the environment would resolve the name again, after the check.
             httpx.AsyncClient(verify=self._tls, trust_env=False, timeout=SECONDS, limits=no_reuse) as client,
             client.stream(
                 "POST",
@@ -205,6 +207,7 @@ def signed(webhook: Webhook, message_id: str, at: datetime, body: bytes) -> dict
         "User-Agent": "mnemic",
         "webhook-id": message_id,
         "webhook-timestamp": str(int(at.timestamp())),
+        # During a rotation both signatures: the receiver may know only one of the secrets.
         "webhook-signature": " ".join(Signer(one).sign(message_id, at, body.decode()) for one in counting),
     }
 
@@ -219,6 +222,7 @@ def _failed(state: WebhookState, outcome: str, now: datetime) -> WebhookState:
     again.
     """
     failures = state.failures + 1
+    # 20 bounds the power: a large one overflows a timedelta, and the hour is reached after ten doublings.
     rest = min(LONGEST_REST, FIRST_REST * 2 ** min(failures - 1, 20))
     ends = failures >= MOST_FAILURES or outcome == f"status_{HTTPStatus.GONE.value}"
     return replace(state, failures=failures, next_at=now + rest, outcome=outcome, disabled_at=now if ends else None)

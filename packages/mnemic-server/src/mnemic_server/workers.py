@@ -37,6 +37,7 @@ class _Worker:
         self._pipe, theirs = _CONTEXT.Pipe()
         self.process = _CONTEXT.Process(target=_begin, args=(work, listening, theirs))
         self.process.start()
+        # The child has its own copy; only when both ends here are closed does a read report the end.
         theirs.close()
 
     @property
@@ -84,6 +85,7 @@ def supervise(work: Work, listening: socket, *, count: int, drain_seconds: float
                     workers[number] = _Worker(work, listening)
     finally:
         for worker in workers:
+            # All are asked first, so that they finish their requests at the same time.
             worker.process.terminate()
         for worker in workers:
             worker.stop(drain_seconds + MORE_SECONDS)
@@ -92,6 +94,7 @@ def supervise(work: Work, listening: socket, *, count: int, drain_seconds: float
 
 
 def _ask(stopping: Connection, _number: int, _frame: FrameType | None) -> None:
+    # A handler may run between any two instructions; writing to a pipe is safe there and wakes `wait`.
     stopping.send_bytes(b"stop")
 
 
@@ -109,4 +112,5 @@ def _end_with_parent(pipe: Connection) -> None:
     """Stop as if asked to once the process that started this one is gone, by whatever end."""
     with suppress(EOFError, OSError):
         pipe.recv_bytes()
+    # By signal, so that running requests are finished as in an ordinary stop.
     os.kill(os.getpid(), signal.SIGTERM)

@@ -174,7 +174,7 @@ class SqliteSnapshot:
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
     ) -> list[Scored]:
         if not present(self._connection) == self._space == (space or self._space):
-            raise SpaceMismatch(hint="the vectors are those of another model by now; open the file with that one")
+            raise SpaceMismatch(hint="the vectors were made by another model; open the file with that one")
         checked_vector(vector, self._space.dimension)
         read = partial(self._indexes().read, self._connection)
         return self._ranked(where, limit, lambda index, _: index.nearest(where, vector, limit=limit, read=read))
@@ -248,7 +248,7 @@ class SqliteSnapshot:
         return {row_id for (row_id,) in rows} | self._sealed_with_phrases(scope_id, phrases)
 
     def _sealed_with_phrases(self, scope_id: int, phrases: list[list[int]]) -> set[int]:
-        """Return the same for the sealed rows, whose phrases are not in the file: each row is decrypted."""
+        """Return the matches among encrypted rows, whose phrases are not in the file: each row is decrypted."""
         sealed = self._connection.execute(_SEALED, {"scope_id": scope_id})
         opened = ((row_id, self._rows.sealer.found(memory_id, SearchData(*row))) for row_id, memory_id, *row in sealed)
         return {row_id for row_id, found in opened if holds_phrases(found.content, found.context, phrases)}

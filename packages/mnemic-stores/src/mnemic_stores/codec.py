@@ -72,6 +72,7 @@ def dump(value: JsonValue, what: str = "data", *, canonical: bool = False) -> st
         text = json.dumps(
             value, ensure_ascii=False, allow_nan=False, sort_keys=canonical, separators=(",", ":"), default=_thaw
         )
+        # `json.dumps` lets lone surrogates pass; encoding finds them.
         text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(what, hint="it must be JSON without NaN, infinity or lone surrogates") from error

@@ -186,12 +186,12 @@ def body_anew(text: str, anew: Reseal) -> str | None:
 
 
 def words_anew(memory_id: str, sealed: bytes, anew: Reseal) -> bytes:
-    """Return the same for the hashed words of a sealed row."""
+    """Return the hashed words of an encrypted row, re-encrypted by `anew`, or unchanged if they need not be."""
     return anew(sealed, _place("words", memory_id)) or sealed
 
 
 def vector_anew(memory_id: str, sealed: bytes | None, anew: Reseal) -> bytes | None:
-    """Return the same for its vector; None and empty where it has none."""
+    """Return the vector of an encrypted row, re-encrypted by `anew`, or unchanged; None and empty stay."""
     return sealed and (anew(sealed, _place("vector", memory_id)) or sealed)
 
 

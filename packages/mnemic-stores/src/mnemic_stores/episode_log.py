@@ -101,6 +101,7 @@ class EpisodeLog:
         files = list(self._files.values())
         if files and files[-1].size < self._max_bytes:
             return files[-1]
+        # One more than the last, not the count: files may have been removed.
         number = int(files[-1].path.stem.rpartition("-")[2]) + 1 if files else 1
         path = self._folder / _NAME.format(number=number)
         path.touch(mode=0o600)

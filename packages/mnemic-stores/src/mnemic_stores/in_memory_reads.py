@@ -50,7 +50,7 @@ class StoredMemories:
         return found
 
     def copy(self) -> StoredMemories:
-        """Return the same, to be changed."""
+        """Return a copy that may be changed."""
         return StoredMemories(
             dict(self.memories), dict(self.terms), dict(self.history), dict(self.turns), set(self.damaged)
         )
@@ -140,7 +140,7 @@ class InMemorySnapshot:
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
     ) -> list[Scored]:
         if space not in (None, self._space):
-            raise SpaceMismatch(hint="the vectors are those of another model by now")
+            raise SpaceMismatch(hint="the vectors were made by another model")
         checked_vector(vector, self._space.dimension)
         ranked = by_cosine(await self._accepted(where), vector)
         return [Scored(memory_id=memory.memory_id, score=score) for memory, score in ranked[:limit]]

@@ -54,6 +54,7 @@ class IndexCache:
         """Record the bytes of the scope's index, and evict others until all fit; the last one is never evicted."""
         with self._lock:
             self._sizes[scope] = size
+            # The last one stays even if it is too large: evicting the index in use would rebuild it with every search.
             while len(self._slots) > 1 and sum(self._sizes.values()) > self._budget:
                 dropped, _ = self._slots.popitem(last=False)
                 self._sizes.pop(dropped, None)

@@ -45,6 +45,7 @@ def _part(first: int, terms: NDArray[np.uint32], places: NDArray[np.uint16], cou
     begins = np.flatnonzero(terms[1:] != terms[:-1]) + 1
     starts = np.concatenate([[0], begins, [len(terms)]]) if len(terms) else np.zeros(1)
     most = int(counts.max()) if len(counts) else 0
+    # Most terms occur a few times in a text: one byte is enough in nearly every part.
     narrow = counts.astype(np.min_scalar_type(most))
     return PostingsSegment(first, terms[starts[:-1].astype(np.int64)], starts.astype(np.uint32), places, narrow)
 

@@ -191,7 +191,7 @@ class Vectors:
     def cosines(
         self, places: NDArray[np.int64], wanted: NDArray[np.float32], rows: NDArray[np.int64], read: Read | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return those of `places` that have a vector, and the cosine of each with `wanted`. `rows` are the rows of all
+        """Return the places that have a vector, and the cosine of each with `wanted`. `rows` are the rows of all
         places; `read` supplies the vectors once thinned.
         """
         if self._matrix is None:

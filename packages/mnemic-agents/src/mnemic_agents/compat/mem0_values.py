@@ -63,7 +63,7 @@ class Ids:
 
     @classmethod
     def of(cls, **given: object) -> Ids:
-        """Return them, trimmed, numbers as text. Raises ValidationError where one is empty or has white space."""
+        """Return the identifiers, trimmed, numbers as text. Raises ValidationError for an empty one or white space."""
         return cls(**{name: _identifier(name, value) for name, value in given.items()})
 
     @property

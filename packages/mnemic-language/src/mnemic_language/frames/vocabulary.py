@@ -78,7 +78,7 @@ def cue_words() -> Lexicon:
 
 @lru_cache(maxsize=1)
 def english_cue_words() -> Lexicon:
-    """Return those of them that are English: of other languages some are English words that say something else."""
+    """Return the English ones: some words of other languages are English words with another meaning."""
     return _lexicon({kind: by.get("en", ()) for kind, by in _data("cues").items()})
 
 
@@ -180,7 +180,7 @@ def members_of(tokens: Iterable[str]) -> Mapping[str, frozenset[int]]:
 
 
 def foreign_in_english(tokens: Iterable[str]) -> frozenset[str]:
-    """Return those of the words of an English sentence that are without content in another language."""
+    """Return the words of an English sentence that are without content in another language."""
     classes = word_classes()
     found: frozenset[str] = classes["foreign"].intersection(tokens)
     return found if found and len(classes["english"].intersection(tokens)) >= LEAST_ENGLISH else frozenset()

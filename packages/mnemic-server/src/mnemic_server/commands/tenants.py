@@ -46,7 +46,7 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
 
     The limits replace the quotas of the policy file; running services apply them within seconds. Omitted limits stay
     unchanged. Every credential of a suspended tenant is refused (tenant_suspended); its data stays. `end` suspends a
-    tenant, revokes its keys, deletes its webhooks and erases all its data, for good; its audit log, its policy, its
+    tenant, revokes its keys, deletes its webhooks and erases all its data permanently; its audit log, its policy, its
     name and documents of your application (LangGraph's store) stay. Repeat it after an interruption.
 
     \b
@@ -80,7 +80,7 @@ def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
 
     if receipts is not None:
         require_new_file(receipts)
-    if not sure and not confirmed(f"End the tenant {name} and erase all of its data, for good?"):
+    if not sure and not confirmed(f"End the tenant {name} and erase all of its data permanently?"):
         complain("not_confirmed", "nothing was erased")
         return Exit.REFUSED
     ended = given.with_engine(lambda engine, _: end(engine, name, by=COMMAND_LINE), by_settings=True)

@@ -147,7 +147,7 @@ export function ask(title, body, { act, kind = "primary" }) {
   });
 }
 
-/** Whether a memory is to be deleted for good. */
+/** Confirmation of a permanent deletion. */
 export async function sureToForget(memory) {
   const body = several(el("blockquote", {}, memory.content), el("p", {}, "It is deleted with all its versions. This cannot be undone."));
   return (await ask("Forget this memory?", body, { act: "Forget it", kind: "danger" })) !== null;

@@ -39,7 +39,7 @@ async def run(
 async def stream(
     turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> EventStream:
-    """Return the same as server-sent events: a `step` as each step ends, then the `report`; a `problem` where it
+    """Return the run as server-sent events: a `step` as each step ends, then the `report`; a `problem` where it
     failed. Who hangs up does not stop the turn.
     """
     steps: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()

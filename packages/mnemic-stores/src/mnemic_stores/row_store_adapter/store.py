@@ -61,7 +61,7 @@ class LayeredSnapshot(InMemorySnapshot):
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
     ) -> list[Scored]:
         if await present(self._rows) != self._space:
-            raise SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
+            raise SpaceMismatch(hint="the vectors were made by another model; open the store with that one")
         return await super().nearest(where, vector, limit=limit, space=space)
 
 

@@ -91,7 +91,7 @@ async def damaged_rows(rows: RowReads, memories: RowCodec, tenant: str) -> list[
 
 
 async def _sides(rows: RowReads, tenant: str) -> list[Damage]:
-    """Return the same for records other than memories."""
+    """Return the damaged records other than memories."""
     marks = await rows.scan(MARK, (tenant,))
     requests, secrets = await rows.scan(REQUEST, (tenant,)), await rows.get(TENANT, [(tenant,)])
     checks: list[tuple[str, Callable[[], object]]] = [

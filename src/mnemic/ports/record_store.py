@@ -187,7 +187,7 @@ class SecondSpace(Protocol):
         """Memories of every tenant and status that have no vector yet in the space being filled."""
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        """Store these vectors for memories still at that version; return their number. Raises InvalidInput (`space`)."""
+        """Store these vectors for memories still at that version; return the number. Raises InvalidInput (`space`)."""
 
     async def switch_space(self) -> bool:
         """Make the filled space the present one in one step; return False and change nothing while a memory lacks a

@@ -161,7 +161,7 @@ async def approve(
     """Activate the waiting memory and close the memories it replaces: those it contradicts, those in `merged_with`, and
     under a single-valued key the other values.
 
-    Its time to live starts at the approval. A statement that is stored meanwhile is not added again: outcome `refreshed`.
+    Its time to live starts at the approval. A statement that is stored by then is not added again: outcome `refreshed`.
     Raises ReviewDenied (`require_reviewer`), MemoryNotFound, VersionConflict, or Refused by the `gate`.
     """
     require_reviewer(known, reviewer, policy)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Rules, Watchers
 from mnemic.dispatch.handlers.add import AddManyHandler
@@ -18,7 +17,9 @@ from mnemic.policy.grant import Grant, admit_intent
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import Limits
 from mnemic.ports import Clock
+from mnemic.ports.optional_capabilities import Marks
 from mnemic.requests import AddMany
+from mnemic.retrieve.first_read import Hidden
 from mnemic.retrieve.policy_candidates import PreferenceBias, checked_pinned
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
@@ -78,8 +79,16 @@ class MemoryGateway:
 
     async def hidden_keys(self, actor: Actor) -> frozenset[str]:
         """Return the keys the actor has not consented to, as of now: nothing under them is found."""
+        return await (await self.hiding(actor))(self.searcher.store)
+
+    async def hiding(self, actor: Actor) -> Hidden:
+        """Return the same as a function of the marks to read, a store's or those of a moment of it."""
         token = await self.limiter.token(actor)
-        return (await consents(self.searcher.store, token, actor.tenant)).hidden(self.policy, self.limits)
+
+        async def hidden(marks: Marks) -> frozenset[str]:
+            return (await consents(marks, token, actor.tenant)).hidden(self.policy, self.limits)
+
+        return hidden
 
     async def write(
         self,
@@ -159,7 +168,7 @@ class MemoryGateway:
             # A model cannot choose the day from which "last week" counts.
             asked_at=self.clock.now(),
             deadline=deadline,
-            hidden=partial(self.hidden_keys, actor),
+            hidden=await self.hiding(actor),
             data=granted.where,
         )
         return self.watchers.searched(result)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -160,7 +160,7 @@ class ReadVerbs:
             known_at=intent.known_at,
             asked_at=_moment(asked_at, "asked_at") or self.clock.now(),
             deadline=deadline,
-            hidden=partial(self.gateway.hidden_keys, actor),
+            hidden=await self.gateway.hiding(actor),
             data=intent.where,
         )
         return _cut(self.gateway.watchers.searched(result), max_tokens, self.token_count)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import replace
-from functools import partial
 
 from mnemic.dispatch.gateway import PREFERENCE, MemoryGateway
 from mnemic.inject.memory_source import is_trusted
@@ -75,7 +74,7 @@ async def recall(
         known_at=granted.known_at,
         asked_at=request.asked_at or gateway.clock.now(),
         deadline=deadline,
-        hidden=partial(gateway.hidden_keys, actor),
+        hidden=await gateway.hiding(actor),
         data=granted.where,
     )
     gateway.watchers.searched(result)

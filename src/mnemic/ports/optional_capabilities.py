@@ -9,6 +9,15 @@ from mnemic.module_aliases import renamed
 from mnemic.types import Memory
 
 
+class Marks(Protocol):
+    """Reads of a tenant's marks: of every record store, and of the snapshots of one that `reads_marks`."""
+
+    async def marks(
+        self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
+    ) -> dict[str, str]:
+        """Return the marks with this prefix in the order of their names, at most `limit`, after `after`."""
+
+
 @runtime_checkable
 class VacuumStatus(Protocol):
     """Capability of a server whose files contain removed data until it has vacuumed them."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from heapq import nlargest
 
 from mnemic.errors import MnemicError
-from mnemic.ports import Reranker
+from mnemic.ports import Reranker, Snapshot
 from mnemic.retrieve.result_assembly import RERANKER, RankedMemories
 from mnemic.retrieve.search_state import ParsedSearch
 from mnemic.types import Deadline, Scored
@@ -33,3 +34,10 @@ async def reranked(
     entries = [Scored(one, score) for one, score in zip(texts, scores, strict=True)]
     entries.sort(key=lambda entry: -entry.score)
     return replace(ranked, scores=dict(entries), lists=ranked.lists | {RERANKER: entries})
+
+
+async def texts_of(scores: Mapping[str, float], search: ParsedSearch, moment: Snapshot) -> Mapping[str, str]:
+    """Return the texts of the best, which a reranker reads, by id."""
+    best = nlargest(max(RERANKED, search.request.top_k), scores, key=lambda one: (scores[one], one))
+    rows = await moment.get_many(best, scopes=search.where.scopes)
+    return {one: rows[one].content for one in best if one in rows}

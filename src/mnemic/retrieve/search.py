@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from heapq import nlargest
 from typing import TypeGuard, TypeVar
 
 from mnemic.errors import MnemicError
@@ -21,22 +20,22 @@ from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
 from mnemic.retrieve.everyday_words import READ
 from mnemic.retrieve.external_search_service import INDEX, ExternalSearch, accepted
+from mnemic.retrieve.first_read import FirstLists, Hidden, first_read, hidden_now
 from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares_of
 from mnemic.retrieve.fusion_weights import Weights
-from mnemic.retrieve.graph_neighbourhood import GRAPH, Neighbourhood, Walk, around
+from mnemic.retrieve.graph_neighbourhood import GRAPH, Neighbourhood, around
 from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.later_statements import COMPARED
 from mnemic.retrieve.learned_ranker import Ranker
 from mnemic.retrieve.message_relevance import best_first
-from mnemic.retrieve.nicknames import addressed, unknown_names
 from mnemic.retrieve.past_questions import THEN
 from mnemic.retrieve.past_states import with_past
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache
-from mnemic.retrieve.question import NOBODY, Question
+from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import NO_MODEL, NOTHING, measured_with
 from mnemic.retrieve.relevance_order import POOLED
-from mnemic.retrieve.rerank import RERANKED, reranked
+from mnemic.retrieve.rerank import reranked, texts_of
 from mnemic.retrieve.result_assembly import NO_MEMORIES, NO_SIGNALS, RankedMemories, result_of
 from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
 from mnemic.retrieve.signals import LEARNED, MessageBoosts, ScoreShift, SignalWeights, with_signals
@@ -48,7 +47,6 @@ MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
 
 T = TypeVar("T")
-Hidden = Callable[[], Awaitable[frozenset[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +127,24 @@ class Searcher:
             data=data,
         )
         if not request.text:
-            return await self._read(await _without(hidden, await request.read(frozenset())), self._listed)
+            keys = await hidden_now(hidden, self.store)
+            return await self._read((await request.read(frozenset())).without(keys), self._listed)
         embedding = QueryEmbedding(self.embedder, deadline)
         try:
-            search = await _without(hidden, await self._heard(request, embedding))
-            (search, served), early = await asyncio.gather(
-                self._served(search, embedding, deadline), self._early(search, deadline)
-            )
+            search, served, early = await self._begun(request, embedding, hidden, deadline)
         finally:
             embedding.close()
         return await self._answered(search, early, served, deadline)
+
+    async def _begun(
+        self, request: SearchRequest, embedding: QueryEmbedding, hidden: Hidden | None, deadline: Deadline | None
+    ) -> tuple[ParsedSearch, Sequence[Scored], Lists]:
+        """Return the search with its vectors, the ranking of a search service, and the lists that need no vector."""
+        search, made = await self._heard(request, embedding, hidden)
+        (search, served), early = await asyncio.gather(
+            self._served(search, embedding, deadline), self._early(search, made, deadline)
+        )
+        return search, served, early
 
     async def _answered(
         self, search: ParsedSearch, early: Lists, served: Sequence[Scored], deadline: Deadline | None
@@ -151,8 +157,12 @@ class Searcher:
         ranked = await reranked(reranker, search, found.ranked, texts, deadline)
         return await self._read(search, partial(self._completed, replace(found, ranked=ranked)))
 
-    async def _heard(self, request: SearchRequest, embedding: QueryEmbedding) -> ParsedSearch:
-        """Return the search with the current speakers; those of the last search are embedded during the read."""
+    async def _heard(
+        self, request: SearchRequest, embedding: QueryEmbedding, hidden: Hidden | None
+    ) -> tuple[ParsedSearch, FirstLists | None]:
+        """Return the search with the current speakers, without hidden keys. Those of the last search are embedded
+        during the read; if they still speak, the lists that need no vector are made by the same read, and returned.
+        """
         scopes = request.where.scopes
         # Speakers rarely change, so the text is embedded for the last ones while the store reads the current ones.
         guess = self.spoken.last(scopes)
@@ -161,24 +171,19 @@ class Searcher:
             embedding.begin(search.texts)
         elif _loads(self.embedder):
             self.embedder.begin()  # while the store reads the scope
-        speakers = await self.store.speakers(request.where)
-        names = unknown_names(request.text, speakers)
-        aliases = await self._aliases(names, speakers, request.where) if names else NOBODY
-        if search is None or speakers != guess or aliases:
-            self.spoken.note(scopes, speakers)
-            search = await request.read(speakers, aliases)
-        return search
+        found = await first_read(self.store, request, search, guess, hidden, self._narrowed_first)
+        if search is None or found.speakers != guess or found.aliases:
+            self.spoken.note(scopes, found.speakers)
+            search = await request.read(found.speakers, found.aliases)
+            return search.without(found.hidden), None
+        return found.search or search.without(found.hidden), found.lists
 
-    async def _aliases(self, names: Sequence[str], speakers: frozenset[str], where: Where) -> Mapping[str, str]:
-        """Return the speakers that the names refer to; none if the store fails, which the search itself reports."""
-        try:
-            return await self.store.read(partial(addressed, names, speakers, where))
-        except MnemicError:
-            return NOBODY
+    async def _narrowed_first(self, search: ParsedSearch, moment: Snapshot) -> FirstLists:
+        return await self._first(await _narrowed(search, moment, self.data), moment)
 
-    async def _early(self, search: ParsedSearch, deadline: Deadline | None) -> Lists:
-        """Return the lists that need no vector."""
-        lists, walk = await self._read(search, self._first)
+    async def _early(self, search: ParsedSearch, made: FirstLists | None, deadline: Deadline | None) -> Lists:
+        """Return the lists that need no vector; `made`: those of the first read."""
+        lists, walk = await self._read(search, self._first) if made is None else made
         try:
             reached = () if walk is None else await walk(deadline)
             if not reached:
@@ -193,7 +198,7 @@ class Searcher:
         search.reached.extend(near)
         return lists | more
 
-    async def _first(self, search: ParsedSearch, moment: Snapshot) -> tuple[Lists, Walk | None]:
+    async def _first(self, search: ParsedSearch, moment: Snapshot) -> FirstLists:
         """Return the early lists, and the graph neighbourhood of the entities that the query names."""
         lists = await search.made(self.early_lists, moment)
         if "keyword" in lists and (meant := asked_by(search.question)):
@@ -264,10 +269,7 @@ class Searcher:
     ) -> tuple[SearchOutcome, Mapping[str, str]]:
         """Return the hits, and the texts of the best for the reranker, by id."""
         found = await self._found(early, served, search, moment)
-        scores = found.ranked.scores
-        best = nlargest(max(RERANKED, search.request.top_k), scores, key=lambda one: (scores[one], one))
-        rows = await moment.get_many(best, scopes=search.where.scopes)
-        return found, {one: rows[one].content for one in best if one in rows}
+        return found, await texts_of(found.ranked.scores, search, moment)
 
     async def _completed(self, found: SearchOutcome, search: ParsedSearch, moment: Snapshot) -> SearchResult:
         result = await self._result(search, found.ranked, moment)
@@ -303,16 +305,12 @@ class Searcher:
         moves |= {THEN: ScoreShift(NOTHING, then), ANCHORED: ScoreShift(signed, by_hand)}
         moves |= {LEARNED: ScoreShift(by_hand, lifted)}
         scores = self._scaled(raised)
-        known, stated = said.relevances(lists, scores, messages, self._read_of(search))  # 9: probabilities
+        any_place = self.per_session is not None or self.reranker is not None
+        known, stated = said.relevances(lists, scores, messages, _read_of(search, any_place))  # 9: probabilities
         ranked = RankedMemories(
             lists=lists, scores=scores, relevances=stated, lifts=lifts, moves=moves, signals=signals, read=read
         )
         return SearchOutcome(ranked, known, anchor)
-
-    def _read_of(self, search: ParsedSearch) -> int | None:
-        """Return how many messages can be among the hits, the best ones; None where any can."""
-        any_place = search.request.min_score > 0 or search.request.named or self.per_session is not None
-        return None if any_place or self.reranker is not None else max(POOLED, search.request.top_k + COMPARED)
 
     def _fused(self, lists: Lists, question: Question) -> dict[str, float]:
         weights = self.weights
@@ -368,6 +366,13 @@ def _loads(embedder: Embedder) -> TypeGuard[ModelLoading]:
     return hasattr(embedder, "begin")
 
 
+def _read_of(search: ParsedSearch, any_place: bool) -> int | None:
+    """Return how many messages can be among the hits, the best ones; None where any can."""
+    if any_place or search.request.min_score > 0 or search.request.named:
+        return None
+    return max(POOLED, search.request.top_k + COMPARED)
+
+
 async def _late(lists: Mapping[str, RankedList], search: ParsedSearch, moment: Snapshot) -> Lists:
     """Return the lists that need a vector; a memory is as near as to the nearest of the question and the statements
     that would answer it.
@@ -387,8 +392,3 @@ async def _narrowed(search: ParsedSearch, moment: Snapshot, index: DataIndex) ->
     # The filter of superseded memories too, or it would let through what `data` excludes.
     past = None if search.past is None else replace(search.past, memory_ids=found)
     return replace(search, where=replace(search.where, memory_ids=found), past=past)
-
-
-async def _without(hidden: Hidden | None, search: ParsedSearch) -> ParsedSearch:
-    """Return the search without the `hidden` keys."""
-    return search if hidden is None else replace(search, where=replace(search.where, hidden_keys=await hidden()))

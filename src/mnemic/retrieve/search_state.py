@@ -101,6 +101,13 @@ class ParsedSearch:
         parts, said = asked[1 : 1 + len(self.parts)], asked[1 + len(self.parts) :]
         return replace(self, question=asked[0], parts=tuple(parts), stated=tuple(said), event=event)
 
+    def without(self, keys: frozenset[str] | None) -> ParsedSearch:
+        """Return the same without anything under `keys`, past values included; None: as it is."""
+        if keys is None:
+            return self
+        past = None if self.past is None else replace(self.past, hidden_keys=keys)
+        return replace(self, where=replace(self.where, hidden_keys=keys), past=past)
+
     def note(self, name: str, failure: MnemicError) -> None:
         """Say in the result that `name` failed."""
         # Both: the result names each failure, and the first is raised if no list is left.

@@ -14,7 +14,8 @@ class Capabilities:
     ones), `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact.
     `sealed`: the parts of a memory that are encrypted with its subject's data key, of `content`, `vectors` and `words`.
     `grouped`: concurrent transactions run in the order of their calls, and are committed together if that is cheaper.
-    `collects`: a reader of the outbox first collects it, which may take long. `spans_tenants`: a transaction may
+    `reads_marks`: a snapshot reads marks as the store does, as of its moment, and a search then reads consents with the
+    rest. `collects`: a reader of the outbox first collects it, which may take long. `spans_tenants`: a transaction may
     concern several tenants; where it may not, a second one is refused (`not_supported:two_tenants`). `servers`: number
     of servers that share the tenants; what concerns all tenants is done on one after the other. `degraded`: configured
     parts that the store currently runs without: `replica`, whose answers others give, or `server`, one of several
@@ -28,6 +29,7 @@ class Capabilities:
     exact_up_to: int | None = None
     sealed: frozenset[str] = frozenset()
     grouped: bool = False
+    reads_marks: bool = False
     collects: bool = False
     spans_tenants: bool = True
     servers: int = 1

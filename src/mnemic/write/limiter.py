@@ -22,6 +22,7 @@ from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock, Reads, RecordStore
+    from mnemic.ports.optional_capabilities import Marks
 
 _ERASED = "erased"
 EVICTED = "evicted"
@@ -38,7 +39,7 @@ def tombstone(token: str) -> str:
     return f"subject/{token}/{_ERASED}"
 
 
-async def consents(store: RecordStore, token: str, tenant: str) -> Consents:
+async def consents(store: Marks, token: str, tenant: str) -> Consents:
     """Read the user's decisions so far."""
     marks = await store.marks(tenant, f"subject/{token}/")
     if not marks:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import TypeVar
 
 import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
+from mnemic.ports import Snapshot
+from mnemic.ports.optional_capabilities import Marks
 from mnemic.retrieve.prefetch import MOST, SpeakerCache
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Deadline, Level, Message, Vector, Where
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
+T = TypeVar("T")
 ANA = Actor(user="ana", session="harbour")
 MINE = Where(scopes=ANA.scopes([Level.USER]))
 
@@ -34,17 +38,19 @@ class HearingEmbedder(WordEmbedder):
 
 
 class PatientStore(InProcessStore):
-    """Names its speakers only once `before` has happened, or not at all."""
+    """Answers only once `before` has happened, or not at all."""
 
     before: asyncio.Event | None = None
     down = False
+    reads = 0
 
-    async def speakers(self, where: Where) -> frozenset[str]:
+    async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
+        self.reads += 1
         if self.down:
             raise StoreUnavailable
         if self.before is not None:
             await self.before.wait()
-        return await super().speakers(where)
+        return await super().read(work)
 
 
 @pytest.fixture
@@ -90,7 +96,7 @@ async def test_a_store_that_is_down_is_said_and_what_was_begun_is_given_up(store
 
 
 async def test_what_is_hidden_is_read_meanwhile_and_not_found(store: PatientStore) -> None:
-    async def hidden() -> frozenset[str]:
+    async def hidden(_: Marks) -> frozenset[str]:
         return frozenset({"ship"})
 
     async with MemoryEngine(store=store, embedder=WordEmbedder()) as engine:
@@ -100,6 +106,30 @@ async def test_what_is_hidden_is_read_meanwhile_and_not_found(store: PatientStor
         for query in ("ship", ""):
             found = await searcher.search(query, MINE, top_k=5, hidden=hidden)
             assert {hit.memory.key for hit in found.hits} == {None}
+
+
+async def test_a_later_search_reads_the_store_twice(store: PatientStore) -> None:
+    searcher = Searcher(store, WordEmbedder())
+    first = await searcher.search("the ship", MINE, top_k=1)
+    store.reads = 0
+    second = await searcher.search("the ship", MINE, top_k=1)
+    assert store.reads == 2
+    assert second == first
+
+
+async def test_an_earlier_value_under_a_hidden_key_is_not_found_by_a_question_about_the_past() -> None:
+    async def hidden(_: Marks) -> frozenset[str]:
+        return frozenset({"home"})
+
+    asked = "Where did I live before?"
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()) as engine:
+        await engine.add("I live in Berlin.", key="home", actor=ANA)
+        await engine.add("I live in Madrid.", key="home", actor=ANA)
+        searcher = Searcher(engine.store, WordEmbedder())
+        found = await searcher.search(asked, MINE, top_k=5)
+        assert "I live in Berlin." in {hit.memory.content for hit in found.hits}
+        for _ in range(2):  # the second one makes its lists in the first read
+            assert (await searcher.search(asked, MINE, top_k=5, hidden=hidden)).hits == ()
 
 
 def test_of_few_scopes_is_kept_who_spoke_there() -> None:

@@ -24,6 +24,7 @@ from mnemic_sqlite.rows import (
     ScopeState,
     fetch,
     find_place,
+    marks,
     present,
     tokens,
     wanted_memories,
@@ -200,6 +201,12 @@ class SqliteSnapshot:
 
     async def speakers(self, where: Where) -> frozenset[str]:
         return frozenset(name for _, index in self._used(where) for name in index.speakers())
+
+    async def marks(
+        self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
+    ) -> dict[str, str]:
+        """Return the marks with this prefix, as the store does."""
+        return marks(self._connection, tenant, prefix, after, limit)
 
     async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
         """Return the capability `ChangeFeed`: one statement if anything has changed, none otherwise."""

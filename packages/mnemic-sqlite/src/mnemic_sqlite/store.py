@@ -94,6 +94,7 @@ class SqliteStore(JobTables, SingleReads):
             exact_up_to=EXACT_UP_TO,
             sealed=frozenset({"content", "vectors", "words"} if self._sealer.seals else ()),
             grouped=True,
+            reads_marks=True,
         )
 
     async def open(self, space: VectorSpace | None) -> None:

@@ -1,0 +1,83 @@
+"""First read of a search: the keys of which nothing may be found, the speakers, and the lists that need no vector, all
+as of one moment.
+
+A trip to the store costs a search more than most of its lists, so there is one before the vectors of the query arrive,
+and one after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from mnemic.errors import MnemicError
+from mnemic.ports import RecordStore, Snapshot
+from mnemic.ports.optional_capabilities import Marks
+from mnemic.retrieve.graph_neighbourhood import Walk
+from mnemic.retrieve.nicknames import addressed, unknown_names
+from mnemic.retrieve.question import NOBODY
+from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
+
+FirstLists = tuple[Lists, Walk | None]
+"""The lists that need no vector, and the graph neighbourhood of what the query names."""
+
+
+Hidden = Callable[[Marks], Awaitable[frozenset[str]]]
+"""Reads the keys of which nothing may be found; it awaits nothing but the marks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRead:
+    """Result of the first read. `aliases` are other names of speakers that the query names; `search` with its `lists`
+    is None unless these are the speakers for whom it was parsed.
+    """
+
+    hidden: frozenset[str] | None
+    speakers: frozenset[str]
+    aliases: Mapping[str, str] = field(default_factory=lambda: NOBODY)
+    search: ParsedSearch | None = None
+    lists: FirstLists | None = None
+
+
+async def hidden_now(hidden: Hidden | None, marks: Marks) -> frozenset[str] | None:
+    """Return the keys of which nothing may be found; None if nobody is asked."""
+    return None if hidden is None else await hidden(marks)
+
+
+async def first_read(
+    store: RecordStore,
+    request: SearchRequest,
+    search: ParsedSearch | None,
+    guess: frozenset[str] | None,
+    hidden: Hidden | None,
+    lists: Callable[[ParsedSearch, Snapshot], Awaitable[FirstLists]],
+) -> FirstRead:
+    """Read what `FirstRead` has. `search` is the request, parsed for the speakers `guess`. Past states
+    (`request.known_at`) are another read. Raises MnemicError.
+    """
+    within = store.capabilities.reads_marks
+    before = None if within else await hidden_now(hidden, store)
+
+    async def once(moment: Snapshot) -> FirstRead:
+        keys = await hidden_now(hidden, cast("Marks", moment)) if within else before
+        speakers = await moment.speakers(request.where)
+        names = unknown_names(request.text, speakers)
+        aliases = await _aliases(names, speakers, request, moment) if names else NOBODY
+        if search is None or speakers != guess or aliases or request.known_at is not None:
+            return FirstRead(hidden=keys, speakers=speakers, aliases=aliases)
+        # A store may run this again: what failed in an abandoned try is not noted.
+        tried = replace(search.without(keys), errors={}, failures=[])
+        return FirstRead(hidden=keys, speakers=speakers, search=tried, lists=await lists(tried, moment))
+
+    return await store.read(once)
+
+
+async def _aliases(
+    names: tuple[str, ...], speakers: frozenset[str], request: SearchRequest, moment: Snapshot
+) -> Mapping[str, str]:
+    """Return the speakers that the names refer to; none if the store fails, which the search itself reports."""
+    try:
+        return await addressed(names, speakers, request.where, moment)
+    except MnemicError:
+        return NOBODY

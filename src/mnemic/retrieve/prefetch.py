@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import cast
 
 from mnemic.ports import Embedder, EmbedsQueries
 from mnemic.types import Deadline, Scope, Vector, VectorSpace
@@ -14,7 +15,8 @@ MOST = 1024
 
 async def vectors_of_queries(embedder: Embedder, texts: Sequence[str], deadline: Deadline | None) -> list[Vector]:
     """Return one vector per question, as `embedder` reads questions. Raises EmbedderFailed."""
-    embed = embedder.embed_queries if isinstance(embedder, EmbedsQueries) else embedder.embed
+    # As `isinstance(embedder, EmbedsQueries)`, which takes as long as a list of a small scope.
+    embed = cast("EmbedsQueries", embedder).embed_queries if hasattr(embedder, "embed_queries") else embedder.embed
     return await embed(texts, deadline=deadline)
 
 

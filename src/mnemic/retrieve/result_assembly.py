@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import cast
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Snapshot
@@ -27,10 +28,12 @@ from mnemic.retrieve.later_statements import (
 from mnemic.retrieve.named_memories import NameLookup
 from mnemic.retrieve.past_questions import asks_past, restore_superseded, value_at
 from mnemic.retrieve.policy_candidates import PINNED, find_biased, in_order
+from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance_order import POOLED, explained
 from mnemic.retrieve.search_state import Lists, ParsedSearch
 from mnemic.retrieve.signals import UNMOVED, MessageBoosts, ScoreShift, sign_ranks
-from mnemic.types import Hit, Kind, Memory, SearchResult, Signals, Where
+from mnemic.types import Hit, Kind, Memory, Rank, SearchResult, Signals, Where
+from mnemic.types.search import LazyText
 
 RERANKER = "reranker"
 """Name of the reranker among the lists."""
@@ -202,9 +205,11 @@ async def _hits(
             outdated_by=passed.get(memory_id),
             disagrees_with=differing.get(memory_id, ()),
             relevance=ranked.relevances.get(memory_id),
-            why=with_disagreement(
-                why(memories[memory_id], ranks[memory_id], reason, search.question),
+            why=_sentence(
                 memories[memory_id],
+                ranks[memory_id],
+                reason,
+                search.question,
                 [memories[one] for one in differing.get(memory_id, ())] if differing else (),
             ),
         )
@@ -212,6 +217,14 @@ async def _hits(
         # Read again under the filter: a list may come from a search service that lags.
         if memory_id in memories and _accepted(search, memories[memory_id])
     )
+
+
+def _sentence(
+    memory: Memory, ranks: Mapping[str, Rank], reason: str, question: Question, others: Sequence[Memory]
+) -> str:
+    """Return the reason for a hit, which is put into words when it is read: ten of them take as long as a list."""
+    lazy = LazyText(lambda: with_disagreement(why(memory, ranks, reason, question), memory, others))
+    return cast("str", lazy)
 
 
 def _accepted(search: ParsedSearch, memory: Memory) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mnemic.types.enums import Kind
 from mnemic.types.memory import Memory
@@ -103,6 +103,40 @@ class Hit(Serialisable):
             return True
         return self.relevance >= least * (OF_A_MESSAGE if self.memory.category == MESSAGE_CATEGORY else 1)
 
+
+class LazyText:
+    """A text that is made when it is read: given for `Hit.why`, of which most callers read none."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+
+    def made(self) -> str:
+        """Return the text."""
+        return self._make()
+
+
+class _WhySlot:
+    """The slot of `Hit.why`: a `LazyText` in it becomes its text when it is read."""
+
+    def __init__(self, slot: Any) -> None:
+        self._slot = slot
+
+    def __get__(self, hit: Hit | None, owner: type[Hit]) -> Any:
+        if hit is None:
+            return self
+        why = self._slot.__get__(hit, owner)
+        if isinstance(why, LazyText):
+            why = why.made()
+            self._slot.__set__(hit, why)
+        return why
+
+    def __set__(self, hit: Hit, why: str | LazyText) -> None:
+        self._slot.__set__(hit, why)
+
+
+Hit.why = _WhySlot(Hit.__dict__["why"])  # type: ignore[misc, assignment]
 
 LEAST_RELEVANCE = 0.17
 """Threshold of `relevance` below which a search abstains and a model call is shown nothing, unless the caller says

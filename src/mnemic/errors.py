@@ -132,6 +132,7 @@ class BudgetSpent(RunStopped):
 
     def __init__(self, limit: str) -> None:
         super().__init__()
+        # The name alone: programs branch on `max_seconds`, not on `budget:max_seconds`.
         self.reason = limit
         self.args = (limit,)
 

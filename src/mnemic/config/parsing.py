@@ -70,6 +70,7 @@ def value_of(declared: Field[Any], given: object) -> Any:
     try:
         return None if given is None and declared.default is None else declared.metadata["read"](given)
     except ValueError as wrong:
+        # `from None`: the cause could quote the value, which may be a password.
         raise InvalidConfig(declared.name, hint=str(wrong)) from None
 
 
@@ -96,6 +97,7 @@ def path(given: object) -> Path:
 
 def _from_home(place: str) -> str:
     """Return a path with the home folder in the place of `~`: programs that start others expand nothing."""
+    # Only the own home: `~name` stays a name.
     return os.path.expanduser(place) if place == "~" or place.startswith(("~/", "~\\")) else place
 
 

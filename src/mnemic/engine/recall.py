@@ -85,6 +85,7 @@ def _bias(gateway: MemoryGateway, request: RecallRequest) -> PreferenceBias:
     """Return the memories shown in addition to the best hits: pinned ones, and preferences that may matter."""
     bias = gateway.bias(request.preference_bias)
     if not request.pinned_share:
+        # 0, not None: pinned memories are then left out instead of competing for places.
         return replace(bias, beside=0)
     return replace(
         bias,

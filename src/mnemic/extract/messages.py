@@ -68,6 +68,7 @@ def message_candidates(messages: Sequence[Message]) -> list[Candidate]:
 
 
 def _as_said(message: Message) -> Message:
+    # A plain search first: the expression is slow on long texts, and hardly any message has a block.
     if "<memory fence=" not in message.content:
         return message
     return replace(message, content=_INJECTED.sub("", message.content))
@@ -85,6 +86,7 @@ def text_parts(text: str) -> Iterator[str]:
     """
     while len(text) > MAX_CONTENT_CHARS:
         marks = ("\n\n", "\n", ". ", " ")
+        # From the end backwards, at the coarsest mark there is; a text without any is cut in the middle of a word.
         cut = next((at + 1 for mark in marks if (at := text.rfind(mark, 1, MAX_CONTENT_CHARS)) > 0), MAX_CONTENT_CHARS)
         if text[:cut].strip():
             yield text[:cut].rstrip()
@@ -122,6 +124,7 @@ def _is_pasted(message: Message) -> bool:
     if message.origin not in _PERSONS:
         return False
     shown = " ".join(message.content[start:end] for start, end in data_spans(message.content))
+    # More than half of the words.
     return 2 * len(shown.split()) > len(message.content.split())
 
 

@@ -100,6 +100,7 @@ def _checked(item: object, reading: ProposalContext) -> Candidate | Skipped:
     """Return an item as a candidate, or why it is left out. Raises RunStopped for a breach that the policy stops at."""
     key = _nameable(item.get("key")) if isinstance(item, Mapping) else None
     try:
+        # One item at a time: a malformed one must not lose the others.
         checked = check_candidates({"items": [item]}, reading.policy, reading.budget)
     except InvalidCandidates as malformed:
         return Skipped(reason=malformed.reason, key=key)
@@ -204,6 +205,7 @@ def _under_right_key(candidate: Candidate, policy: Policy) -> Candidate:
         for _, key, value in typed_facts(one.text, True, policy)
     ]
     right = {key for key, value in read if value.casefold() == candidate.content.casefold()}
+    # `min` reads the only element, which `pop` takes once the policy allows it.
     return replace(candidate, key=right.pop()) if len(right) == 1 and policy.allows(min(right)) else candidate
 
 

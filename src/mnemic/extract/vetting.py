@@ -167,6 +167,7 @@ def follows(candidate: Candidate, policy: Policy) -> bool:
 
 def _in_order(wanted: Sequence[str], words: Sequence[str]) -> bool:
     """Check that `words` contain `wanted` in order: "tea over coffee" does not follow from "coffee over tea"."""
+    # One iterator for all: each word is looked for after the previous one, which checks the order.
     rest = iter(words)
     return bool(wanted) and all(any(same_word(one, other) for other in rest) for one in wanted)
 

@@ -51,6 +51,7 @@ class UserMemory(MemoryVerbs[M]):
             given = _Parts(settings, actor, policy=policy, engine=engine, profile=profile, api_key=api_key)
             super().__init__(ground, given.engine, actor, given.kinds(ground))
             self._started()
+        # Also for an interrupt: the thread of the portal would otherwise run on.
         except BaseException:
             self._abandon()
             raise

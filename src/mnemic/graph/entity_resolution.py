@@ -29,8 +29,10 @@ class MergedNodes:
             for relation in data.get("relations", ()):
                 source, target = (_root(chiefs, relation[end]) for end in ("source", "target"))
                 nodes |= {node["node"]: dict(node) for node in data["nodes"]}
+                # Declared twice: a chief of itself would make `_root` loop forever.
                 if source != target:
                     chiefs[source] = target
+        # Chains are resolved once here, so that each lookup is a single step.
         return cls({node: _root(chiefs, node) for node in nodes}, nodes)
 
     @property

@@ -88,6 +88,7 @@ class SourceEntry:
     said_by: str | None = None
 
     def __post_init__(self) -> None:
+        # Untrusted text may not place itself into every prompt.
         object.__setattr__(self, "pinned", self.pinned and self.trusted)
 
     @classmethod
@@ -176,6 +177,7 @@ def pinned_cut(
         cost = ENTRY_OVERHEAD_TOKENS + count(entry.content)
         if cost <= max_tokens:
             kept.append(entry)
+            # One that is too long does not end the loop: a shorter one may still fit.
             max_tokens -= cost
     return kept
 

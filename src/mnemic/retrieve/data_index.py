@@ -48,6 +48,7 @@ class ScopeData:
     def meeting(self, name: str, wanted: Mapping[str, Any]) -> frozenset[str]:
         """Return the ids of the memories that meet the filter; `name` is its cache key."""
         if name not in self.answers:
+            # Most memories have no data: the filter is evaluated once for all of them.
             bare = meets(_NOTHING, wanted)
             found = {one for one, data in self.data.items() if (meets(data, wanted) if data else bare)}
             self.answers[name] = (wanted, found)
@@ -81,6 +82,7 @@ class DataIndex:
         return found
 
     async def _meeting(self, moment: ChangeFeed, scope: Scope, name: str, data: Mapping[str, Any]) -> frozenset[str]:
+        # Optimistic: changes are read without the lock, and again if another thread applied some meanwhile.
         while True:
             with self._lock:
                 known = self._scopes.setdefault(scope, ScopeData())

@@ -44,6 +44,7 @@ _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECA
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 NOTHING_NEWER: Mapping[str, str] = MappingProxyType({})
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
+# The smallest step that scores, which are rounded to six digits, still show.
 _STEP = 1e-6
 _ROUNDED = 1e-6
 """Most by which a cosine is rounded before a pair is judged."""
@@ -167,6 +168,7 @@ def later_relevances(
     raised: dict[str, float] = {}
     lowered: dict[str, float] = {}
     for earlier, last in passed.items():
+        # To the end of the chain: A was replaced by B, and B by C.
         while last in passed:
             last = passed[last]
         if earlier in relevances and last in relevances:
@@ -238,6 +240,7 @@ def _comparable(earlier: Memory, later: Memory) -> bool:
         and earlier.author == later.author
         and later.trust >= earlier.trust
         and _moment(earlier) < _moment(later)
+        # Identity first: most memories share one cached scope (`scope_named`).
         and (earlier.scope is later.scope or earlier.scope == later.scope)
     )
 

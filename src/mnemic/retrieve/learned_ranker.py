@@ -95,6 +95,7 @@ def _listed(found: Sequence[Scored], rows: Mapping[str, int]) -> tuple[Floats, F
     """
     ids, listed = zip(*found, strict=True) if found else ((), ())
     every = np.array(listed, np.float64)
+    # Ids that are no messages go to one row too many, which is cut off at the end.
     at = np.fromiter(map(rows.get, ids, repeat(len(rows))), np.int64, len(ids))
     scores, places = np.full(len(rows) + 1, np.nan), np.zeros(len(rows) + 1)
     scores[at] = every

@@ -18,6 +18,7 @@ from mnemic_language.questions.question_words import COMMON, content_words
 from mnemic_language.text.analyse import parse_query
 from mnemic_language.text.time_expressions import READ, Period, period_of
 
+# Keys of more words are found by their words in the keyword list.
 _KEY_WORDS = 4
 _WORD = re.compile(r"\w+")
 ROLES = frozenset({"user", "assistant", "system", "tool"})
@@ -165,6 +166,7 @@ def _longest_first(people: Mapping[str, Sequence[str]]) -> list[str]:
 def spelled_keys(query: str) -> frozenset[str]:
     """Every key that some neighbouring words of `query` could spell: "update channel" spells `update_channel`."""
     words = _WORD.findall(query.lower())
+    # `zip` of the shifted lists yields all runs of neighbouring words.
     shifted = [words[shift:] for shift in range(_KEY_WORDS)]
     return frozenset().union(
         *(map("_".join, set(zip(*shifted[:length], strict=False))) for length in range(1, _KEY_WORDS + 1))

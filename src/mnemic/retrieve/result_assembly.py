@@ -140,6 +140,7 @@ def _explained(
     """Return each statement once, in an order that the relevances explain, and the relevances. `later` are the
     statements that outdate others, and the newest that disagree with them.
     """
+    # The order of a reranker, and of a question about the past, is final: relevances may not change it.
     fixed = RERANKER in ranked.lists or asks_past(search.question)
     messages = () if fixed or ranked.lifts is None else ranked.lifts.signals
     relevances = later_relevances(ranked.relevances, *later)

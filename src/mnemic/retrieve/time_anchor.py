@@ -44,6 +44,7 @@ class TimeAnchor:
         """
         apart = (happened_at.date() - self.moment.date()).days
         if self.clause.side is Side.DURING:
+            # A day later still counts as during: people tell in the evening, or on the day after.
             return 0 <= apart <= 1
         if self.clause.side is Side.BEFORE:
             apart = -apart
@@ -67,6 +68,7 @@ async def anchor_of(
     known = {memory_id: score for memory_id, score in scores.items() if memory_id in signals}
     if not known:
         return None
+    # The id breaks ties, so that the same question always gets the same anchor.
     best = max(known, key=lambda memory_id: (known[memory_id], memory_id))
     clear = (relevance(lists, asked, model) or 0.0) >= CLEAR or await _covers(best, asked, where, moment)
     return TimeAnchor(memory_id=best, moment=signals[best].happened_at, clause=clause) if clear else None

@@ -160,6 +160,7 @@ def _union(members: Sequence[Any]) -> _Form:
     if len(tagged) > 1:
         others = [_form_of(one) for one in members if one not in tagged.values()]
         return _either([_tagged(tagged), *others])
+    # None first: it is ruled out at the lowest cost, and nothing else fits it.
     return _either([_form_of(one) for one in sorted(members, key=lambda one: one is not NoneType)])
 
 
@@ -172,6 +173,7 @@ def _either(forms: Sequence[_Form]) -> _Form:
             try:
                 return function(value)
             except _Unfit as unfit:
+                # The member that fitted furthest is the one that was meant; its error is the useful one.
                 deepest = max(deepest, unfit.way, key=len)
         raise _Unfit(*deepest)
 
@@ -201,6 +203,7 @@ def _collection(made: Callable[[Any], Any], inner: _Form, *, ordered: bool) -> _
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence | Set):
             raise _Unfit
         parts = [_at(str(place), inner.encode, one) for place, one in enumerate(value)]
+        # Sets have no order; sorted, equal values give equal JSON.
         return parts if ordered else sorted(parts, key=repr)
 
     def decode(data: Any) -> Any:
@@ -245,6 +248,7 @@ def _enumeration(cls: type[Enum]) -> _Form:
 
 
 def _literal(allowed: Sequence[Any]) -> _Form:
+    # By `repr`: 1, True and "1" are different literals.
     same = {repr(one): one for one in allowed}
     return _Form(lambda value: _looked_up(same, repr(value)), lambda data: _looked_up(same, repr(data)))
 
@@ -308,6 +312,7 @@ def _read(reader: Callable[[str], Any], data: Any) -> Any:
 
 
 def _encode_date(value: Any) -> Any:
+    # A datetime is a date by inheritance, and would lose its time.
     return _checked(date, but=(datetime,))(value).isoformat()
 
 

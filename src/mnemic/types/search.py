@@ -83,6 +83,7 @@ class Hit(Serialisable):
     @property
     def pinned(self) -> bool:
         """True if policy put it here, whatever it is about."""
+        # The earlier word is part of the stored and exported format.
         return self.reason == "standing"
 
     @property

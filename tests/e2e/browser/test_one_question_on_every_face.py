@@ -169,7 +169,7 @@ async def in_the_console(page: Page, question: Question) -> Answer:
     await visit(page, f"search?q={quote(question.text)}{moment}")
     await expect(page.locator("article").first).to_be_attached()
     cards = await page.locator("article").all()
-    note = await page.get_by_text("Probably nothing about this is known").count()
+    note = await page.get_by_text("No memory seems relevant").count()
     return Answer([await on_a_card(one) for one in cards], note == 1)
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.e2e.browser.chromium import SIZE
+from tests.e2e.browser.chromium import SIZE, WAIT
 from tests.e2e.browser.stage import Stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def test_every_operation_is_shown_without_another_host(browser: Browser, stage: Stage) -> None:
     context = await browser.new_context(base_url=stage.address, viewport=SIZE)
+    context.set_default_timeout(WAIT)
     page = await context.new_page()
     hosts: set[str] = set()
     complaints: list[str] = []

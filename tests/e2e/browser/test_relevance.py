@@ -64,7 +64,7 @@ async def test_the_least_relevance_leaves_hits_out_and_stays_in_the_address(ente
 async def test_a_question_about_nothing_known_says_so(enter: Enter) -> None:
     page = await enter("ana")
     await visit(page, f"search?q={UNKNOWN}")
-    note = page.get_by_text("Probably nothing about this is known")
+    note = page.get_by_text("No memory seems relevant")
     await expect(note).to_be_visible()
     assert max(await meters(page)) < 0.2
     await visit(page, f"search?q={QUESTION}")

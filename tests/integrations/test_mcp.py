@@ -285,7 +285,7 @@ async def test_what_the_user_said_is_deleted_on_the_users_word(
 
 async def test_everything_is_erased_on_the_users_word_alone(engine: MemoryEngine) -> None:
     async def agreed(context: object, question: ElicitRequestParams) -> ElicitResult:
-        assert question.message.endswith("- everything that is known of you")
+        assert question.message.endswith("- everything that is known about you")
         return ElicitResult(action="accept", content={"confirmed": True})
 
     await engine.open()

@@ -16,6 +16,7 @@ from mnemic.types import Actor, AuditEvent, Change, Deadline, JsonValue, Memory,
 
 if TYPE_CHECKING:
     from mnemic.ports import Reads, RecordStore, Transaction
+    from mnemic.ports.batched_transactions import BatchedTransactions
 
 T = TypeVar("T")
 # A mutation without an action writes no line, so its time is never read.
@@ -225,6 +226,17 @@ async def commit(
     if scope is None or not store.capabilities.grouped:
         return await store.transact(lambda tx: work(Unit(tx)), deadline=deadline)
     return await store.transact(lambda tx: work(Unit(tx)), deadline=deadline, scope=scope)
+
+
+async def commit_each(
+    store: BatchedTransactions, works: Sequence[Callable[[Unit], Awaitable[T]]], *, deadline: Deadline | None = None
+) -> list[T | BaseException]:
+    """Run and commit each of `works` as `commit` does, and return its result or the error that it raises there."""
+
+    def in_unit(work: Callable[[Unit], Awaitable[T]]) -> Callable[[Transaction], Awaitable[T]]:
+        return lambda tx: work(Unit(tx))
+
+    return await store.transact_each([in_unit(work) for work in works], deadline=deadline)
 
 
 async def apply(store: RecordStore, mutation: Mutation) -> bool:

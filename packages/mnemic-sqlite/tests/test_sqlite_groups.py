@@ -15,6 +15,7 @@ import pytest
 
 from mnemic.errors import StoreBusy, StoreFull, VersionConflict
 from mnemic.ports import Transaction, VectorPrefetch
+from mnemic.ports.batched_transactions import BatchedTransactions
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import AuditEvent, Deadline, Where
 from mnemic_sqlite import SqliteStore, threads
@@ -189,3 +190,54 @@ async def test_members_continue_the_audit_of_those_that_committed(store: SqliteS
     )
     lines, broken, _ = await store.broken_audit("acme")
     assert (lines, broken) == (5, None)
+
+
+async def test_several_are_answered_in_one_call_in_their_order(store: SqliteStore) -> None:
+    async def failing(tx: Transaction) -> None:
+        await tx.insert(memory("undone"))
+        raise VersionConflict
+
+    texts = [f"number {number}" for number in range(2 * threads.MOST + 3)]
+    works = [*map(inserting, texts[:5]), failing, *map(inserting, texts[5:])]
+    assert isinstance(store, BatchedTransactions)
+    answers = await store.transact_each(works)
+    assert isinstance(answers.pop(5), VersionConflict)
+    found = {one.memory_id: one.content for one in await store.newest(WHERE, limit=200)}
+    assert [found[str(memory_id)] for memory_id in answers] == texts
+    assert await store.transact_each([]) == []
+
+
+async def test_what_a_full_group_leaves_of_several_is_run_after_it(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "MAX_LOCK_SECONDS", -1.0)
+    answers = await asyncio.wait_for(store.transact_each([inserting(f"number {n}") for n in range(9)]), 60)
+    assert {one.memory_id for one in await store.newest(WHERE, limit=20)} == set(answers)
+
+
+async def test_several_past_their_deadline_are_told_each(store: SqliteStore) -> None:
+    past = Deadline.after(timedelta(0), SystemClock().monotonic)
+    answers = await store.transact_each([inserting("a"), inserting("b")], deadline=past)
+    assert [type(answer) for answer in answers] == [StoreBusy, StoreBusy]
+    assert await store.newest(WHERE, limit=20) == []
+
+
+async def test_several_that_are_cancelled_are_done_or_never_begin(store: SqliteStore) -> None:
+    begun, release = threading.Event(), threading.Event()
+
+    async def holding(tx: Transaction) -> None:
+        await tx.insert(memory("done"))
+        begun.set()
+        release.wait(timeout=10)
+
+    several = asyncio.ensure_future(store.transact_each([holding, inserting("never"), inserting("nor this")]))
+    await asyncio.to_thread(begun.wait, 10)
+    several.cancel()
+    await asyncio.sleep(0)
+    several.cancel()
+    await asyncio.sleep(0)
+    assert not several.done(), "a transaction that is running is waited for, however often it is cancelled"
+    release.set()
+    await asyncio.wait([several])
+    assert several.cancelled()
+    assert [one.content for one in await store.newest(WHERE, limit=20)] == ["done"]

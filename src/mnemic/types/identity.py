@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import os
 import threading
-import uuid
 from datetime import datetime
 
 
@@ -37,7 +36,8 @@ def new_id(at: datetime) -> str:
     random_bits = int.from_bytes(os.urandom(8)) & ((1 << 62) - 1)
     milliseconds, counter = stamp >> 12, stamp & 0xFFF
     value = (milliseconds & ((1 << 48) - 1)) << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | random_bits
-    return str(uuid.UUID(int=value))
+    digits = f"{value:032x}"  # as `str(uuid.UUID(int=value))`, in a fraction of the time
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def first_id(at: datetime) -> str:

@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.policy.grant import Grant, denial
 from mnemic.ports import RecordStore, Snapshot, VectorPrefetch
-from mnemic.types import Candidate, Scope, Vector, WriteReceipt
+from mnemic.ports.batched_transactions import BatchedTransactions
+from mnemic.types import Candidate, Deadline, Scope, Vector, WriteReceipt
+from mnemic.unit_of_work import commit_each
 from mnemic.write.commit import blocked_receipt
 from mnemic.write.write_job import Job
-from mnemic.write.write_transaction import is_known
+from mnemic.write.write_transaction import FirstTry, is_known, settling
 
 # As many texts as the embedder takes at a time; a larger batch would only delay progress and cancelling.
 BATCH = 32
@@ -34,13 +36,15 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineSteps:
     """Steps of a pipeline for one write, or for some at once: the write is begun (checked, redacted, with its
-    fingerprint), gets its vector, all of them or none, and is finished (settled and published). Each step raises
+    fingerprint), gets its vector, all of them or none, is tried in one call of the store for all, where the store has
+    such a call (else None comes of it), and is finished: settled, unless it is, and published. Each step raises
     MnemicError.
     """
 
     begin: Callable[[Candidate, str | None], Awaitable[Job]]
     embed: Callable[[Sequence[Job]], Awaitable[None]]
-    finish: Callable[[Job], Awaitable[WriteReceipt]]
+    settle: Callable[[Sequence[Job]], Awaitable[Sequence[FirstTry | None]]]
+    finish: Callable[[Job, FirstTry | None], Awaitable[WriteReceipt]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,17 @@ async def announce_vectors(store: RecordStore, jobs: Iterable[Job]) -> None:
                 await store.expect(scope, vectors, at_least=at_least)
 
 
+async def settled_at_once(
+    store: RecordStore, jobs: Sequence[Job], *, deadline: Deadline | None
+) -> Sequence[FirstTry | None]:
+    """Return what comes of each of these jobs in one call of a store that has one for many; None where it has not, or
+    time is up.
+    """
+    if len(jobs) < 2 or not isinstance(store, BatchedTransactions) or (deadline is not None and deadline.expired):
+        return [None] * len(jobs)
+    return await commit_each(store, list(map(settling, jobs)), deadline=deadline)
+
+
 class Batches:
     """Writes in batches of 32. A failure blocks the writes that depend on it, and no others.
 
@@ -164,16 +179,18 @@ class Batches:
     async def _settled(self, batch: Batch) -> list[WriteReceipt]:
         await announce_vectors(self._store, batch.jobs.values())
         if self._grouped:
-            # At the same time, so that the store can put them into one commit; receipts keep the order of the jobs.
-            done = await asyncio.gather(*map(self._finished, batch.jobs.values()))
+            # In one call, or at the same time, so that the store can put them into one commit; receipts keep the order
+            # of the jobs.
+            tried = await self._steps.settle(list(batch.jobs.values()))
+            done = await asyncio.gather(*map(self._finished, batch.jobs.values(), tried))
         else:
             done = [await self._finished(job) for job in batch.jobs.values()]
         receipts = dict(zip(batch.jobs, done, strict=True))
         return [receipt or receipts[place] for place, receipt in enumerate(batch.receipts)]
 
-    async def _finished(self, job: Job) -> WriteReceipt:
+    async def _finished(self, job: Job, first: FirstTry | None = None) -> WriteReceipt:
         try:
-            return await self._steps.finish(job)
+            return await self._steps.finish(job, first)
         except MnemicError as error:
             return blocked_receipt(job.draft.candidate, error.reason, job.timer)
 

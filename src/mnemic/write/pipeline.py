@@ -40,7 +40,7 @@ from mnemic.write.redact import Redactor, redact
 from mnemic.write.thresholds import WriteRules
 from mnemic.write.validate import validate
 from mnemic.write.write_job import Job, embed, rounded
-from mnemic.write.write_transaction import decide_and_commit, is_known
+from mnemic.write.write_transaction import FirstTry, is_known, settling
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock, Embedder, Keyring, RecordStore
@@ -123,7 +123,7 @@ class MemoryWritePipeline:
         job.known = await is_known(self._store, job.draft)
         # Before the transaction: an embedder may take seconds, and no other writer could commit meanwhile.
         await self._embed([job], deadline)
-        return await self._finish(job, deadline)
+        return await self._finish(job, deadline=deadline)
 
     async def write_many(
         self,
@@ -143,7 +143,7 @@ class MemoryWritePipeline:
         Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress`
         receives the number of finished candidates.
         """
-        from mnemic.write.batch import MOST_LEFT, Batches, PipelineSteps
+        from mnemic.write.batch import MOST_LEFT, Batches, PipelineSteps, settled_at_once
 
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
@@ -154,6 +154,7 @@ class MemoryWritePipeline:
             begin=partial(self._job, actor=actor, policy=policy, gate=gate),
             embed=partial(self._embed, deadline=deadline, must=len(candidates) > MOST_LEFT),
             finish=partial(self._finish, deadline=deadline),
+            settle=partial(settled_at_once, self._store, deadline=deadline),
         )
         batches = Batches(self._store, steps, grouped=grouped, grant=grant)
         return await batches.write(list(zip(candidates, keys, strict=True)), on_progress)
@@ -293,7 +294,8 @@ class MemoryWritePipeline:
         for job in jobs:
             job.timer.note("embed", "known" if job.known else "embedded" if job.draft.vector else "left")
 
-    async def _finish(self, job: Job, deadline: Deadline | None) -> WriteReceipt:
+    async def _finish(self, job: Job, first: FirstTry | None = None, *, deadline: Deadline | None) -> WriteReceipt:
+        """Return the receipt of a job that is settled now, or was tried to be: then `first` is what came of it."""
         if self._judge is not None:
             from mnemic.write.model_judge import judged
 
@@ -301,7 +303,13 @@ class MemoryWritePipeline:
         try:
             while True:
                 try:
-                    settled, timer = await self._settle(job, deadline)
+                    tried, first = first, None
+                    if isinstance(tried, BaseException):
+                        raise tried
+                    if tried is None:
+                        _check(deadline)
+                        tried = await commit(self._store, settling(job), deadline=deadline, scope=job.draft.scope)
+                    settled, timer = tried
                 except VectorsMissing as wanted:
                     job.draft = await self._with_rest_vectors(job.draft, wanted.texts, deadline)
                     continue
@@ -330,20 +338,6 @@ class MemoryWritePipeline:
         with suppress(EmbedderFailed):
             made = await self._embedder.embed(texts, deadline=deadline)
         return replace(draft, rest_vectors=dict(zip(texts, rounded(made), strict=False)))
-
-    async def _settle(self, job: Job, deadline: Deadline | None) -> tuple[CommitResult | None, StepTimer]:
-        _check(deadline)
-        now = job.draft.now
-        # Chosen before the transaction, so that a run from the start reuses them; a merge needs the second one.
-        memory_ids = new_id(now), new_id(now)
-
-        async def work(unit: Unit) -> tuple[CommitResult | None, StepTimer]:
-            # The transaction may run again: each try notes its steps on a copy.
-            timer = job.timer.fork()
-            settled = await decide_and_commit(unit, job.draft, job.request, timer, memory_ids)
-            return await passed(job.gate, unit, job.draft, settled), timer
-
-        return await commit(self._store, work, deadline=deadline, scope=job.draft.scope)
 
     async def _publish(self, settled: CommitResult, timer: StepTimer, deadline: Deadline | None) -> WriteReceipt:
         timer.note("commit", settled.decision)

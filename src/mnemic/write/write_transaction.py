@@ -6,17 +6,19 @@ others `mnemic.write.decision`, loaded on first use, decides the outcome.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mnemic.types import Memory, Outcome, Status
+from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit
-from mnemic.write.commit import CommitResult, IdempotentRequest, commit, replayed
+from mnemic.write.commit import CommitResult, IdempotentRequest, commit, passed, replayed
 from mnemic.write.draft import Decision, Draft, StepTimer
 
 if TYPE_CHECKING:
     from mnemic.ports import Reads, Snapshot
+    from mnemic.write.write_job import Job
 
 Found = Sequence[tuple[Memory, float]]
 """Memories, each with its cosine."""
@@ -24,6 +26,10 @@ LEAST = -1.0
 """The least cosine there is: what a bare correction is about shares no word with it."""
 MOST_CORRECTING = 6
 """Words of a statement that may do nothing but correct another."""
+Settled = tuple[CommitResult | None, StepTimer]
+"""Result of a settled job, None where its vector is missing or of another space, and the times of its steps."""
+FirstTry = Settled | BaseException
+"""Result of a job, or the error that the store raised instead."""
 MOST_WIDENED = 8
 """Factor by which more neighbours are asked for where those of other kinds are in the way."""
 
@@ -122,3 +128,18 @@ def is_bare_correction(text: str) -> bool:
 def live(memory: Memory, draft: Draft) -> bool:
     """Return True if `memory` is within its time at the moment of the draft."""
     return memory.expires_at is None or memory.expires_at > draft.now
+
+
+def settling(job: Job) -> Callable[[Unit], Awaitable[Settled]]:
+    """Return the work of a transaction that settles the job, which may run again from the start."""
+    now = job.draft.now
+    # Chosen before the transaction, so that a run from the start reuses them; a merge needs the second one.
+    memory_ids = new_id(now), new_id(now)
+
+    async def work(unit: Unit) -> Settled:
+        # The transaction may run again: each try notes its steps on a copy.
+        timer = job.timer.fork()
+        settled = await decide_and_commit(unit, job.draft, job.request, timer, memory_ids)
+        return await passed(job.gate, unit, job.draft, settled), timer
+
+    return work

@@ -135,6 +135,11 @@ class SqliteStore(JobTables, SingleReads):
     ) -> T:
         return await finished(self._ready.groups.submit(work, deadline))
 
+    async def transact_each(
+        self, works: Sequence[Callable[[Transaction], Awaitable[T]]], *, deadline: Deadline | None = None
+    ) -> list[T | BaseException]:
+        return await self._ready.groups.submit_all(works, deadline).all()
+
     async def secret(self, tenant: str) -> bytes:
         return await self._write(lambda opened: opened.secret(tenant))
 

@@ -24,6 +24,7 @@ from mnemic_sqlite.rows import WrittenRow
 
 if TYPE_CHECKING:
     from mnemic.ports import Transaction
+    from mnemic_sqlite.batch_answers import Answers, OneOfSeveral
 
 T = TypeVar("T")
 
@@ -237,7 +238,7 @@ class WritableFile(Protocol):
 class _Job:
     work: Work
     deadline: Deadline | None
-    future: Future[Any] = field(default_factory=Future)
+    future: Future[Any] | OneOfSeveral
     result: Any = None
     error: BaseException | None = None
 
@@ -267,14 +268,31 @@ class GroupCommit:
         """Return the result of `work`, once it is committed. If cancelled before it starts, it never runs. Raises
         StoreUnavailable where the thread has ended, as it does with the process.
         """
-        job = _Job(work, deadline)
-        self._waiting.append(job)
+        future: Future[Any] = Future()
+        self._waiting.append(_Job(work, deadline, future))
         # One run per job, although a run may execute many: the later ones find an empty queue and return at once.
         try:
             self._writer.submit(self._run)
         except RuntimeError:
             raise StoreUnavailable("closed") from None
-        return job.future
+        return future
+
+    def submit_all(self, works: Sequence[Work], deadline: Deadline | None) -> Answers:
+        """Return the answers to several jobs, each a separate transaction, in one hop to the thread and back."""
+        from mnemic_sqlite.batch_answers import Answers, OneOfSeveral
+
+        several = Answers(len(works))
+        self._waiting.extend([_Job(work, deadline, OneOfSeveral(several, n)) for n, work in enumerate(works)])
+        try:
+            self._writer.submit(self._run_all)
+        except RuntimeError:
+            raise StoreUnavailable("closed") from None
+        return several
+
+    def _run_all(self) -> None:
+        """Run group after group until no job waits: several jobs have one run."""
+        while self._waiting:
+            self._run()
 
     def _run(self) -> None:
         """Run the first waiting job together with those queued after it; it may have been taken by an earlier group

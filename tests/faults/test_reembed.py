@@ -202,9 +202,9 @@ async def test_a_read_that_meets_the_change_itself_is_done_again(tmp_path: Path,
     ):
         where, found = Where(scopes=ANA.scopes([Level.USER])), list[int]()
 
-        async def words(moment: Snapshot) -> int:
+        async def words(snapshot: Snapshot) -> int:
             try:
-                found.append(len(await moment.match(where, "lies", limit=10)))
+                found.append(len(await snapshot.match(where, "lies", limit=10)))
             except StoreFailed:
                 found.append(-1)
             return found[-1]

@@ -441,9 +441,9 @@ class WithoutSearch(InProcessStore):
     """A store whose keyword list is down."""
 
     async def read(self, work: Callable[[Snapshot], Any]) -> Any:
-        async def deafened(moment: Snapshot) -> Any:
-            moment.match = down  # type: ignore[method-assign]
-            return await work(moment)
+        async def deafened(snapshot: Snapshot) -> Any:
+            snapshot.match = down  # type: ignore[method-assign]
+            return await work(snapshot)
 
         async def down(*_: object, **__: object) -> Any:
             raise StoreUnavailable

@@ -125,9 +125,9 @@ async def test_what_the_index_knows_already_is_not_read_from_a_replica_that_does
         await transaction.nearest(scope(), tea.vector, limit=9, at_least=-1.0)
         raise LookupError
 
-    async def rows(moment: Snapshot) -> int:
-        found = await moment.nearest(HERE, tea.vector, limit=9)
-        return len(await moment.get_many([one.memory_id for one in found], scopes=[scope()]))
+    async def rows(snapshot: Snapshot) -> int:
+        found = await snapshot.nearest(HERE, tea.vector, limit=9)
+        return len(await snapshot.get_many([one.memory_id for one in found], scopes=[scope()]))
 
     with standing_still(standby):
         await remember(other, coffee)

@@ -34,14 +34,14 @@ async def looked(store: SqliteStore) -> list[Any]:
     """Return the answer of every list of the index, and the neighbours as memories."""
     where = Where(scopes=(scope(),))
 
-    async def read(moment: Snapshot) -> list[Any]:
+    async def read(snapshot: Snapshot) -> list[Any]:
         found = [
-            await moment.nearest(where, EMBEDDER.vector("tea milk"), limit=9),
-            await moment.match(where, "tea rain", limit=9),
-            await moment.recent(where, limit=20),
+            await snapshot.nearest(where, EMBEDDER.vector("tea milk"), limit=9),
+            await snapshot.match(where, "tea rain", limit=9),
+            await snapshot.recent(where, limit=20),
         ]
         ids = [entry.memory_id for one in found for entry in one]
-        return [*found, await moment.signals(where, list(dict.fromkeys(ids)))]
+        return [*found, await snapshot.signals(where, list(dict.fromkeys(ids)))]
 
     async def near(transaction: Transaction) -> Any:
         return await transaction.nearest(scope(), EMBEDDER.vector("tea milk"), limit=9, at_least=0.1)

@@ -215,9 +215,9 @@ def build_write_rules(settings: Settings) -> WriteRules:
 def build_guard(settings: Settings, policy: Policy | None) -> PolicyBundle:
     """Return policy, grant and budget: those of the policy file, overridden by explicit settings."""
     if policy is None and settings.policy is not None:
-        from mnemic.policy.policy_file import load_guard
+        from mnemic.policy.policy_file import load_policy_bundle
 
-        guard = load_guard(settings.policy)
+        guard = load_policy_bundle(settings.policy)
     else:
         policy = policy or Policy()
         guard = PolicyBundle(policy=policy, grant=Grant.of(policy), budget=Budget())

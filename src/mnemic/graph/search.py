@@ -50,7 +50,7 @@ class GraphNeighbourhood:
     graph: GraphStore
     backend: OptionalBackend
 
-    async def named(self, query: str, where: Where, moment: Snapshot) -> Walk | None:
+    async def named(self, query: str, where: Where, snapshot: Snapshot) -> Walk | None:
         """See `Neighbourhood`. Names are those of the user's own scope; without it there are none."""
         own = next((scope for scope in where.scopes if scope.level == Level.USER), None)
         if own is None:
@@ -58,10 +58,10 @@ class GraphNeighbourhood:
         inside = _entities(where, own)
         begin = query[:MOST_CHARS]
         spelled, asked = spelled_names(begin, common=_NOT_NAMES), read_asked(begin)
-        starts = await _called(spelled, inside, moment)
-        if not starts and not (asked.mine and await moment.recent(inside, limit=1)):
+        starts = await _called(spelled, inside, snapshot)
+        if not starts and not (asked.mine and await snapshot.recent(inside, limit=1)):
             return None
-        walks = GraphTraversal(self.graph, own, await _same(inside, moment), where.as_of or where.live_at)
+        walks = GraphTraversal(self.graph, own, await _same(inside, snapshot), where.as_of or where.live_at)
         walk = _Walk(walks, asked, frozenset(spelled))
         return partial(self._walked, walk, starts)
 
@@ -87,14 +87,14 @@ def _entities(where: Where, own: Scope) -> Where:
     )
 
 
-async def _called(spelled: Sequence[str], inside: Where, moment: Snapshot) -> list[dict[str, Any]]:
+async def _called(spelled: Sequence[str], inside: Where, snapshot: Snapshot) -> list[dict[str, Any]]:
     """Return the nodes that go by one of these names, those that were spoken of last first."""
     keys = frozenset(key_of(f"{label}:{name}") for name in spelled for label in LABELS)
-    found = await moment.recent(replace(inside, keys=keys), limit=MOST_STARTS * len(LABELS)) if keys else ()
+    found = await snapshot.recent(replace(inside, keys=keys), limit=MOST_STARTS * len(LABELS)) if keys else ()
     if not found:
         return []
     ids = [entry.memory_id for entry in found]
-    memories = await moment.get_many(ids, scopes=inside.scopes)
+    memories = await snapshot.get_many(ids, scopes=inside.scopes)
     nodes = [node_of(memories[memory_id]) for memory_id in ids if memory_id in memories]
     return list({node["node"]: node for node in nodes if node is not None}.values())[:MOST_STARTS]
 
@@ -110,10 +110,10 @@ class _Worth(Enum):
     unsaid = 0.2
 
 
-async def _same(inside: Where, moment: Snapshot) -> MergedNodes:
+async def _same(inside: Where, snapshot: Snapshot) -> MergedNodes:
     """Return the merged nodes. Usually there are none, and no memory is read."""
-    entries = await moment.recent(replace(inside, categories=frozenset({SAME})), limit=MOST_SAME)
-    memories = await moment.get_many([entry.memory_id for entry in entries], scopes=inside.scopes) if entries else {}
+    entries = await snapshot.recent(replace(inside, categories=frozenset({SAME})), limit=MOST_SAME)
+    memories = await snapshot.get_many([entry.memory_id for entry in entries], scopes=inside.scopes) if entries else {}
     return MergedNodes.from_memories(memories[memory_id] for memory_id in sorted(memories))
 
 

@@ -195,16 +195,16 @@ class _File(_Strict):
     entities: _Entities = _Entities()
 
 
-def load_guard(path: str | Path) -> PolicyBundle:
+def load_policy_bundle(path: str | Path) -> PolicyBundle:
     """Policy, grant and budget of the file at `path` (`.toml` or `.json`).
 
     Raises InvalidConfig: `policy_file` (absent, unreadable, too large, neither TOML nor JSON), else the field's own
     reason.
     """
-    return read_guard(_read(Path(path)))
+    return read_policy_bundle(_read(Path(path)))
 
 
-def read_guard(data: object) -> PolicyBundle:
+def read_policy_bundle(data: object) -> PolicyBundle:
     """Return the policy, grant and budget of such a file. Raises InvalidConfig with the field's own reason."""
     try:
         file = _File.model_validate(data)
@@ -242,8 +242,8 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def load_policy(path: str | Path) -> Policy:
-    """Return the policy of the file at `path`. Raises InvalidConfig as `load_guard` does."""
-    return load_guard(path).policy
+    """Return the policy of the file at `path`. Raises InvalidConfig as `load_policy_bundle` does."""
+    return load_policy_bundle(path).policy
 
 
 def _policy(file: _File) -> Policy:
@@ -324,7 +324,7 @@ def _read(path: Path) -> object:
 
 
 def guard_data(guard: PolicyBundle) -> dict[str, Any]:
-    """Return the content of a policy file that reads as `guard`, as JSON data: `read_guard` gives it back."""
+    """Return the content of a policy file that reads as `guard`, as JSON data: `read_policy_bundle` gives it back."""
     policy, limits = guard.policy, guard.limits
     settings = {name: getattr(policy, name) for name in _File.model_fields if hasattr(policy, name)}
     for name in ("keep_turns", "operators_read_turns"):  # an earlier release does not know them

@@ -70,7 +70,7 @@ NOTHING_ASKED = AttributeAnswers()
 
 
 async def answering(
-    memories: Mapping[str, Memory], question: Question, moment: Snapshot, scopes: Sequence[Scope]
+    memories: Mapping[str, Memory], question: Question, snapshot: Snapshot, scopes: Sequence[Scope]
 ) -> AttributeAnswers:
     """Return those of `memories` that are about what the question asks for, or took the place of one that was: "I quit
     Bosch, I'm at Fiat now" names no work.
@@ -81,7 +81,7 @@ async def answering(
     about = {one for one, memory in memories.items() if _is_about(memory, wanted, question)}
     rest = {one: memory.supersedes for one, memory in memories.items() if one not in about and memory.supersedes}
     if rest:
-        closed = await moment.get_many([old for olds in rest.values() for old in olds], scopes=scopes)
+        closed = await snapshot.get_many([old for olds in rest.values() for old in olds], scopes=scopes)
         before = {one for one, memory in closed.items() if _is_short(memory) and _is_about(memory, wanted, question)}
         about |= {one for one, olds in rest.items() if not before.isdisjoint(olds) and _is_own(memories[one])}
     if JOB not in wanted or asks_past(question):

@@ -30,50 +30,50 @@ RECENT_DEPTH = 20
 RankedList = Callable[[Snapshot, Where, Question], Awaitable[Sequence[Scored]]]
 
 
-async def by_vector(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+async def by_vector(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
     """Rank by cosine between the query's and the memory's embedding; a model other than the default one is read on its
     own scale. That one and questions in another language than English are read against the scope's background.
     """
     vector, space = question.vector, question.space
     if vector is None:
         return ()
-    found = await moment.nearest(where, vector, limit=question.depth, space=space)
+    found = await snapshot.nearest(where, vector, limit=question.depth, space=space)
     if space is None or not (space.scale or language_asked_in(question.text)):
         return found
     found = _read(space, found)
     # A list that is not full contains the whole scope; otherwise the newest stand for it.
-    others = found if len(found) < question.depth else await _newest(moment, where, vector, space)
+    others = found if len(found) < question.depth else await _newest(snapshot, where, vector, space)
     apart, usual = (APART, APART) if space.scale else (APART_UNKNOWN, APART_IN_OTHERS)
     return above_background(found, background_of([one.score for one in others], usual), apart)
 
 
-async def _newest(moment: Snapshot, where: Where, vector: Vector, space: VectorSpace) -> list[Scored]:
+async def _newest(snapshot: Snapshot, where: Where, vector: Vector, space: VectorSpace) -> list[Scored]:
     """Return cosines of the newest memories, near or not."""
-    newest = frozenset(one.memory_id for one in await moment.recent(where, limit=SAMPLE))
-    return _read(space, await moment.nearest(replace(where, memory_ids=newest), vector, limit=SAMPLE, space=space))
+    newest = frozenset(one.memory_id for one in await snapshot.recent(where, limit=SAMPLE))
+    return _read(space, await snapshot.nearest(replace(where, memory_ids=newest), vector, limit=SAMPLE, space=space))
 
 
 def _read(space: VectorSpace, found: Sequence[Scored]) -> list[Scored]:
     return [Scored(one.memory_id, read(space, one.score)) for one in found]
 
 
-async def by_keyword(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+async def by_keyword(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
     """By BM25 over the memory's words and those of its context."""
-    return await moment.match(where, question.keywords, limit=question.depth)
+    return await snapshot.match(where, question.keywords, limit=question.depth)
 
 
-async def by_key(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+async def by_key(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
     """Memories whose key the query spells out ("update channel" finds `update_channel`), each with score 1."""
     keys = question.keys if where.keys is None else question.keys & where.keys
     if not keys:
         return ()
-    found = await moment.recent(replace(where, keys=keys), limit=question.depth)
+    found = await snapshot.recent(replace(where, keys=keys), limit=question.depth)
     return [Scored(entry.memory_id, 1.0) for entry in found]
 
 
-async def by_recency(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+async def by_recency(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
     """Rank by the time it happened, newest first; few memories, because the list has little weight."""
-    return await moment.recent(where, limit=min(RECENT_DEPTH, question.depth))
+    return await snapshot.recent(where, limit=min(RECENT_DEPTH, question.depth))
 
 
 EARLY_LISTS: Mapping[str, RankedList] = MappingProxyType({"keyword": by_keyword, "key": by_key, "recency": by_recency})

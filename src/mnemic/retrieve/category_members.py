@@ -94,16 +94,16 @@ def kinds_of_things() -> Mapping[str, frozenset[str]]:
     return {kind: frozenset(terms(words)) for kind, words in _table().items()}
 
 
-async def by_instance(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+async def by_instance(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
     """By BM25 over the instances of the kind of thing that is asked for."""
     wanted = instances_of(question.text)
-    return await moment.match(where, wanted, limit=question.depth) if wanted else ()
+    return await snapshot.match(where, wanted, limit=question.depth) if wanted else ()
 
 
-async def by_answer(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+async def by_answer(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
     """By BM25 over the words by which statements say the attribute that is asked for ("how old": born, years)."""
     wanted = words_of_answers(question.text)
-    return await moment.match(where, wanted, limit=question.depth) if wanted else ()
+    return await snapshot.match(where, wanted, limit=question.depth) if wanted else ()
 
 
 RELATED_WORDS: Mapping[str, RankedList] = MappingProxyType(

@@ -20,10 +20,10 @@ PAGE = 500
 
 
 async def meeting(
-    moment: Snapshot, where: Where, data: Mapping[str, Any], *, before: str | None = None
+    snapshot: Snapshot, where: Where, data: Mapping[str, Any], *, before: str | None = None
 ) -> AsyncIterator[Memory]:
     """Yield what `where` accepts and whose data meets the filter, newest first, from after the memory_id `before`."""
-    while page := await moment.newest(where, limit=PAGE, before=before):
+    while page := await snapshot.newest(where, limit=PAGE, before=before):
         for memory in page:
             if meets(memory.data, data):
                 yield memory
@@ -31,20 +31,20 @@ async def meeting(
 
 
 async def narrowed(
-    moment: Snapshot, where: Where, data: Mapping[str, Any], *, index: DataIndex | None = None
+    snapshot: Snapshot, where: Where, data: Mapping[str, Any], *, index: DataIndex | None = None
 ) -> frozenset[str]:
     """Return the ids of the memories that meet the filter, current or superseded: `where` selects among them for each
     list. Memories that `index` knows are not read.
     """
-    narrowed = None if index is None else await index.narrowed(moment, where, data)
+    narrowed = None if index is None else await index.narrowed(snapshot, where, data)
     if narrowed is not None:
         return narrowed
     any_time = replace(where, statuses=frozenset(Status), as_of=None)
-    return frozenset([memory.memory_id async for memory in meeting(moment, any_time, data)])
+    return frozenset([memory.memory_id async for memory in meeting(snapshot, any_time, data)])
 
 
 async def first_meeting(
-    moment: Snapshot,
+    snapshot: Snapshot,
     where: Where,
     data: Mapping[str, Any],
     *,
@@ -55,11 +55,11 @@ async def first_meeting(
     """Return the first `limit` of `meeting`. Raises InvalidInput (`where`, `operator`) for an invalid filter."""
     found: list[Memory] = []
     data = checked_filter(data) or {}
-    within = None if limit <= 0 else await _within(moment, where, data, index)
+    within = None if limit <= 0 else await _within(snapshot, where, data, index)
     if within is not None:
-        return await moment.newest(within, limit=limit, before=before)
+        return await snapshot.newest(within, limit=limit, before=before)
     if limit > 0:
-        async for memory in meeting(moment, where, data, before=before):
+        async for memory in meeting(snapshot, where, data, before=before):
             found.append(memory)
             if len(found) == limit:
                 break
@@ -67,19 +67,19 @@ async def first_meeting(
 
 
 async def count_meeting(
-    moment: Snapshot, where: Where, data: Mapping[str, Any], *, index: DataIndex | None = None
+    snapshot: Snapshot, where: Where, data: Mapping[str, Any], *, index: DataIndex | None = None
 ) -> int:
     """Return how many `meeting` would yield. Raises InvalidInput (`where`, `operator`) for an invalid filter."""
     data = checked_filter(data) or {}
-    within = await _within(moment, where, data, index)
+    within = await _within(snapshot, where, data, index)
     if within is not None:
-        return await moment.count(within)
-    return len([True async for _ in meeting(moment, where, data)])
+        return await snapshot.count(within)
+    return len([True async for _ in meeting(snapshot, where, data)])
 
 
-async def _within(moment: Snapshot, where: Where, data: Mapping[str, Any], index: DataIndex | None) -> Where | None:
+async def _within(snapshot: Snapshot, where: Where, data: Mapping[str, Any], index: DataIndex | None) -> Where | None:
     """Return the filter for the memories among `where` whose data meets `data`, by the index; None if it cannot say."""
-    narrowed = None if index is None else await index.narrowed(moment, where, data)
+    narrowed = None if index is None else await index.narrowed(snapshot, where, data)
     if narrowed is None:
         return None
     return replace(where, memory_ids=narrowed if where.memory_ids is None else narrowed & where.memory_ids)

@@ -70,15 +70,15 @@ class DataIndex:
         with self._lock:
             self._scopes.clear()
 
-    async def narrowed(self, moment: Snapshot, where: Where, data: Mapping[str, Any]) -> frozenset[str] | None:
+    async def narrowed(self, snapshot: Snapshot, where: Where, data: Mapping[str, Any]) -> frozenset[str] | None:
         """Return the ids of the memories of the scopes whose data meets the filter, of any status; None if the store
         does not report changes.
         """
-        if not isinstance(moment, ChangeFeed):
+        if not isinstance(snapshot, ChangeFeed):
             return None
         name, found = _named(data), frozenset[str]()
         for scope in dict.fromkeys(where.scopes):
-            found |= await self._meeting(moment, scope, name, data)
+            found |= await self._meeting(snapshot, scope, name, data)
         return found
 
     async def _meeting(self, moment: ChangeFeed, scope: Scope, name: str, data: Mapping[str, Any]) -> frozenset[str]:

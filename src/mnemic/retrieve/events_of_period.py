@@ -37,7 +37,7 @@ def asks_for_events(question: Question) -> bool:
     return _days(question) is not None and asked_about(question.text) is not None
 
 
-async def by_period(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+async def by_period(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
     """Return what was said at the time, by or about those that the question names, the newest first, each with the same
     score.
     """
@@ -50,8 +50,8 @@ async def by_period(moment: Snapshot, where: Where, question: Question) -> Seque
         happened_from=max(begin, where.happened_from or begin),
         happened_to=min(end, where.happened_to or end),
     )
-    stated = await moment.recent(within, limit=question.depth)
-    memories = await moment.get_many([one.memory_id for one in stated], scopes=where.scopes)
+    stated = await snapshot.recent(within, limit=question.depth)
+    memories = await snapshot.get_many([one.memory_id for one in stated], scopes=where.scopes)
     score = FULL_WORD * max(1, question.words)
     chosen = (one.memory_id for one in stated if one.memory_id in memories)
     return [Scored(one, score) for one in chosen if _answers(memories[one], question, about)]

@@ -25,11 +25,11 @@ class ExternalSearch(Protocol):
         """Its best memories inside `where`, which it may know as they were a moment ago. Raises MnemicError."""
 
 
-async def accepted(found: Sequence[Scored], where: Where, moment: Snapshot) -> Sequence[Scored]:
+async def accepted(found: Sequence[Scored], where: Where, snapshot: Snapshot) -> Sequence[Scored]:
     """Return the memories that `where` accepts in their stored state: a service may lag, or name memories that are
     gone.
     """
-    memories = await moment.get_many([one.memory_id for one in found], scopes=where.scopes)
+    memories = await snapshot.get_many([one.memory_id for one in found], scopes=where.scopes)
     return [one for one in found if one.memory_id in memories and where.accepts(memories[one.memory_id])]
 
 

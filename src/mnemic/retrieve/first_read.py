@@ -59,25 +59,25 @@ async def first_read(
     within = store.capabilities.reads_marks
     before = None if within else await hidden_now(hidden, store)
 
-    async def once(moment: Snapshot) -> FirstRead:
-        keys = await hidden_now(hidden, cast("Marks", moment)) if within else before
-        speakers = await moment.speakers(request.where)
+    async def once(snapshot: Snapshot) -> FirstRead:
+        keys = await hidden_now(hidden, cast("Marks", snapshot)) if within else before
+        speakers = await snapshot.speakers(request.where)
         names = unknown_names(request.text, speakers)
-        aliases = await _aliases(names, speakers, request, moment) if names else NOBODY
+        aliases = await _aliases(names, speakers, request, snapshot) if names else NOBODY
         if search is None or speakers != guess or aliases or request.known_at is not None:
             return FirstRead(hidden=keys, speakers=speakers, aliases=aliases)
         # A store may run this again: what failed in an abandoned try is not noted.
         tried = replace(search.without(keys), errors={}, failures=[])
-        return FirstRead(hidden=keys, speakers=speakers, search=tried, lists=await lists(tried, moment))
+        return FirstRead(hidden=keys, speakers=speakers, search=tried, lists=await lists(tried, snapshot))
 
     return await store.read(once)
 
 
 async def _aliases(
-    names: tuple[str, ...], speakers: frozenset[str], request: SearchRequest, moment: Snapshot
+    names: tuple[str, ...], speakers: frozenset[str], request: SearchRequest, snapshot: Snapshot
 ) -> Mapping[str, str]:
     """Return the speakers that the names refer to; none if the store fails, which the search itself reports."""
     try:
-        return await addressed(names, speakers, request.where, moment)
+        return await addressed(names, speakers, request.where, snapshot)
     except MnemicError:
         return NOBODY

@@ -46,24 +46,24 @@ Walk = Callable[[Deadline | None], Awaitable[Sequence[ReachedNode]]]
 class Neighbourhood(Protocol):
     """Protocol of the graph of known people and things."""
 
-    async def named(self, query: str, where: Where, moment: Snapshot) -> Walk | None:
+    async def named(self, query: str, where: Where, snapshot: Snapshot) -> Walk | None:
         """Return the walk from the entities that `query` names in the scopes of `where`; None if it names none. Only
         `moment` is read here. The walk may read another database, and its results are not yet filtered.
         """
 
 
 async def around(
-    reached: Iterable[ReachedNode], where: Where, keyword: Sequence[Scored], moment: Snapshot, *, depth: int
+    reached: Iterable[ReachedNode], where: Where, keyword: Sequence[Scored], snapshot: Snapshot, *, depth: int
 ) -> tuple[Sequence[ReachedNode], dict[str, Sequence[Scored]]]:
     """Return those of `reached` whose path is visible, and the lists made of them. A path is hidden if one of its
     memories is gone, hidden, or was not true or not stored at the time of `where`. `keyword` is the list by words.
     """
     passed = sorted({memory_id for one in reached for memory_id in one.way})
-    memories = await moment.get_many(passed, scopes=where.scopes) if passed else {}
+    memories = await snapshot.get_many(passed, scopes=where.scopes) if passed else {}
     any_kind = replace(where, kinds=None, categories=None, keys=None, happened_from=None, happened_to=None)
     known = {memory_id for memory_id, memory in memories.items() if any_kind.accepts(memory)}
     near = [one for one in reached if known.issuperset(one.way)]
-    lists = {GRAPH: _relations(near, where, memories), NEAR: await _remembered(near, where, keyword, moment, depth)}
+    lists = {GRAPH: _relations(near, where, memories), NEAR: await _remembered(near, where, keyword, snapshot, depth)}
     return near, {name: entries for name, entries in lists.items() if entries}
 
 
@@ -79,7 +79,7 @@ def _relations(near: Sequence[ReachedNode], where: Where, memories: Mapping[str,
 
 
 async def _remembered(
-    near: Sequence[ReachedNode], where: Where, keyword: Sequence[Scored], moment: Snapshot, depth: int
+    near: Sequence[ReachedNode], where: Where, keyword: Sequence[Scored], snapshot: Snapshot, depth: int
 ) -> Sequence[Scored]:
     """Find the memories with the name of one that was reached along a relation that the query says, or with another
     name of one that it means itself: by BM25 of these names and of the query's own words, which add up.
@@ -89,6 +89,6 @@ async def _remembered(
     if not names.strip():
         return ()
     asked = dict(keyword)
-    found = await moment.match(where, names, limit=depth)
+    found = await snapshot.match(where, names, limit=depth)
     scores = [Scored(entry.memory_id, entry.score + asked.get(entry.memory_id, 0.0)) for entry in found]
     return sorted(scores, key=lambda one: (one.score, one.memory_id), reverse=True)

@@ -49,13 +49,13 @@ def unknown_names(text: str, speakers: Collection[str]) -> tuple[str, ...]:
 
 
 async def addressed(
-    names: Iterable[str], speakers: Collection[str], where: Where, moment: Snapshot
+    names: Iterable[str], speakers: Collection[str], where: Where, snapshot: Snapshot
 ) -> Mapping[str, str]:
     """Return the speaker of each name; names that are never used as an address are left out."""
     found: dict[str, str] = {}
     for name in names:
-        best = await moment.match(where, name, limit=LOOKED_AT)
-        rows = await moment.get_many([one.memory_id for one in best], scopes=where.scopes)
+        best = await snapshot.match(where, name, limit=LOOKED_AT)
+        rows = await snapshot.get_many([one.memory_id for one in best], scopes=where.scopes)
         said = [(row.source.speaker, row.content) for row in rows.values()]
         speaker = unique_speaker(name, [(by, text) for by, text in said if by is not None], speakers)
         if speaker is not None:

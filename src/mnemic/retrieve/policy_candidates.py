@@ -66,14 +66,14 @@ def _within(wanted: frozenset[T], allowed: frozenset[T] | None) -> frozenset[T]:
     return wanted if allowed is None else wanted & allowed
 
 
-async def find_biased(moment: Snapshot, where: Where, bias: PreferenceBias, errors: dict[str, str]) -> dict[str, str]:
+async def find_biased(snapshot: Snapshot, where: Where, bias: PreferenceBias, errors: dict[str, str]) -> dict[str, str]:
     """Return the ids of the memories that the bias adds, each with its first reason; a failure is noted under its
     reason.
     """
     found: dict[str, str] = {}
     for reason, narrowed in bias.filters(where):
         try:
-            entries = await moment.recent(narrowed, limit=MAX_BIASED)
+            entries = await snapshot.recent(narrowed, limit=MAX_BIASED)
         except MnemicError as failure:
             errors[reason] = failure.reason
             continue

@@ -36,8 +36,8 @@ async def reranked(
     return replace(ranked, scores=dict(entries), lists=ranked.lists | {RERANKER: entries})
 
 
-async def texts_of(scores: Mapping[str, float], search: ParsedSearch, moment: Snapshot) -> Mapping[str, str]:
+async def texts_of(scores: Mapping[str, float], search: ParsedSearch, snapshot: Snapshot) -> Mapping[str, str]:
     """Return the texts of the best, which a reranker reads, by id."""
     best = nlargest(max(RERANKED, search.request.top_k), scores, key=lambda one: (scores[one], one))
-    rows = await moment.get_many(best, scopes=search.where.scopes)
+    rows = await snapshot.get_many(best, scopes=search.where.scopes)
     return {one: rows[one].content for one in best if one in rows}

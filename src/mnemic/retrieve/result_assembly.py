@@ -62,7 +62,7 @@ class RankedMemories:
 async def result_of(
     search: ParsedSearch,
     ranked: RankedMemories,
-    moment: Snapshot,
+    snapshot: Snapshot,
     *,
     scored: Callable[[Lists], Mapping[str, float]],
     per_session: int | None,
@@ -71,11 +71,11 @@ async def result_of(
     `per_session` as in `Searcher`.
     """
     request, where = search.request, search.where
-    biased = await find_biased(moment, where, request.bias, search.errors)
-    beside = await _beside(search, ranked.scores, moment, scored)
+    biased = await find_biased(snapshot, where, request.bias, search.errors)
+    beside = await _beside(search, ranked.scores, snapshot, scored)
     kept = ranked.scores
     if request.named:
-        named = await _named(search, {*kept, *biased, *beside}, moment)
+        named = await _named(search, {*kept, *biased, *beside}, snapshot)
         kept = {one: score for one, score in kept.items() if one in named}
         biased = {one: reason for one, reason in biased.items() if one in named}
         beside = {one: score for one, score in beside.items() if one in named}
@@ -84,8 +84,8 @@ async def result_of(
         rest = [entry for entry in rest if entry[0] not in beside]
     rest = spread(rest, ranked.signals, per_session)
     # Only the best are compared with each other: the cost grows with their square.
-    known = await _best(search, ranked, rest[:COMPARED], moment)
-    rest, passed, newer = await _latest(search, rest, known, moment)
+    known = await _best(search, ranked, rest[:COMPARED], snapshot)
+    rest, passed, newer = await _latest(search, rest, known, snapshot)
     rest, relevances = _explained(search, ranked, rest, known, (passed, newer))
     if request.min_score > 0:  # only now: the later of two statements is as relevant as the one that it outdates
         reached = {**ranked.scores, **relevances}
@@ -93,7 +93,7 @@ async def result_of(
     ranked = replace(ranked, relevances=relevances)
     rest = rest[: request.top_k]  # cut last: duplicates and outdated hits must not take places from others
     order = [*((memory_id, score, PINNED) for memory_id, score in beside.items()), *rest]
-    hits = await _hits(search, ranked, order, moment, known, passed)
+    hits = await _hits(search, ranked, order, snapshot, known, passed)
     plan = plan_of(search, ranked.lists)
     if where.memory_ids is not None:
         where = replace(where, memory_ids=None)  # as it was asked: a filter on data is in the plan
@@ -115,7 +115,7 @@ def _enough(
 
 
 async def _latest(
-    search: ParsedSearch, entries: Sequence[Entry], known: Mapping[str, Memory], moment: Snapshot
+    search: ParsedSearch, entries: Sequence[Entry], known: Mapping[str, Memory], snapshot: Snapshot
 ) -> tuple[list[Entry], Mapping[str, str], Mapping[str, str]]:
     """Return the entries with outdated ones after those that outdate them, which outdates which, and the newest that
     disagrees with each.
@@ -123,10 +123,10 @@ async def _latest(
     # A question about the past wants the state of that time, so a later statement must not move in front.
     if asks_past(search.question):
         held = None if search.past is None else value_at(entries, known, search.past)
-        before = {} if held is None else await moment.get_many(held.supersedes, scopes=search.where.scopes)
+        before = {} if held is None else await snapshot.get_many(held.supersedes, scopes=search.where.scopes)
         return restore_superseded(entries, known, search.past, list(before.values())), NOTHING_PASSED, NOTHING_PASSED
     newer = newest_of(known[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in known)
-    closed = await _closed(search, known, moment)
+    closed = await _closed(search, known, snapshot)
     return *latest_first(entries, known, closed, search.question.space, newer), newer
 
 
@@ -151,14 +151,14 @@ def _explained(
 
 
 async def _best(
-    search: ParsedSearch, ranked: RankedMemories, entries: Sequence[Entry], moment: Snapshot
+    search: ParsedSearch, ranked: RankedMemories, entries: Sequence[Entry], snapshot: Snapshot
 ) -> Mapping[str, Memory]:
     """Return the memories of the best entries."""
     more = [memory_id for memory_id, _, _ in entries if memory_id not in ranked.read]
-    return {**ranked.read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
+    return {**ranked.read, **(await snapshot.get_many(more, scopes=search.where.scopes) if more else {})}
 
 
-async def _closed(search: ParsedSearch, known: Mapping[str, Memory], moment: Snapshot) -> Mapping[str, Memory]:
+async def _closed(search: ParsedSearch, known: Mapping[str, Memory], snapshot: Snapshot) -> Mapping[str, Memory]:
     """Return what the best memories have superseded, directly or indirectly, if messages that may have stated it are
     among them.
     """
@@ -170,7 +170,7 @@ async def _closed(search: ParsedSearch, known: Mapping[str, Memory], moment: Sna
         ids = [one for one in dict.fromkeys(one for memory in later for one in memory.supersedes) if one not in found]
         if not ids:
             break
-        read = await moment.get_many(ids, scopes=search.where.scopes)
+        read = await snapshot.get_many(ids, scopes=search.where.scopes)
         found |= read
         later = list(read.values())
     return found
@@ -180,7 +180,7 @@ async def _hits(
     search: ParsedSearch,
     ranked: RankedMemories,
     order: Sequence[Entry],
-    moment: Snapshot,
+    snapshot: Snapshot,
     known: Mapping[str, Memory],
     passed: Mapping[str, str],
 ) -> tuple[Hit, ...]:
@@ -189,7 +189,7 @@ async def _hits(
     """
     chosen = [memory_id for memory_id, _, _ in order]
     more = [memory_id for memory_id in chosen if memory_id not in known]
-    memories = {**known, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
+    memories = {**known, **(await snapshot.get_many(more, scopes=search.where.scopes) if more else {})}
     ranks = ranks_of(chosen, ranked.lists)
     for memory_id, rank in importance_ranks(chosen, ranked.read).items():
         ranks[memory_id][IMPORTANCE] = rank
@@ -232,15 +232,18 @@ def _accepted(search: ParsedSearch, memory: Memory) -> bool:
     return search.where.accepts(memory) or (search.past is not None and search.past.accepts(memory))
 
 
-async def _named(search: ParsedSearch, found: Collection[str], moment: Snapshot) -> set[str]:
+async def _named(search: ParsedSearch, found: Collection[str], snapshot: Snapshot) -> set[str]:
     """Return the hits that the query names."""
     naming = NameLookup(search.question.text)
-    rows = await moment.get_many(list(found), scopes=search.where.scopes)
+    rows = await snapshot.get_many(list(found), scopes=search.where.scopes)
     return {memory_id for memory_id, memory in rows.items() if naming.names(memory)}
 
 
 async def _beside(
-    search: ParsedSearch, scores: Mapping[str, float], moment: Snapshot, scored: Callable[[Lists], Mapping[str, float]]
+    search: ParsedSearch,
+    scores: Mapping[str, float],
+    snapshot: Snapshot,
+    scored: Callable[[Lists], Mapping[str, float]],
 ) -> dict[str, float]:
     """Return the pinned memories in addition to the others, with their scores, best first. Lists are made of them only
     if there are more than may be returned.
@@ -250,22 +253,22 @@ async def _beside(
         return {}
     ways = search.request.bias.pinned(search.where)
     # One more than may be returned, to learn whether a ranking is needed at all.
-    pinned = {one: scores.get(one, 0.0) for one in await _newest(search, ways, most + 1, moment)}
+    pinned = {one: scores.get(one, 0.0) for one in await _newest(search, ways, most + 1, snapshot)}
     if len(pinned) > most:
         pinned = {}
         for where in ways:
-            lists = await replace(search, where=where).made(PINNED_LISTS, moment)
+            lists = await replace(search, where=where).made(PINNED_LISTS, snapshot)
             pinned = either(pinned, scored(lists))
     best = sorted(pinned.items(), key=lambda entry: (entry[1], entry[0]), reverse=True)
     return dict(best[:most])
 
 
-async def _newest(search: ParsedSearch, ways: Sequence[Where], limit: int, moment: Snapshot) -> set[str]:
+async def _newest(search: ParsedSearch, ways: Sequence[Where], limit: int, snapshot: Snapshot) -> set[str]:
     """Return the newest `limit` memories of each filter."""
     found: set[str] = set()
     for where in ways:
         try:
-            found |= {entry.memory_id for entry in await moment.recent(where, limit=limit)}
+            found |= {entry.memory_id for entry in await snapshot.recent(where, limit=limit)}
         except MnemicError as failure:
             search.note(PINNED, failure)
     return found

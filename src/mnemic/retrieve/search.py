@@ -178,8 +178,8 @@ class Searcher:
             return search.without(found.hidden), None
         return found.search or search.without(found.hidden), found.lists
 
-    async def _narrowed_first(self, search: ParsedSearch, moment: Snapshot) -> FirstLists:
-        return await self._first(await _narrowed(search, moment, self.data), moment)
+    async def _narrowed_first(self, search: ParsedSearch, snapshot: Snapshot) -> FirstLists:
+        return await self._first(await _narrowed(search, snapshot, self.data), snapshot)
 
     async def _early(self, search: ParsedSearch, made: FirstLists | None, deadline: Deadline | None) -> Lists:
         """Return the lists that need no vector; `made`: those of the first read."""
@@ -198,15 +198,15 @@ class Searcher:
         search.reached.extend(near)
         return lists | more
 
-    async def _first(self, search: ParsedSearch, moment: Snapshot) -> FirstLists:
+    async def _first(self, search: ParsedSearch, snapshot: Snapshot) -> FirstLists:
         """Return the early lists, and the graph neighbourhood of the entities that the query names."""
-        lists = await search.made(self.early_lists, moment)
+        lists = await search.made(self.early_lists, snapshot)
         if "keyword" in lists and (meant := asked_by(search.question)):
-            lists = with_instances(lists, await search.made(meant, moment))
+            lists = with_instances(lists, await search.made(meant, snapshot))
         if self.surroundings is None or not (self.weights.graph or self.weights.near):
             return lists, None
         try:
-            return lists, await self.surroundings.named(search.question.text, search.where, moment)
+            return lists, await self.surroundings.named(search.question.text, search.where, snapshot)
         except MnemicError as failure:
             search.note(GRAPH, failure)
             return lists, None
@@ -219,11 +219,11 @@ class Searcher:
         if known_at is not None:
             where = replace(where, live_at=known_at)
 
-        async def once(moment: Snapshot) -> T:
+        async def once(snapshot: Snapshot) -> T:
             nonlocal tried
             # A new state for each try: failures of one that the store repeats must not be reported.
             tried = replace(search, where=where, errors=dict(search.errors), failures=search.failures[:known])
-            return await work(await _narrowed(tried, moment, self.data), moment)
+            return await work(await _narrowed(tried, snapshot, self.data), snapshot)
 
         if known_at is None:
             outcome = await self.store.read(once)
@@ -254,50 +254,52 @@ class Searcher:
             search.note(INDEX, failure)
             return search, ()
 
-    async def _listed(self, search: ParsedSearch, moment: Snapshot) -> SearchResult:
+    async def _listed(self, search: ParsedSearch, snapshot: Snapshot) -> SearchResult:
         """Without a query: the newest."""
-        lists: Lists = {"recency": await moment.recent(search.where, limit=search.request.top_k)}
-        return await self._result(search, RankedMemories(lists=lists, scores=fuse(lists, Weights(recency=1.0))), moment)
+        lists: Lists = {"recency": await snapshot.recent(search.where, limit=search.request.top_k)}
+        return await self._result(
+            search, RankedMemories(lists=lists, scores=fuse(lists, Weights(recency=1.0))), snapshot
+        )
 
     async def _answer(
-        self, early: Lists, served: Sequence[Scored], search: ParsedSearch, moment: Snapshot
+        self, early: Lists, served: Sequence[Scored], search: ParsedSearch, snapshot: Snapshot
     ) -> SearchResult:
-        return await self._completed(await self._found(early, served, search, moment), search, moment)
+        return await self._completed(await self._found(early, served, search, snapshot), search, snapshot)
 
     async def _shown(
-        self, early: Lists, served: Sequence[Scored], search: ParsedSearch, moment: Snapshot
+        self, early: Lists, served: Sequence[Scored], search: ParsedSearch, snapshot: Snapshot
     ) -> tuple[SearchOutcome, Mapping[str, str]]:
         """Return the hits, and the texts of the best for the reranker, by id."""
-        found = await self._found(early, served, search, moment)
-        return found, await texts_of(found.ranked.scores, search, moment)
+        found = await self._found(early, served, search, snapshot)
+        return found, await texts_of(found.ranked.scores, search, snapshot)
 
-    async def _completed(self, found: SearchOutcome, search: ParsedSearch, moment: Snapshot) -> SearchResult:
-        result = await self._result(search, found.ranked, moment)
+    async def _completed(self, found: SearchOutcome, search: ParsedSearch, snapshot: Snapshot) -> SearchResult:
+        result = await self._result(search, found.ranked, snapshot)
         return replace(result, relevance=found.relevance, plan=with_anchor(result.plan, found.anchor))
 
     async def _found(
-        self, early: Lists, served: Sequence[Scored], search: ParsedSearch, moment: Snapshot
+        self, early: Lists, served: Sequence[Scored], search: ParsedSearch, snapshot: Snapshot
     ) -> SearchOutcome:
-        late = {} if search.question.vector is None else await _late(self.late_lists, search, moment)
-        lists = early | late | ({INDEX: await accepted(served, search.where, moment)} if served else {})  # 1: lists
+        late = {} if search.question.vector is None else await _late(self.late_lists, search, snapshot)
+        lists = early | late | ({INDEX: await accepted(served, search.where, snapshot)} if served else {})  # 1: lists
         # Every list failed: an empty answer would look like "nothing is known".
         if not lists:
             raise search.failures[0]
         scores = self._fused(lists, search.question)  # 2: one score each
         for part in search.parts:
-            found = await replace(search, question=part).made(PART_LISTS, moment)
+            found = await replace(search, question=part).made(PART_LISTS, snapshot)
             scores = either(scores, self._fused(found, part))
             lists = longer(lists, found)
-        lists, scores, then = await with_past(search, lists, scores, self.weights, moment)  # 3: the past
-        signals = await self._signals(search, scores, moment)  # 4: boosts
+        lists, scores, then = await with_past(search, lists, scores, self.weights, snapshot)  # 3: the past
+        signals = await self._signals(search, scores, snapshot)  # 4: boosts
         lifts = MessageBoosts(scores, signals, search.question, self.signal_weights)
         signed = lifts.added()
-        anchor = await self._anchor(search, moment) if signals else None  # 5: a dating event
+        anchor = await self._anchor(search, snapshot) if signals else None  # 5: a dating event
         lifted = by_hand = anchored(signed, signals, anchor, self.signal_weights.anchored)
         if self.ranker is not None:  # 6: learned order of messages
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
-        read = await self._contenders(search, lifted, moment)  # 7: read what can still reach the result
-        asked = await answering(read, search.question, moment, search.where.scopes)  # 8: which texts answer
+        read = await self._contenders(search, lifted, snapshot)  # 7: read what can still reach the result
+        asked = await answering(read, search.question, snapshot, search.where.scopes)  # 8: which texts answer
         messages, nearest = lifts.signals, lists.get("vector", ())
         model = measured_with(self.embedder.space, search.question)
         said = ContentJudgement.of(search.question, read, asked, nearest=nearest, messages=messages, model=model)
@@ -318,26 +320,26 @@ class Searcher:
             weights = replace(weights, vector=weights.vector * UNREAD)
         return fuse(lists, weights, words=question.words)
 
-    async def _signals(self, search: ParsedSearch, found: Collection[str], moment: Snapshot) -> Mapping[str, Signals]:
+    async def _signals(self, search: ParsedSearch, found: Collection[str], snapshot: Snapshot) -> Mapping[str, Signals]:
         try:
-            return await moment.signals(search.where, list(found))
+            return await snapshot.signals(search.where, list(found))
         except MnemicError as failure:
             search.note("signals", failure)
             return NO_SIGNALS
 
-    async def _anchor(self, search: ParsedSearch, moment: Snapshot) -> TimeAnchor | None:
+    async def _anchor(self, search: ParsedSearch, snapshot: Snapshot) -> TimeAnchor | None:
         """Return the memory of the event by which the query gives its time."""
         if search.clause is None or search.event is None:
             return None
-        lists = await replace(search, question=search.event).made(PART_LISTS, moment)
+        lists = await replace(search, question=search.event).made(PART_LISTS, snapshot)
         scores = self._fused(lists, search.event)
-        signals = await self._signals(search, scores, moment)
+        signals = await self._signals(search, scores, snapshot)
         scores = with_signals(scores, signals, search.event, self.signal_weights)
         model = measured_with(self.embedder.space, search.event)
-        return await anchor_of(search.clause, search.event, lists, scores, signals, model, search.where, moment)
+        return await anchor_of(search.clause, search.event, lists, scores, signals, model, search.where, snapshot)
 
     async def _contenders(
-        self, search: ParsedSearch, scores: Mapping[str, float], moment: Snapshot
+        self, search: ParsedSearch, scores: Mapping[str, float], snapshot: Snapshot
     ) -> Mapping[str, Memory]:
         """Return the memories whose importance can decide, with all that the result needs of them, read at once."""
         if not (weight := self.signal_weights.importance):
@@ -346,17 +348,17 @@ class Searcher:
         order = best_first(scores)
         read = COMPARED if asked_in(search.question.text) is None else READ
         wanted = dict.fromkeys([*contenders(scores, most, weight, order), *order[:read]])
-        return await moment.get_many(list(wanted), scopes=search.where.scopes)
+        return await snapshot.get_many(list(wanted), scopes=search.where.scopes)
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""
         return shares_of(scores, self.weights.most + self.signal_weights.most)
 
-    async def _result(self, search: ParsedSearch, ranked: RankedMemories, moment: Snapshot) -> SearchResult:
+    async def _result(self, search: ParsedSearch, ranked: RankedMemories, snapshot: Snapshot) -> SearchResult:
         def scored(lists: Lists) -> dict[str, float]:
             return self._scaled(self._fused(lists, search.question))
 
-        result = await result_of(search, ranked, moment, scored=scored, per_session=self.per_session)
+        result = await result_of(search, ranked, snapshot, scored=scored, per_session=self.per_session)
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
         return replace(result, errors={**result.errors, **without}) if without else result
 
@@ -373,22 +375,22 @@ def _read_of(search: ParsedSearch, any_place: bool) -> int | None:
     return max(POOLED, search.request.top_k + COMPARED)
 
 
-async def _late(lists: Mapping[str, RankedList], search: ParsedSearch, moment: Snapshot) -> Lists:
+async def _late(lists: Mapping[str, RankedList], search: ParsedSearch, snapshot: Snapshot) -> Lists:
     """Return the lists that need a vector; a memory is as near as to the nearest of the question and the statements
     that would answer it.
     """
-    late = await search.made(lists, moment)
+    late = await search.made(lists, snapshot)
     for statement in search.stated:
-        found = await replace(search, question=statement).made(lists, moment)
+        found = await replace(search, question=statement).made(lists, snapshot)
         late = {name: nearest(entries, found.get(name, ())) for name, entries in late.items()}
     return late
 
 
-async def _narrowed(search: ParsedSearch, moment: Snapshot, index: DataIndex) -> ParsedSearch:
+async def _narrowed(search: ParsedSearch, snapshot: Snapshot, index: DataIndex) -> ParsedSearch:
     """Return the search restricted to memories whose data meets the filter, applied before any list is cut."""
     if search.request.data is None:
         return search
-    found = await narrowed(moment, search.where, search.request.data, index=index)
+    found = await narrowed(snapshot, search.where, search.request.data, index=index)
     # The filter of superseded memories too, or it would let through what `data` excludes.
     past = None if search.past is None else replace(search.past, memory_ids=found)
     return replace(search, where=replace(search.where, memory_ids=found), past=past)

@@ -114,12 +114,12 @@ class ParsedSearch:
         self.errors[name] = failure.reason
         self.failures.append(failure)
 
-    async def made(self, lists: Mapping[str, RankedList], moment: Snapshot) -> Lists:
+    async def made(self, lists: Mapping[str, RankedList], snapshot: Snapshot) -> Lists:
         """Those of `lists` that can be made; what fails is noted."""
         made: Lists = {}
         for name, make in lists.items():
             try:
-                made[name] = await make(moment, self.where, self.question)
+                made[name] = await make(snapshot, self.where, self.question)
             except MnemicError as failure:
                 self.note(name, failure)
         return made

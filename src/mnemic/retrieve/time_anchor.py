@@ -60,7 +60,7 @@ async def anchor_of(
     signals: Mapping[str, Signals],
     model: str,
     where: Where,
-    moment: Snapshot,
+    snapshot: Snapshot,
 ) -> TimeAnchor | None:
     """Return the anchor of `clause`: the best of `scores`, which `lists` made for it (`asked`), if it is clearly about
     it.
@@ -70,13 +70,13 @@ async def anchor_of(
         return None
     # The id breaks ties, so that the same question always gets the same anchor.
     best = max(known, key=lambda memory_id: (known[memory_id], memory_id))
-    clear = (relevance(lists, asked, model) or 0.0) >= CLEAR or await _covers(best, asked, where, moment)
+    clear = (relevance(lists, asked, model) or 0.0) >= CLEAR or await _covers(best, asked, where, snapshot)
     return TimeAnchor(memory_id=best, moment=signals[best].happened_at, clause=clause) if clear else None
 
 
-async def _covers(memory_id: str, asked: Question, where: Where, moment: Snapshot) -> bool:
+async def _covers(memory_id: str, asked: Question, where: Where, snapshot: Snapshot) -> bool:
     """Return True if the memory contains enough of the words of the query."""
-    found = await moment.get_many([memory_id], scopes=where.scopes)
+    found = await snapshot.get_many([memory_id], scopes=where.scopes)
     wanted = set(terms(asked.keywords))
     shared = wanted & set(terms(found[memory_id].content)) if memory_id in found else set()
     return len(shared) >= COVERED * len(wanted)

@@ -89,8 +89,8 @@ def _read_together(candidate: Candidate, other: Candidate) -> bool:
 async def find_duplicates(store: RecordStore, jobs: Collection[Job]) -> None:
     """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
 
-    async def work(moment: Snapshot) -> list[bool]:
-        return [await is_known(moment, job.draft) for job in jobs]
+    async def work(snapshot: Snapshot) -> list[bool]:
+        return [await is_known(snapshot, job.draft) for job in jobs]
 
     for job, known in zip(jobs, await store.read(work), strict=True):
         job.known = known

@@ -106,10 +106,10 @@ async def _nominated(draft: Draft, store: RecordStore) -> list[Memory]:
     assert vector is not None
     where = Where(scopes=(draft.scope,), kinds=frozenset({candidate.kind}), live_at=draft.now)
 
-    async def look(moment: Snapshot) -> list[Memory]:
-        near = await moment.nearest(where, vector, limit=MOST_JUDGED)
+    async def look(snapshot: Snapshot) -> list[Memory]:
+        near = await snapshot.nearest(where, vector, limit=MOST_JUDGED)
         wanted = [one.memory_id for one in near if one.score > draft.rules.nominate]
-        return list((await moment.get_many(wanted, scopes=where.scopes)).values())
+        return list((await snapshot.get_many(wanted, scopes=where.scopes)).values())
 
     return [
         memory

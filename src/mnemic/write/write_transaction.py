@@ -34,9 +34,9 @@ MOST_WIDENED = 8
 """Factor by which more neighbours are asked for where those of other kinds are in the way."""
 
 
-async def is_known(moment: Snapshot, draft: Draft) -> bool:
+async def is_known(snapshot: Snapshot, draft: Draft) -> bool:
     """Return True if an identical live memory is there already, so that the write will need no vector."""
-    same = await moment.find_fingerprint(draft.scope, draft.fingerprint)
+    same = await snapshot.find_fingerprint(draft.scope, draft.fingerprint)
     return same is not None and live(same, draft)
 
 

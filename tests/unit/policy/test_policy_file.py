@@ -12,7 +12,13 @@ import pytest
 
 from mnemic.errors import InvalidConfig
 from mnemic.policy.key_rules import KeyRule, Policy
-from mnemic.policy.policy_file import guard_data, load_guard, load_policy, read_guard, with_earlier_names
+from mnemic.policy.policy_file import (
+    guard_data,
+    load_policy,
+    load_policy_bundle,
+    read_policy_bundle,
+    with_earlier_names,
+)
 from mnemic.types import Kind
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -25,7 +31,7 @@ def write(folder: Path, text: str, name: str = "policy.toml") -> Path:
 
 
 def test_the_incident_example_is_the_published_setting() -> None:
-    guard = load_guard(EXAMPLES / "incident" / "policy.toml")
+    guard = load_policy_bundle(EXAMPLES / "incident" / "policy.toml")
     assert set(guard.policy.keys or ()) == {"language", "response_style", "update_channel", "declared_tier"}
     assert guard.policy.levels == {"user", "workspace"}
     assert guard.policy.on_violation == "stop"
@@ -49,7 +55,7 @@ def test_the_incident_example_is_the_published_setting() -> None:
 def test_what_the_example_suggests_works_by_configuration_alone(tmp_path: Path, old: str, new: str, check: str) -> None:
     text = (EXAMPLES / "incident" / "policy.toml").read_text(encoding="utf-8")
     assert old in text
-    grant = load_guard(write(tmp_path, text.replace(old, new))).grant
+    grant = load_policy_bundle(write(tmp_path, text.replace(old, new))).grant
     assert check in (grant.keys or frozenset()) | grant.levels
 
 
@@ -70,7 +76,7 @@ def test_json_says_the_same_as_toml(tmp_path: Path) -> None:
         "grant": {"keys": ["seat"]},
         "budget": {"max_seconds": 2.5},
     }
-    guard = load_guard(write(tmp_path, json.dumps(settings), "policy.json"))
+    guard = load_policy_bundle(write(tmp_path, json.dumps(settings), "policy.json"))
     assert guard.policy.kinds == {Kind.LONG_TERM, Kind.ENTITY}
     assert guard.policy.pinned_kinds == {Kind.PERSONA}
     assert guard.grant.keys == {"seat"}
@@ -78,7 +84,7 @@ def test_json_says_the_same_as_toml(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_is_the_default_policy(tmp_path: Path) -> None:
-    guard = load_guard(write(tmp_path, ""))
+    guard = load_policy_bundle(write(tmp_path, ""))
     assert guard.policy.keys is None
     assert guard.grant.keys is None
 
@@ -103,7 +109,7 @@ def test_an_empty_file_is_the_default_policy(tmp_path: Path) -> None:
 )
 def test_each_mistake_has_its_reason(tmp_path: Path, name: str, text: str, reason: str) -> None:
     with pytest.raises(InvalidConfig) as wrong:
-        load_guard(write(tmp_path, text, name))
+        load_policy_bundle(write(tmp_path, text, name))
     assert wrong.value.reason == reason
     assert wrong.value.hint
 
@@ -119,14 +125,14 @@ def test_each_mistake_has_its_reason(tmp_path: Path, name: str, text: str, reaso
 )
 def test_a_field_that_is_misspelt_names_the_one_that_is_meant(tmp_path: Path, text: str, meant: str) -> None:
     with pytest.raises(InvalidConfig) as wrong:
-        load_guard(write(tmp_path, text, "p.toml"))
+        load_policy_bundle(write(tmp_path, text, "p.toml"))
     assert (wrong.value.hint or "").startswith("unknown field; did you mean ")
     assert meant in (wrong.value.hint or "")
 
 
 def test_a_field_like_no_other_names_those_that_there_are(tmp_path: Path) -> None:
     with pytest.raises(InvalidConfig) as wrong:
-        load_guard(write(tmp_path, "[entities]\nxyzzy = 1", "p.toml"))
+        load_policy_bundle(write(tmp_path, "[entities]\nxyzzy = 1", "p.toml"))
     assert wrong.value.hint == "unknown field; known: read"
 
 
@@ -135,15 +141,15 @@ def test_a_file_that_cannot_be_read_is_named_so(tmp_path: Path) -> None:
     broken.write_bytes(b"a = '\xff'")
     for path, said in ((tmp_path / "absent.toml", "No such file"), (broken, "UTF-8")):
         with pytest.raises(InvalidConfig) as wrong:
-            load_guard(path)
+            load_policy_bundle(path)
         assert wrong.value.reason == "invalid_config:policy_file"
         assert said in (wrong.value.hint or "")
 
 
 def test_a_file_may_be_as_large_as_it_may_be(tmp_path: Path) -> None:
     most = 1024 * 1024
-    assert load_guard(write(tmp_path, "#" * most)).policy.keys is None
-    assert load_guard(write(tmp_path, "{}" + " " * (most - 2), "policy.json")).policy.keys is None
+    assert load_policy_bundle(write(tmp_path, "#" * most)).policy.keys is None
+    assert load_policy_bundle(write(tmp_path, "{}" + " " * (most - 2), "policy.json")).policy.keys is None
 
 
 def test_the_rest_of_the_guard_does_not_load_pydantic() -> None:
@@ -162,7 +168,7 @@ def test_limits_are_read(tmp_path: Path) -> None:
         "[limits.retention.episodic]\nlongest_days = 90\nhard = true\n",
         encoding="utf-8",
     )
-    limits = load_guard(path).limits
+    limits = load_policy_bundle(path).limits
     assert (limits.consent, limits.consent_keys) == ("required", frozenset({"health"}))
     assert [quota.name("rows") for quota in limits.quotas] == ["tenant.episodic.rows"]
     assert limits.hard_kinds == {Kind.EPISODIC}
@@ -186,29 +192,29 @@ def test_limits_that_say_nonsense_are_refused(tmp_path: Path, text: str, reason:
     path = tmp_path / "policy.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidConfig) as wrong:
-        load_guard(path)
+        load_policy_bundle(path)
     assert wrong.value.reason == f"invalid_config:{reason}"
     assert wrong.value.hint
 
 
 def test_a_grant_of_the_file_keeps_to_the_policy(tmp_path: Path) -> None:
     text = '[keys.tier]\nsensitive = true\n[keys.seat]\n[grant]\nkeys = ["seat", "tier"]\nlevels = ["workspace"]\n'
-    grant = load_guard(write(tmp_path, text)).grant
+    grant = load_policy_bundle(write(tmp_path, text)).grant
     assert (grant.keys, grant.denied_keys, grant.levels) == ({"seat", "tier"}, {"tier"}, {"workspace"})
     assert (grant.keyless, grant.allows_key("seat"), grant.allows_key("tier")) == (False, True, False)
-    trusted = load_guard(write(tmp_path, text.replace("keys = [", 'trust = ["tier"]\nkeys = ['))).grant
+    trusted = load_policy_bundle(write(tmp_path, text.replace("keys = [", 'trust = ["tier"]\nkeys = ['))).grant
     assert trusted.allows_key("tier")
-    days = load_guard(write(tmp_path, "[limits]\nreview_longest_days = 0.5\n")).limits
+    days = load_policy_bundle(write(tmp_path, "[limits]\nreview_longest_days = 0.5\n")).limits
     assert days.review_longest == timedelta(hours=12)
 
 
 def test_what_is_done_with_each_entity(tmp_path: Path) -> None:
     text = '[redaction]\nreveal = ["privacy_officer"]\n[redaction.entities]\nEMAIL = "tokenise"\nSSN = "block"\n'
-    rules = load_guard(write(tmp_path, text)).redaction
+    rules = load_policy_bundle(write(tmp_path, text)).redaction
     assert dict(rules.actions) == {"EMAIL": "tokenise", "SSN": "block"}
     assert rules.reveal == {"privacy_officer"}
     assert rules.tokenises
-    assert not load_guard(write(tmp_path, "")).redaction.tokenises
+    assert not load_policy_bundle(write(tmp_path, "")).redaction.tokenises
 
 
 @pytest.mark.parametrize(
@@ -223,7 +229,7 @@ def test_what_is_done_with_each_entity(tmp_path: Path) -> None:
 )
 def test_a_redaction_rule_that_means_nothing_is_refused(tmp_path: Path, text: str, reason: str) -> None:
     with pytest.raises(InvalidConfig) as refused:
-        load_guard(write(tmp_path, text))
+        load_policy_bundle(write(tmp_path, text))
     assert refused.value.reason == reason
 
 
@@ -306,19 +312,19 @@ def read_again(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_what_is_shown_of_a_guard_reads_as_that_guard(tmp_path: Path) -> None:
-    guard = load_guard(write(tmp_path, EVERY_SECTION))
+    guard = load_policy_bundle(write(tmp_path, EVERY_SECTION))
     shown = guard_data(guard)
-    assert read_guard(shown) == guard
-    assert read_guard(json.loads(json.dumps(shown))) == guard
-    default = guard_data(read_guard({}))
+    assert read_policy_bundle(shown) == guard
+    assert read_policy_bundle(json.loads(json.dumps(shown))) == guard
+    default = guard_data(read_policy_bundle({}))
     assert shown == read_again(shown), "and it is what stands in the file"
     assert [name for name in default if default[name] == shown[name]] == [], "each setting here says something"
     assert set(shown) == set(tomllib.loads(EVERY_SECTION))
-    assert read_guard(default) == read_guard({})
+    assert read_policy_bundle(default) == read_policy_bundle({})
 
 
 def test_a_file_of_an_earlier_release_is_read_by_its_names() -> None:
-    guard = read_guard(
+    guard = read_policy_bundle(
         {"standing_kinds": ["persona"], "keys": {"diet": {"standing": True}}, "pinned_categories": ["x"]}
     )
 
@@ -328,17 +334,17 @@ def test_a_file_of_an_earlier_release_is_read_by_its_names() -> None:
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_a_policy_with_the_earlier_names_reads_as_the_same(alone: bool) -> None:
-    guard = read_guard({"pinned_kinds": ["persona"], "keys": {"diet": {"pinned": True}}})
+    guard = read_policy_bundle({"pinned_kinds": ["persona"], "keys": {"diet": {"pinned": True}}})
     data = with_earlier_names(guard_data(guard), alone=alone)
 
     assert (data["standing_kinds"], data["keys"]["diet"]["standing"]) == (["persona"], True)
     assert ("pinned_kinds" in data, "pinned" in data["keys"]["diet"]) == (not alone, not alone)
-    assert read_guard(data) == guard
+    assert read_policy_bundle(data) == guard
 
 
 def test_both_names_of_a_field_must_say_the_same() -> None:
     with pytest.raises(InvalidConfig) as refused:
-        read_guard({"pinned_kinds": ["persona"], "standing_kinds": []})
+        read_policy_bundle({"pinned_kinds": ["persona"], "standing_kinds": []})
     assert refused.value.reason == "invalid_config:policy:standing_kinds"
 
 

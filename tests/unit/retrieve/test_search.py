@@ -49,12 +49,12 @@ async def test_only_what_failed_in_the_try_that_counted_is_said(
 ) -> None:
     tries = 0
 
-    async def failing_at_times(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+    async def failing_at_times(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
         nonlocal tries
         tries += 1
         if tries in failing:
             raise StoreBusy
-        return await by_keyword(moment, where, question)
+        return await by_keyword(snapshot, where, question)
 
     lists = {"keyword": failing_at_times, "recency": by_recency}
     searcher = Searcher(store, WordEmbedder(), early_lists=lists)
@@ -65,7 +65,7 @@ async def test_only_what_failed_in_the_try_that_counted_is_said(
 
 
 async def test_where_every_list_fails_the_failure_is_raised(store: TwiceStore) -> None:
-    async def failing(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+    async def failing(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
         raise StoreBusy
 
     searcher = Searcher(store, WordEmbedder(), early_lists={"keyword": failing}, late_lists={"vector": failing})

@@ -16,7 +16,7 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreFailed
 from mnemic.policy.policy_bundle import PolicyBundle
-from mnemic.policy.policy_file import guard_data, read_guard, with_earlier_names
+from mnemic.policy.policy_file import guard_data, read_policy_bundle, with_earlier_names
 from mnemic_maintenance.policies import Policies, PolicyVersion
 from mnemic_maintenance.tenant_registry import Tenant, Tenants, quota_of
 
@@ -88,7 +88,7 @@ class Tenancy:
         InvalidInput (`policy`).
         """
         base = {name: value for name, value in guard_data(guard_of(self.engine)).items() if name in BUILT_WITH}
-        said = with_earlier_names(guard_data(read_guard({**base, **given})), alone=True)
+        said = with_earlier_names(guard_data(read_policy_bundle({**base, **given})), alone=True)
         for name, value in base.items():
             if said.pop(name) != value:
                 raise InvalidConfig(f"policy:{name}", hint="set in the settings of the service, for all tenants")
@@ -143,7 +143,7 @@ def _governed(engine: MemoryEngine, tenant: Tenant | None, policy: PolicyVersion
     """Return the engine by the tenant's rules; the service's quotas apply, whatever the tenant's policy says."""
     base = guard_of(engine)
     quotas = base.limits.quotas if tenant is None or tenant.quotas is None else tenant.quotas
-    own = None if policy is None or policy.policy is None else read_guard(policy.policy)
+    own = None if policy is None or policy.policy is None else read_policy_bundle(policy.policy)
     if own is None and quotas == base.limits.quotas:
         return engine
     guard = own or base

@@ -190,7 +190,7 @@ class InMemorySnapshot:
 
 
 async def believed(
-    moment: Snapshot,
+    snapshot: Snapshot,
     scopes: Sequence[Scope],
     known_at: datetime,
     live_at: datetime | None,
@@ -204,12 +204,12 @@ async def believed(
     stored = StoredMemories()
     if scopes:
         where = Where(scopes=tuple(scopes), statuses=frozenset(Status), live_at=live_at)
-        everything = await moment.newest(where, limit=await moment.count(where))
-        signals = await moment.signals(where, [memory.memory_id for memory in everything])
+        everything = await snapshot.newest(where, limit=await snapshot.count(where))
+        signals = await snapshot.signals(where, [memory.memory_id for memory in everything])
         for memory in everything:
             versions = [memory]
             if memory.updated_at > known_at and memory.version > 1:
-                versions = await moment.versions(memory.memory_id, scopes=[memory.scope])
+                versions = await snapshot.versions(memory.memory_id, scopes=[memory.scope])
             known = [version for version in versions if version.updated_at <= known_at]
             if known:
                 place = (memory.scope.tenant, memory.memory_id)

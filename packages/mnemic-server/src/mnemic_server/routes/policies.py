@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from mnemic.errors import MemoryNotFound, VersionConflict
-from mnemic.policy.policy_file import guard_data, read_guard, with_earlier_names
+from mnemic.policy.policy_file import guard_data, read_policy_bundle, with_earlier_names
 from mnemic_maintenance.policies import PolicyVersion
 from mnemic_maintenance.tenant_engine import guard_of
 from mnemic_server.access import Operating, TheService
@@ -91,7 +91,7 @@ async def trial(
     """Return a dry run: the verdicts of another policy on the tenant's memories as if they were proposed now, oldest
     first. Nothing is changed. `next` is the cursor of the next page.
     """
-    proposed, present = read_guard(wanted.policy), guard_of(service.engine)
+    proposed, present = read_policy_bundle(wanted.policy), guard_of(service.engine)
     found = await tried(service.engine.store, principal.tenant, present, proposed, after=cursor, limit=limit)
     return {
         "looked_at": found.looked_at,

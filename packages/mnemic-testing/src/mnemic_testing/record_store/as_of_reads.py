@@ -28,9 +28,9 @@ async def then(store: RecordStore, known_at: datetime, **options: Any) -> Snapsh
     return await store.believed([scope()], known_at, **options)
 
 
-async def said(moment: Snapshot, **filters: Any) -> list[str]:
+async def said(snapshot: Snapshot, **filters: Any) -> list[str]:
     """Return the contents that a filter accepts at a moment, newest memory first."""
-    return [one.content for one in await moment.newest(everything(**filters), limit=99)]
+    return [one.content for one in await snapshot.newest(everything(**filters), limit=99)]
 
 
 async def moved(store: RecordStore) -> Memory:

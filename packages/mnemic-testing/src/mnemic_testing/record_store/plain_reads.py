@@ -50,18 +50,18 @@ class ReadingContract(Setting):
         first, second = memory("the first lighthouse"), memory("the second lighthouse")
         await remember(store, first)
 
-        async def look(moment: Snapshot) -> tuple[int, list[str], bool]:
-            found = await moment.match(everything(), "lighthouse", limit=9)
-            known = await moment.get_many([first.memory_id, second.memory_id], scopes=[first.scope])
-            return await moment.count(everything()), [entry.memory_id for entry in found], first.memory_id in known
+        async def look(snapshot: Snapshot) -> tuple[int, list[str], bool]:
+            found = await snapshot.match(everything(), "lighthouse", limit=9)
+            known = await snapshot.get_many([first.memory_id, second.memory_id], scopes=[first.scope])
+            return await snapshot.count(everything()), [entry.memory_id for entry in found], first.memory_id in known
 
         assert await store.read(look) == (1, [first.memory_id], True)
         await remember(store, second)
         assert (await store.read(look))[0] == 2
 
     async def test_a_failing_read_raises_its_error(self, store: RecordStore) -> None:
-        async def fail(moment: Snapshot) -> None:
-            await moment.count(everything())
+        async def fail(snapshot: Snapshot) -> None:
+            await snapshot.count(everything())
             raise LookupError
 
         with pytest.raises(LookupError):
@@ -268,8 +268,8 @@ class ReadingContract(Setting):
         known: dict[str, Any] = {}
         seen, kept = 0, [memory(f"boat {number}", data={"at": number}) for number in range(4)]
 
-        async def follow(moment: Snapshot) -> ScopeChanges | None:
-            return await moment.changed(scope(), seen) if isinstance(moment, ChangeFeed) else None
+        async def follow(snapshot: Snapshot) -> ScopeChanges | None:
+            return await snapshot.changed(scope(), seen) if isinstance(snapshot, ChangeFeed) else None
 
         async def changed_ids() -> set[str]:
             nonlocal seen

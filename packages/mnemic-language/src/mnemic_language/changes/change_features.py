@@ -9,6 +9,7 @@ from typing import Any
 from mnemic_language.changes.ages_of_others import ages_of_two, own_count
 from mnemic_language.changes.certain_changes import changes_place_in_row, of_another_object, on_other_days
 from mnemic_language.changes.correction_topics import on_another_topic
+from mnemic_language.changes.owners import of_two_owners
 from mnemic_language.changes.relatives import acts_of_another, leaves_name, of_another_relative
 from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, one_more_child, rambles
 from mnemic_language.frames.frame_expressions import AMENDS
@@ -336,13 +337,12 @@ def apart(old: Frame, new: Frame) -> bool:
     """Return True if the two are certainly about different things: two persons, two sides, two of a row, two days."""
     if _disjoint(old.slots("sides"), new.slots("sides")) or _two_of_a_sort(old, new) or _on_other_occasions(old, new):
         return True
-    # Ordinals tell things apart ("the first and the second child") unless they are the values themselves ("first
-    # class").
+    # Ordinals tell things apart ("the second child") unless they are the values themselves ("first class").
     ranked = old.sort("classes") and new.sort("classes")
     in_row = ranked or AMENDS.match(new.plain) or changes_place_in_row(new)
     if _disjoint(old.ordinals, new.ordinals) and not in_row:
         return True
-    if on_other_days(old, new) or of_another_object(old, new):
+    if on_other_days(old, new) or of_another_object(old, new) or of_two_owners(old, new):
         return True
     if of_another_relative(old, new) or acts_of_another(old, new) or leaves_name(old, new) or ages_of_two(old, new):
         return True

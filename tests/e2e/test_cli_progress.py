@@ -66,3 +66,19 @@ def test_colour_helps_a_person_at_a_terminal_and_nobody_else(tmp_path: Path) -> 
     piped = subprocess.run([*add[:-2], "search", "cat"], check=True, timeout=120, capture_output=True, text=True)
     assert "\x1b[" not in piped.stdout
     assert "\x1b[31mmnemic:" in seen(["get", "nothing"], tmp_path)
+
+
+def test_no_result_shows_the_codes_of_colours(tmp_path: Path) -> None:
+    for command in (
+        ["capture", "I love jazz and I live in Rome."],
+        ["history", "home_city"],
+        ["run", "--goal", "Where do I live?"],
+        ["list"],
+        ["search", "Where do I live?"],
+        ["audit", "list"],
+        ["backup", str(tmp_path / "copy.db")],
+        ["erase", "--yes"],
+    ):
+        told = seen(command, tmp_path, TERM="xterm-256color")
+        assert told.strip(), command
+        assert "\\x1b" not in told, command

@@ -33,7 +33,8 @@ def paint(text: str, *, stream: TextIO | None = None, **style: Any) -> Painted:
     """
     shown, to = printable(text), sys.stdout if stream is None else stream
     coloured = to.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Painted(click.style(shown, **style) if coloured and shown else shown)
+    # click ends a text without a style, too, with a reset, which `printable` would spell out in a joined text.
+    return Painted(click.style(shown, **style) if coloured and style and shown else shown)
 
 
 def printable(text: str) -> str:

@@ -27,6 +27,7 @@ from mnemic_language.changes.certain_changes import (
     moves_only,
     rules_for,
 )
+from mnemic_language.changes.change_evidence import moves_where_known
 from mnemic_language.changes.change_features import (
     NAMES,
     alike,
@@ -125,7 +126,9 @@ def _is_evident(old: Frame, new: Frame, among: int) -> bool:
     """Return True if a probable change is one: the two differ in a value or a strong word indicates it, and among many
     neighbours a faint word does not do it alone.
     """
-    if indifferent(old, new) or moves_only(old, new) or not (new.cues & STRONG or revalues(old, new)):
+    if indifferent(old, new) or moves_only(old, new) or moves_where_known(old, new):
+        return False
+    if not (new.cues & STRONG or revalues(old, new)):
         return False
     # "I used to work as a clerk, but I quit" ends a former job, and no present one.
     if {"past", "end"} <= new.cues and old.stems.isdisjoint(new.stems):

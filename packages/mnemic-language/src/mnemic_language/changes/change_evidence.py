@@ -158,3 +158,12 @@ def _weights() -> tuple[float, tuple[float, ...]]:
     """Return the bias, and the weights in the order of `NAMES`."""
     found: dict[str, float] = json.loads(get_data(__package__, "data/evidence.json") or b"{}")["weights"]
     return found["bias"], tuple(found[name] for name in NAMES)
+
+
+def moves_where_known(old: Frame, new: Frame) -> bool:
+    """Return True if `new` tells of a move to the place where `old` says somebody lives: "I live in Bergen", "Moving to
+    Bergen was hard".
+    """
+    if "residence" not in old.attributes & new.attributes or not new.names or old.numbers:
+        return False
+    return new.names <= old.names and old.negated == new.negated

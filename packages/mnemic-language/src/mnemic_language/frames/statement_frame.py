@@ -50,6 +50,7 @@ from mnemic_language.frames.frame_expressions import (
 )
 from mnemic_language.frames.stated_part import said_in, sentences_of, states_all
 from mnemic_language.frames.vocabulary import (
+    BEFORE_PLACES,
     attribute_words,
     capitals,
     cue_words_for,
@@ -389,11 +390,11 @@ def _subject(sentence: str) -> str:
             # Whoever "they" are that have moved my appointment, it is about mine.
             return "self" if word in IMPERSONAL and not people["possessive"].isdisjoint(low) else "other:"
         follows = low[place + 1] if place + 1 < len(low) else ""
-        if words[place][0].isupper() and follows in people["verbs"] and not _is_no_name(word):
+        if words[place][0].isupper() and follows in people["verbs"] and not _is_no_name(word, low[:place]):
             return f"name:{stem(bare)}"
     return "self" if any(word in people["possessive"] for word in low) else ""
 
 
-def _is_no_name(word: str) -> bool:
-    """Return True for a word without content, or a verb that precedes its subject: "Vive à Rome mon frère"."""
-    return word in word_classes()["empty"] or word in _VERBS_FIRST
+def _is_no_name(word: str, before: list[str]) -> bool:
+    """Return True for an empty word, a verb ("Vive à Rome mon frère") or a place ("Moving to Rome was hard")."""
+    return word in word_classes()["empty"] or word in _VERBS_FIRST or not BEFORE_PLACES.isdisjoint(before[-1:])

@@ -250,8 +250,8 @@ def person_words() -> Mapping[str, frozenset[str]]:
     return {name: frozenset(map(plain, words)) for name, words in _data("people").items() if name != "same"}
 
 
-BEFORE_PLACES = frozenset("to in at near from of nach aus bei naar uit".split())
-"""Words after which a name is a place and no subject: "Moving to Bergen was hard"."""
+BEFORE_PLACES = frozenset("to nach naar".split())
+"""Words after which a name is where somebody goes, and no subject: "Moving to Bergen was hard"."""
 
 
 def speaks_as_i(tokens: Collection[str]) -> bool:

@@ -50,6 +50,7 @@ NAMES = (
     "attribute", "new_value", "theme", "slot", "number", "denied", "agrees",
     "one_talk", "changes_earlier",
 )  # fmt: skip
+_MOVE_TO = re.compile(r"\b(?:move|moved|moving|relocat\w+) (?:(?:back|here|over|up|down) )?to\b")
 
 
 def features(old: Frame, new: Frame, probability: float, *, one_talk: bool) -> list[float]:
@@ -165,5 +166,7 @@ def moves_where_known(old: Frame, new: Frame) -> bool:
     Bergen was hard".
     """
     if "residence" not in old.attributes & new.attributes or not new.names or old.numbers:
+        return False
+    if _MOVE_TO.search(new.plain) is None:
         return False
     return new.names <= old.names and old.negated == new.negated

@@ -82,7 +82,7 @@ class MemoryGateway:
         return await (await self.hiding(actor))(self.searcher.store)
 
     async def hiding(self, actor: Actor) -> Hidden:
-        """Return the same as a function of the marks to read, a store's or those of a moment of it."""
+        """Return a function that reads the hidden keys from marks: those of a store, or of a snapshot of it."""
         token = await self.limiter.token(actor)
 
         async def hidden(marks: Marks) -> frozenset[str]:

@@ -180,7 +180,7 @@ CHAT = {
     "en": ("The boat was repainted on Friday.", "We had to take the bus home.", "That film was a bit long for me."),
     "de": ("Das Boot wurde am Freitag gestrichen.", "Wir mussten mit dem Bus fahren.", "Der Film war mir zu lang."),
 }
-"""What was said in two chats."""
+"""Messages of two chats."""
 
 
 @pytest.mark.parametrize(("chat", "asked", "strict"), [("en", "en", True), ("de", "en", False), ("de", "de", False)])

@@ -166,7 +166,7 @@ async def measured(url: str, sizes: Sequence[int], *, written: bool = False) -> 
         await (write if written else fill)(store, range(before, users))
         before = users
         if written:
-            for _ in range(users // tenant_totals.MOST_COLLECTED + 1):
+            for _ in range(users // tenant_totals.MAX_COLLECTED + 1):
                 await store.usage(_TENANT, since=datetime.now(UTC) - _MINUTE)
         found = await store.usage(_TENANT, since=datetime.now(UTC) - _MINUTE)
         row = {"users": users, "counted": found[Kind.LONG_TERM].rows, "load": round(os.getloadavg()[0], 1)}

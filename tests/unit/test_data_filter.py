@@ -16,7 +16,7 @@ from mnemic.ports import RecordStore, Transaction
 from mnemic.requests import List, Search
 from mnemic.retrieve.data_index import ScopeData
 from mnemic.types import Actor, Kind, Level, Memory, from_json, to_json
-from mnemic.types.filter_language import DEEPEST, MOST_CONDITIONS, MOST_VALUES, checked_filter, meets
+from mnemic.types.filter_language import DEEPEST, MAX_CONDITIONS, MAX_VALUES, checked_filter, meets
 from mnemic.types.scope_changes import ScopeChanges
 from mnemic_sqlite import SqliteStore
 from mnemic_stores.in_memory_store import InProcessStore
@@ -140,7 +140,7 @@ def deep(depth: int) -> Any:
         ({"$not": 1}, "where"),
         ({"city": {"$not": 1}}, "where"),
         ({"city": {"$in": "Oslo"}}, "where"),
-        ({"city": {"$in": list(range(MOST_VALUES + 1))}}, "where"),
+        ({"city": {"$in": list(range(MAX_VALUES + 1))}}, "where"),
         ({"city": {"$nin": [object()]}}, "where"),
         ({"city": {"$exists": 1}}, "where"),
         ({"city": {"$icontains": 1}}, "where"),
@@ -151,7 +151,7 @@ def deep(depth: int) -> Any:
         ({"city": [b"x"]}, "where"),
         ({"city": deep(DEEPEST + 1)}, "where"),
         (nested(DEEPEST), "where"),
-        ({"$or": [{"a": 1}] * (MOST_CONDITIONS + 1)}, "where"),
+        ({"$or": [{"a": 1}] * (MAX_CONDITIONS + 1)}, "where"),
     ],
 )
 def test_what_is_no_filter_is_refused(where: Any, reason: str) -> None:

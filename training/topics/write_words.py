@@ -16,7 +16,7 @@ from pathlib import Path
 from mnemic_language.text.analyse import terms
 
 OUT = Path(__file__).parents[2] / "packages/mnemic-language/src/mnemic_language/questions/topic_words.json"
-MOST_OFTEN, SHORTEST, LONGEST_ENDING, EVERYDAY = 0.4, 3, 2, 0.5
+MAX_OFTEN, SHORTEST, LONGEST_ENDING, EVERYDAY = 0.4, 3, 2, 0.5
 """The part of a word's uses that has to be of the topic; letters at least; letters of its ending at most; uses that an
 untagged sense counts for.
 """
@@ -101,7 +101,7 @@ def _is_of(word: str, of: list[str], meant: set[str], tagged: dict[tuple[str, in
     uses = {number: tagged.get(("1", number), 0) + EVERYDAY for number in range(1, len(of) + 1)}
     others = sum(count for (part, _), count in tagged.items() if part != "1")
     right = sum(uses[number] for number, synset in enumerate(of, start=1) if synset in meant)
-    return right >= MOST_OFTEN * (sum(uses.values()) + others)
+    return right >= MAX_OFTEN * (sum(uses.values()) + others)
 
 
 def main(folder: Path) -> None:

@@ -242,7 +242,7 @@ async def test_a_branch_of_20_000_messages_is_followed_to_its_end(tmp_path: Path
 
 
 async def test_an_export_of_ten_times_the_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multi_file_exports, "MOST_FILES", 10)
+    monkeypatch.setattr(multi_file_exports, "MAX_FILES", 10)
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         for number in range(100):
             archive.writestr(f"general/{number}.json", "[]")

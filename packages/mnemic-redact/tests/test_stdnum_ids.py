@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mnemic_redact import redact
-from mnemic_redact.pii_kinds.stdnum_ids import MOST_PROOFS, named
+from mnemic_redact.pii_kinds.stdnum_ids import MAX_VALIDATIONS, named
 
 FORMED = [
     "811218-9876",
@@ -73,7 +73,7 @@ def test_a_separator_makes_no_other_number() -> None:
 
 
 def test_beyond_the_proofs_of_a_text_a_named_number_is_taken_without() -> None:
-    text = "cpr 999999-9999. " * (MOST_PROOFS + 3)
+    text = "cpr 999999-9999. " * (MAX_VALIDATIONS + 3)
     assert len(list(named(text))) == 3
 
 

@@ -191,7 +191,7 @@ async def test_what_was_plain_is_sealed_and_sealed_again(
 async def test_scopes_used_least_recently_are_read_again(
     rows: InProcessRows, store: LayeredStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memories, "MOST_KEPT", 2)
+    monkeypatch.setattr(memories, "MAX_CACHED", 2)
     told = [memory(f"tea {name}", scope=scope(name)) for name in ("ada", "bob", "cat")]
     await remember(store, *told)
     for one in (*told, *told[::-1]):

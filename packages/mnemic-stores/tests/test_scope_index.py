@@ -140,7 +140,7 @@ def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyP
 def test_of_many_that_are_near_the_nearest_are_kept_and_the_answers_stay(
     monkeypatch: pytest.MonkeyPatch, rows_at_a_time: int
 ) -> None:
-    monkeypatch.setattr(batched_similarity, "_MOST_NEAR", 20)
+    monkeypatch.setattr(batched_similarity, "_MAX_NEAR", 20)
     monkeypatch.setattr(batched_similarity, "_ROWS", rows_at_a_time)
     index, plain = ScopeIndex(64), ScopeIndex(64)
     asked = [EMBEDDER.vector(f"number {number}") for number in (3, 17, 999)]

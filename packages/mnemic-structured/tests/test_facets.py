@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.types import Kind, Memory
-from mnemic.types.facets import ANY, MOST_FACETS, facets_of, has_facets
+from mnemic.types.facets import ANY, MAX_FACETS, facets_of, has_facets
 from mnemic_structured.schema import Schema
-from mnemic_structured.shape import MOST_DAYS, Shape
+from mnemic_structured.shape import MAX_DAYS, Shape
 from mnemic_testing.record_store import memory
 
 FIELDS = ("a", "b.c", "at")
@@ -79,7 +79,7 @@ def test_values_and_short_spans_are_looked_up_and_the_rest_is_not() -> None:
     assert facets("a", {"$gt": 1}) is facets("a", {"x": 1}) is facets("a", None) is None
     span = {"$gte": "2027-03-04T00:00:00", "$lt": "2027-03-08T00:00:00"}
     assert len(facets("at", span) or ()) == 5 + 1, "the days, and what has no day"
-    assert facets("at", span | {"$lt": f"{2027 + MOST_DAYS // 60}-09-01"}) is None
+    assert facets("at", span | {"$lt": f"{2027 + MAX_DAYS // 60}-09-01"}) is None
     assert facets("at", {"$gte": "2027-03-04T00:00:00"}) is None
 
 
@@ -89,5 +89,5 @@ def test_only_structured_memories_have_facets(kind: Kind) -> None:
 
 
 def test_data_of_many_fields_may_have_every_facet() -> None:
-    assert facets_of(thing({str(number): number for number in range(MOST_FACETS)})) != {ANY}
-    assert facets_of(thing({str(number): number for number in range(MOST_FACETS + 1)})) == {ANY}
+    assert facets_of(thing({str(number): number for number in range(MAX_FACETS)})) != {ANY}
+    assert facets_of(thing({str(number): number for number in range(MAX_FACETS + 1)})) == {ANY}

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 SHORTEST_WORDS, LONGEST = 3, 200
 """Words from which, and characters up to which, a sentence is looked at."""
-MOST_BEFORE = 2_000
+MAX_EARLIER = 2_000
 """Earlier sentences of one user that are kept in hand, the latest."""
-MOST_COMPARED = 24
+MAX_COMPARED = 24
 """Earlier sentences with a word or an attribute of the change that are compared with it, the latest."""
 
 
@@ -98,7 +98,7 @@ class EarlierWords:
                 continue
             if end - start <= LONGEST and len(message.content[start:end].split()) >= SHORTEST_WORDS:
                 self.said.append(_Said(message, start, end))
-        del self.said[:-MOST_BEFORE]
+        del self.said[:-MAX_EARLIER]
 
     async def closed_by(self, engine: TurnRunner, actor: Actor, message: Message, found: Extraction) -> Extraction:
         """`found` with the plain changes of a message that take the place of earlier words, which are stored first.
@@ -121,7 +121,7 @@ class EarlierWords:
         """
         new = _framed(text)
         own = (one for one in self.said if one.message.speaker == speaker)
-        near = [one for one in own if names_what_it_changes(one.frame, new)][-MOST_COMPARED:]
+        near = [one for one in own if names_what_it_changes(one.frame, new)][-MAX_COMPARED:]
         near = [one for one in near if _tells(one.text)]
         if not near:
             return None

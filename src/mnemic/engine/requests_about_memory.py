@@ -13,7 +13,7 @@ from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.sentences.requests_about_memory import Asked, asked_of_memory
 from mnemic_language.sentences.several_things import things_in
 
-MOST_NAMED = 20
+MAX_NAMED = 20
 """Memories that a request about one subject names."""
 MOST = 1_000
 """The same of a request about everything."""
@@ -64,7 +64,7 @@ async def _concerned(
     gateway: MemoryGateway, actor: Actor, asked: Asked, message: Message, deadline: Deadline
 ) -> list[Memory]:
     if asked.subject:
-        intent = Intent(query=asked.subject, top_k=min(MOST_NAMED, gateway.budget.max_retrieve_top_k))
+        intent = Intent(query=asked.subject, top_k=min(MAX_NAMED, gateway.budget.max_retrieve_top_k))
         result = await gateway.retrieve(intent, actor=actor, deadline=deadline)
         wanted = Frame(asked.subject).stems
         found = [

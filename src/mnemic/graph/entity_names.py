@@ -20,7 +20,7 @@ SAME = "same"
 
 _MAX_KEY_CHARS = 128
 _ADDRESS = frozenset("@\n\t/\\")
-_MOST_DIGITS = 4
+_MAX_DIGITS = 4
 
 ME_NODE: dict[str, Any] = {"node": f"{USER}:me", "name": "the user", "label": USER}
 
@@ -89,7 +89,7 @@ def is_name(name: str) -> bool:
         isinstance(name, str)
         and 0 < len(name.strip()) <= MAX_NAME_CHARS
         and not _ADDRESS & set(name)
-        and sum(c.isdigit() for c in name) <= _MOST_DIGITS
+        and sum(c.isdigit() for c in name) <= _MAX_DIGITS
         and bool(core(name, THING))
     )
 

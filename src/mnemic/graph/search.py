@@ -23,16 +23,16 @@ from mnemic_language.questions.question_words import COMMON
 from mnemic_language.text.names import slug
 from mnemic_language.text.spelled_names import spelled_names
 
-MOST_CHARS = 2_000
+MAX_CHARS = 2_000
 """Words of a query after which nothing is named."""
 
-MOST_STARTS = 4
-MOST_ONWARD = 3
-MOST_REACHED = 20
-MOST_UNSAID = 6
-MOST_OF_HUB = 50
-MOST_OF_MINE = 100
-MOST_SAME = 500
+MAX_STARTS = 4
+MAX_ONWARD = 3
+MAX_REACHED = 20
+MAX_UNSAID = 6
+MAX_HUB_RELATIONS = 50
+MAX_OWN_RELATIONS = 100
+MAX_SAME = 500
 _NOT_NAMES = COMMON | {"s"}
 _ME: str = ME_NODE["node"]
 
@@ -56,7 +56,7 @@ class GraphNeighbourhood:
         if own is None:
             return None
         inside = _entities(where, own)
-        begin = query[:MOST_CHARS]
+        begin = query[:MAX_CHARS]
         spelled, asked = spelled_names(begin, common=_NOT_NAMES), read_asked(begin)
         starts = await _called(spelled, inside, snapshot)
         if not starts and not (asked.mine and await snapshot.recent(inside, limit=1)):
@@ -90,13 +90,13 @@ def _entities(where: Where, own: Scope) -> Where:
 async def _called(spelled: Sequence[str], inside: Where, snapshot: Snapshot) -> list[dict[str, Any]]:
     """Return the nodes that go by one of these names, those that were spoken of last first."""
     keys = frozenset(key_of(f"{label}:{name}") for name in spelled for label in LABELS)
-    found = await snapshot.recent(replace(inside, keys=keys), limit=MOST_STARTS * len(LABELS)) if keys else ()
+    found = await snapshot.recent(replace(inside, keys=keys), limit=MAX_STARTS * len(LABELS)) if keys else ()
     if not found:
         return []
     ids = [entry.memory_id for entry in found]
     memories = await snapshot.get_many(ids, scopes=inside.scopes)
     nodes = [node_of(memories[memory_id]) for memory_id in ids if memory_id in memories]
-    return list({node["node"]: node for node in nodes if node is not None}.values())[:MOST_STARTS]
+    return list({node["node"]: node for node in nodes if node is not None}.values())[:MAX_STARTS]
 
 
 class _Worth(Enum):
@@ -112,7 +112,7 @@ class _Worth(Enum):
 
 async def _same(inside: Where, snapshot: Snapshot) -> MergedNodes:
     """Return the merged nodes. Usually there are none, and no memory is read."""
-    entries = await snapshot.recent(replace(inside, categories=frozenset({SAME})), limit=MOST_SAME)
+    entries = await snapshot.recent(replace(inside, categories=frozenset({SAME})), limit=MAX_SAME)
     memories = await snapshot.get_many([entry.memory_id for entry in entries], scopes=inside.scopes) if entries else {}
     return MergedNodes.from_memories(memories[memory_id] for memory_id in sorted(memories))
 
@@ -140,15 +140,15 @@ class _Walk:
         ]
         if self.asked.mine:
             self.named += await self._of_mine()
-        for before, one in await self._beyond(self.named, limit=MOST_OF_HUB):
+        for before, one in await self._beyond(self.named, limit=MAX_HUB_RELATIONS):
             self._meet(self._step(before, one, _Worth.said if self._says(one) else _Worth.unsaid))
-        for before, one in await self._beyond(self._onward(), limit=MOST_OF_HUB):
+        for before, one in await self._beyond(self._onward(), limit=MAX_HUB_RELATIONS):
             if self._says(one):
                 again = before.relation == one.path[-1].relation
                 self._meet(self._step(before, one, _Worth.again if again else _Worth.further))
         best = self._best()
         said = [one for one in best if one.said]
-        return [*self.named, *said[:MOST_REACHED], *[one for one in best if not one.said][:MOST_UNSAID]]
+        return [*self.named, *said[:MAX_REACHED], *[one for one in best if not one.said][:MAX_UNSAID]]
 
     def _onward(self) -> list[ReachedNode]:
         """From where a second relation is looked for: none, where the query says none."""
@@ -157,20 +157,20 @@ class _Walk:
         passed = {_ME, *(one.node for one in self.named)}
         first = [one for one in self._best() if one.node not in passed]
         said = [one for one in first if one.said]
-        return (said or first)[:MOST_ONWARD]
+        return (said or first)[:MAX_ONWARD]
 
     async def _others(self, node: str) -> tuple[str, ...]:
         """Return the other names of the things that are one with `node`."""
         walks = self.walks
-        nodes = await walks.graph.nodes(walks.scope, among=walks.same.group(node), limit=MOST_REACHED)
+        nodes = await walks.graph.nodes(walks.scope, among=walks.same.group(node), limit=MAX_REACHED)
         return self._unspelled(name for one in nodes for name in (one.name, *one.aliases))
 
     async def _of_mine(self) -> list[ReachedNode]:
         """Return the people whom the user calls theirs in the query; none if there are many."""
-        around = await self.walks.around(_ME, hops=1, limit=MOST_OF_MINE)
+        around = await self.walks.around(_ME, hops=1, limit=MAX_OWN_RELATIONS)
         meant = [one for one in around if one.path[0].relation in self.asked.mine and _leads_to(one)]
         # With more than that ("my colleagues") the relation no longer singles anybody out.
-        return [replace(self._step(None, one, _Worth.said), named=True) for one in meant if len(meant) <= MOST_STARTS]
+        return [replace(self._step(None, one, _Worth.said), named=True) for one in meant if len(meant) <= MAX_STARTS]
 
     async def _beyond(self, begin: Sequence[ReachedNode], *, limit: int) -> list[tuple[ReachedNode, Neighbour]]:
         """Return the nodes that are one relation further from each."""

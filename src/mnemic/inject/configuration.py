@@ -11,7 +11,7 @@ from mnemic.errors import InvalidConfig
 from mnemic.inject.insert_text import Placement
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
-from mnemic.types.recall_limits import DEFAULT_LEAST_RELEVANCE, DEFAULT_PINNED_SHARE
+from mnemic.types.recall_limits import DEFAULT_MIN_RELEVANCE, DEFAULT_PINNED_SHARE
 from mnemic.types.serialisation import with_old_names
 
 DEFAULT_TIMEOUT = timedelta(seconds=2)
@@ -98,7 +98,7 @@ class InjectionConfig:
     max_untrusted: int | None = 1
     max_tokens: int = DEFAULT_MAX_TOKENS
     pinned_share: float = DEFAULT_PINNED_SHARE
-    least_relevance: float = DEFAULT_LEAST_RELEVANCE
+    least_relevance: float = DEFAULT_MIN_RELEVANCE
     min_score: float = 0.0
     timeout: timedelta = DEFAULT_TIMEOUT
     on_failure: Literal["proceed", "stop"] = "proceed"

@@ -19,7 +19,7 @@ _REGION = re.compile(r"[A-Z]{2}")
 _ROLE = re.compile(r"[a-z][a-z0-9_.:\-]{0,63}")
 
 
-MOST_REGIONS = 8
+MAX_REGIONS = 8
 """Maximum number of regions: a text with some numbers can be tried against each."""
 
 
@@ -50,8 +50,8 @@ class RedactionRules:
             raise InvalidConfig("redaction.reveal", hint="a list of roles, in lower case")
         if not self.names <= frozenset(NAMES):
             raise InvalidConfig("redaction.names", hint="one or more of " + ", ".join(NAMES))
-        if len(self.regions) > MOST_REGIONS or not all(_REGION.fullmatch(region) for region in self.regions):
-            raise InvalidConfig("redaction.regions", hint=f"at most {MOST_REGIONS} countries by their two letters")
+        if len(self.regions) > MAX_REGIONS or not all(_REGION.fullmatch(region) for region in self.regions):
+            raise InvalidConfig("redaction.regions", hint=f"at most {MAX_REGIONS} countries by their two letters")
         object.__setattr__(self, "actions", MappingProxyType(actions))
 
     @property

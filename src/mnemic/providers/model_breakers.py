@@ -30,7 +30,7 @@ CROWD = 8
 """Number of callers that may wait together for an unresponsive embedder: each of them occupies a request slot of a
 service.
 """
-LEAST_SECONDS = 2.0
+MIN_SECONDS = 2.0
 """A call with less time may have failed for that reason, and does not count."""
 _UNREACHED = frozenset({"embedder_failed:timeout", "embedder_failed:unavailable"})
 
@@ -134,7 +134,7 @@ class BreakingCompleter:
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
         if not self._circuit.allows():
             raise ModelUnavailable(hint="the model did not answer; it is asked again in a while")
-        had_time = deadline.remaining() >= LEAST_SECONDS
+        had_time = deadline.remaining() >= MIN_SECONDS
         try:
             completion = await self._inner.complete(prompt, deadline=deadline)
         except ModelFailed as failure:
@@ -153,7 +153,7 @@ def _circuit_open() -> EmbedderFailed:
 
 
 def _has_time(deadline: Deadline | None) -> bool:
-    return deadline is None or deadline.remaining() >= LEAST_SECONDS
+    return deadline is None or deadline.remaining() >= MIN_SECONDS
 
 
 def _record(

@@ -27,7 +27,7 @@ ASKED = "asked"
 JOB = "job"
 ATTRIBUTES: Mapping[str, str] = MappingProxyType({"home_city": "residence", "employer": JOB, "job": JOB})
 """The attribute of a statement that gives a key's value."""
-MOST_WORDS = 12
+MAX_WORDS = 12
 """Words of a replaced statement by which its successor is known to be about the same."""
 LIFT = 1.0
 """Raise of the score of a memory that is about what the question asks for, however alike the others are in a language
@@ -128,7 +128,7 @@ def _stated_in(memory: Memory) -> str:
 
 def _is_short(memory: Memory) -> bool:
     """Return True if a statement is about one thing: of several, the later one may have replaced another."""
-    return len(frame_of(memory).tokens) <= MOST_WORDS
+    return len(frame_of(memory).tokens) <= MAX_WORDS
 
 
 def _is_own(memory: Memory) -> bool:

@@ -19,7 +19,7 @@ from mnemic.types.filter_language import meets
 
 MAX_INDEXED = 1_000_000
 """Maximum number of memories of all scopes together whose data is cached; the least recently used scope is evicted."""
-MOST_FILTERS = 16
+MAX_FILTERS = 16
 """Maximum number of filters per scope whose results are cached."""
 _NOTHING: Mapping[str, Any] = {}
 
@@ -52,7 +52,7 @@ class ScopeData:
             bare = meets(_NOTHING, wanted)
             found = {one for one, data in self.data.items() if (meets(data, wanted) if data else bare)}
             self.answers[name] = (wanted, found)
-            while len(self.answers) > MOST_FILTERS:
+            while len(self.answers) > MAX_FILTERS:
                 self.answers.popitem(last=False)
         self.answers.move_to_end(name)
         return frozenset(self.answers[name][1])

@@ -32,7 +32,7 @@ READ = 40
 """Statements of a scope that are read for a question in another language, the best by the other lists."""
 RAISE = 2.0
 """Raise of the fused score of a statement that is as good as certainly relevant."""
-LEAST_ODDS, MOST_ODDS = -7.0, 2.0
+MIN_ODDS, MAX_ODDS = -7.0, 2.0
 """Natural logarithms of the odds below which nothing is raised, and above which nothing more."""
 
 
@@ -115,7 +115,7 @@ def _asks_for_a_time(question: Question) -> bool:
 def _raise(relevance: float) -> float:
     """Return the raise for a relevance, by its odds: a scope may have nothing better than 0.1."""
     odds = log(max(relevance, 1e-4) / max(1 - relevance, 1e-4))
-    return RAISE * min(1.0, max(0.0, (odds - LEAST_ODDS) / (MOST_ODDS - LEAST_ODDS)))
+    return RAISE * min(1.0, max(0.0, (odds - MIN_ODDS) / (MAX_ODDS - MIN_ODDS)))
 
 
 def _relevance(weights: Sequence[float], row: Sequence[float]) -> float:

@@ -39,7 +39,7 @@ UNREAD = 0.25
 """Part of its weight that the list of meaning has where the model does not know the letters of the query."""
 # As many as a list has at most (`Searcher.depth`).
 _USUAL_MEMORIES = 100
-# Like `relevance.LEAST_MEMORIES`: below it BM25 depends more on the scope than on the match.
+# Like `relevance.MIN_MEMORIES`: below it BM25 depends more on the scope than on the match.
 _ENOUGH_MEMORIES = 30
 
 

@@ -17,7 +17,7 @@ GRAPH, NEAR = "graph", "near"
 SAID = 0.8
 """The least score of a relation that the query says."""
 
-MOST_NAMES = 8
+MAX_NAMES = 8
 _QUOTES = str.maketrans(dict.fromkeys('"“”', " "))
 
 
@@ -85,7 +85,7 @@ async def _remembered(
     name of one that it means itself: by BM25 of these names and of the query's own words, which add up.
     """
     meant = [one for one in near if one.said or one.named]
-    names = " ".join(name for one in meant[:MOST_NAMES] for name in one.names).translate(_QUOTES)
+    names = " ".join(name for one in meant[:MAX_NAMES] for name in one.names).translate(_QUOTES)
     if not names.strip():
         return ()
     asked = dict(keyword)

@@ -22,7 +22,7 @@ more than all its lists.
 """
 # Small steps: no single property moves a figure to 0 or 1.
 _FOR_CONFIDENCE, _FOR_LOW_TRUST, _FOR_VERSION, _FOR_GUIDING = 0.5, 0.2, 0.05, 0.15
-_MOST_VERSIONS = 4
+_MAX_VERSIONS = 4
 _GUIDING = frozenset({"preference", "instruction"})
 
 
@@ -41,7 +41,7 @@ def importance(memory: Memory) -> float:
         ORDINARY
         + _FOR_CONFIDENCE * (memory.confidence - USUAL_CONFIDENCE)
         - _FOR_LOW_TRUST * low
-        + _FOR_VERSION * min(memory.version - 1, _MOST_VERSIONS)
+        + _FOR_VERSION * min(memory.version - 1, _MAX_VERSIONS)
         + _FOR_GUIDING * guiding
     )
     return round(min(1.0, max(0.0, shown)), 4)

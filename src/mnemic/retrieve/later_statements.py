@@ -19,7 +19,7 @@ from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.types import Kind, Memory, Status, VectorSpace
 from mnemic.types.cosine_scaling import read
-from mnemic_language.changes import LEAST_COSINE
+from mnemic_language.changes import MIN_COSINE
 from mnemic_language.changes.change_bounds import ChangeBounds
 from mnemic_language.changes.change_classifier import frame_of, judge
 from mnemic_language.changes.disagreements import claims, disagree
@@ -34,7 +34,7 @@ FEWER = 4
 """
 GENERATIONS = 4
 """Changes of a statement, one after the other, that are followed back from the latest."""
-LEAST_PART = 0.25
+MIN_SHARE = 0.25
 """Share of a message that a statement must make up so that the whole of it counts as outdated."""
 LONGEST, LONGEST_REQUEST = 300, 160
 """Length in characters up to which a message is compared. A longer one states many things and mostly asks for help with
@@ -74,7 +74,7 @@ def outdated(
     among = len(ordered) // FEWER + 1
     for later, new in changing:
         bounds, closes = _bounds(new, among), bool(ordered[later].supersedes)
-        least = max(LEAST_COSINE, bounds.least_cosine - _ROUNDED)
+        least = max(MIN_COSINE, bounds.least_cosine - _ROUNDED)
         near = cosines[:later, later].tolist()
         if space is not None and space.scale:
             near = [read(space, cosine) for cosine in near]
@@ -227,7 +227,7 @@ def _before(later: Memory, closed: Mapping[str, Memory]) -> list[Memory]:
 
 def _is_most_of(part: str, said: str) -> bool:
     part = part.strip(" .,;:!?")
-    return bool(part) and part in said and len(part) >= LEAST_PART * len(said)
+    return bool(part) and part in said and len(part) >= MIN_SHARE * len(said)
 
 
 def _comparable(earlier: Memory, later: Memory) -> bool:

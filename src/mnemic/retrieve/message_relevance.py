@@ -37,7 +37,7 @@ named person wrote the message. `user`: the asker wrote it.
 AGREEMENT = ("first", "share")
 """Features of a search about a person: `speaker` of the first hit (1/2 for a statement), and `share`."""
 ANY_MODEL = "*"
-MOST_WORD = 4.0
+MAX_WORD_WEIGHT = 4.0
 FIRST = 5
 _ME = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 
@@ -102,7 +102,7 @@ def features(
     table = np.zeros((len(chosen), len(NAMES)))
     # Column by column: numpy reads a list of tuples five times as slowly.
     table[:, 0] = [cosines.get(one, far) for one in chosen]
-    table[:, 1] = [min(MOST_WORD, words.get(one, 0.0) * per_word) for one in chosen]
+    table[:, 1] = [min(MAX_WORD_WEIGHT, words.get(one, 0.0) * per_word) for one in chosen]
     table[:, 2] = [scores[one] for one in chosen]
     table[:, 3] = [places[one] for one in chosen]
     if named is not None:

@@ -15,7 +15,7 @@ from mnemic_language.text.pattern import Pattern
 
 _MOST = 48
 """Characters of the longest mere name."""
-_FEWEST, _MOST_WORDS = 2, 4
+_FEWEST, _MAX_WORDS = 2, 4
 """Words beside "my": what somebody is, and a name."""
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _NAMES = re.compile(r"(?:[^\W\d_]|[-'’ ,:(])+[.!)]*")
@@ -57,7 +57,7 @@ def _is_mere_name(content: str) -> bool:
         return False
     rest = words[: owners[0]] + words[owners[0] + 1 :]
     return (
-        _FEWEST <= len(rest) <= _MOST_WORDS
+        _FEWEST <= len(rest) <= _MAX_WORDS
         and sum(word[0].islower() for word in rest) <= 1
         and rest[-1 if not owners[0] else 0][0].isupper()
     )

@@ -20,7 +20,7 @@ LEAST = 2
 """Number of messages that must use a name before it is assigned; one that resembles the speaker's name needs one."""
 ALIKE = 3
 """Number of first letters that such names share; a shorter one is the beginning of the other."""
-MOST_NAMES = 2
+MAX_NAMES = 2
 """Names of a query that are asked about."""
 LOOKED_AT = 40
 """Messages that are read for a name."""
@@ -45,7 +45,7 @@ def unknown_names(text: str, speakers: Collection[str]) -> tuple[str, ...]:
     if any(re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in known):
         return ()
     found = (word for word in words if word.lower() not in COMMON and word.lower() not in _NO_NAMES)
-    return tuple(found)[:MOST_NAMES]
+    return tuple(found)[:MAX_NAMES]
 
 
 async def addressed(

@@ -76,11 +76,11 @@ _WANTS_SOME = re.compile(
     re.IGNORECASE,
 )
 """Matches a request for suggestions; what there is to know of a thing is none."""
-LIKELY, LEAST_ALIKE = 1, 0.2
+LIKELY, MIN_ALIKE = 1, 0.2
 """Number of preferences that such a request gets whatever its words and topics: the nearest ones, of at least this
 cosine.
 """
-UNKNOWN, LEAST_UNKNOWN = 2, 0.1
+UNKNOWN, MIN_UNKNOWN = 2, 0.1
 """The same where no topic is known of the request."""
 _VAGUE = frozenset(terms("work use make go mean happen call name difference thing"))
 """Words that a question about the world shares with anything: a heat pump works, and so does its owner."""
@@ -153,7 +153,7 @@ class ParsedRequest:
             and hit.memory.category != IDENTITY
             and not self._is_elsewhere(hit.memory.content)
         ]
-        most, least = (LIKELY, LEAST_ALIKE) if self.topics else (UNKNOWN, LEAST_UNKNOWN)
+        most, least = (LIKELY, MIN_ALIKE) if self.topics else (UNKNOWN, MIN_UNKNOWN)
         near = [one for score, one in sorted(others, reverse=True) if score >= least]
         return found.union(near[:most])
 
@@ -191,7 +191,7 @@ class ParsedRequest:
         # A value under a key is too short to be like anything.
         if self.wants_choice and key is None and cosine is not None:
             compared = self._compared(said, topics, cosine)
-            return compared.probability() >= LEAST and (cosine >= LEAST_UNKNOWN or compared.has_in_common)
+            return compared.probability() >= LEAST and (cosine >= MIN_UNKNOWN or compared.has_in_common)
         if self.words & said:
             return True
         alike = ALIKE if topics else OF_A_CHOICE if self.wants_choice else ALIKE_WITHOUT_TOPIC

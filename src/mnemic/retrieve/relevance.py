@@ -40,7 +40,7 @@ RELATED = 0.5
 A_MEMBER = 0.2
 """Least relevance of a statement that names an instance of the kind of thing that the query asks for."""
 
-LEAST_MEMORIES = 30
+MIN_MEMORIES = 30
 """Number of memories below which a word says less (BM25 depends on its rarity) and the best cosine of an unrelated
 memory is lower: scores are adjusted as if there were as many, and by `FEW`.
 """
@@ -118,10 +118,10 @@ WORDS_ALONE = RelevanceScale(word=4.63, base=-3.31)
 def _scale_of(model: str, memories: int) -> RelevanceScale | None:
     """Return the scale of a model for this number of memories; None if it has none for few.
 
-    From `LEAST_MEMORIES` to `MANY_MEMORIES` the scale changes with the logarithm of their number, so that no single
+    From `MIN_MEMORIES` to `MANY_MEMORIES` the scale changes with the logarithm of their number, so that no single
     memory makes a difference. Read against a background, cosines do not depend on their number.
     """
-    if memories < LEAST_MEMORIES:
+    if memories < MIN_MEMORIES:
         return FEW.get(model)
     few, many = FEW.get(model), SCALES.get(model, WORDS_ALONE)
     if few is None or model == ANOTHER_MODEL or memories >= MANY_MEMORIES:
@@ -131,7 +131,7 @@ def _scale_of(model: str, memories: int) -> RelevanceScale | None:
 
 def _way_to_many(memories: int) -> float:
     """Return how far so many memories are on the way from few to many, 0 to 1, by the logarithm of their number."""
-    passed = math.log(max(1, memories) / LEAST_MEMORIES) / math.log(MANY_MEMORIES / LEAST_MEMORIES)
+    passed = math.log(max(1, memories) / MIN_MEMORIES) / math.log(MANY_MEMORIES / MIN_MEMORIES)
     return min(1.0, max(0.0, passed))
 
 
@@ -177,12 +177,12 @@ class RelevanceModel:
         if not nearest or lists.get("keyword") is None:
             return None
         # The list of meaning contains every memory of a scope this small, so its length is their number.
-        few = len(nearest) < LEAST_MEMORIES
+        few = len(nearest) < MIN_MEMORIES
         scale = _scale_of(model, len(nearest))
         if scale is None:
             return None
         words = max(1, question.words)
-        return cls(scale, (rarity(LEAST_MEMORIES) / rarity(len(nearest)) if few else 1.0) / words, len(nearest))
+        return cls(scale, (rarity(MIN_MEMORIES) / rarity(len(nearest)) if few else 1.0) / words, len(nearest))
 
     def lowered(self) -> RelevanceModel:
         """Return the model for the messages of a chat in the language of the question, by their number."""

@@ -12,7 +12,7 @@ from typing import Any
 from mnemic.types.enums import Kind
 from mnemic.types.memory import Memory
 
-MOST_FACETS = 256
+MAX_FACETS = 256
 """Facets of one memory. Data with more fields than that is not looked up by them: it has the facet `ANY` instead."""
 
 ANY = ""
@@ -23,8 +23,8 @@ def facets_of(memory: Memory) -> frozenset[str]:
     """Return the facets of a memory of kind `structured`; none of every other kind. Lists have none."""
     if memory.kind is not Kind.STRUCTURED:
         return frozenset()
-    found = frozenset(islice(_facets(memory.data, ""), MOST_FACETS + 1))
-    return found if len(found) <= MOST_FACETS else frozenset({ANY})
+    found = frozenset(islice(_facets(memory.data, ""), MAX_FACETS + 1))
+    return found if len(found) <= MAX_FACETS else frozenset({ANY})
 
 
 def value_facet(path: str, value: bool | float | str) -> str:
@@ -77,3 +77,9 @@ def _day_facets(path: str, text: str) -> Iterator[str]:
         return
     yield day_facet(path, moment.date().isoformat(), utc=False)
     yield day_facet(path, there.date().isoformat(), utc=True)
+
+
+def __getattr__(name: str) -> Any:
+    from mnemic.module_aliases import renamed
+
+    return renamed(__name__, name)

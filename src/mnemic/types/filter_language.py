@@ -19,7 +19,7 @@ from mnemic.errors import InvalidInput
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
 OPERATORS = frozenset({"$eq", "$ne", *_ORDERS})
 FILTER_OPERATORS = OPERATORS | {"$in", "$nin", "$exists", "$contains", "$icontains", "$not"}
-DEEPEST, MOST_CONDITIONS, MOST_VALUES = 16, 200, 1000
+DEEPEST, MAX_CONDITIONS, MAX_VALUES = 16, 200, 1000
 """Bounds of a filter: how deeply it is nested, its conditions, and the values of an `$in`."""
 
 
@@ -85,8 +85,8 @@ def checked_filter(given: object) -> Mapping[str, Any] | None:
     """
     if given is None:
         return None
-    if _counted(given, DEEPEST) > MOST_CONDITIONS:
-        raise InvalidInput("where", hint=f"a filter has at most {MOST_CONDITIONS} conditions")
+    if _counted(given, DEEPEST) > MAX_CONDITIONS:
+        raise InvalidInput("where", hint=f"a filter has at most {MAX_CONDITIONS} conditions")
     assert isinstance(given, Mapping)
     return given or None
 
@@ -127,8 +127,8 @@ def _counted_operand(operator: str, operand: object, depth: int) -> int:
             raise InvalidInput("where", hint="$not takes operators or a filter")
         return _counted_operators(operand, depth - 1) if _has_operators(operand) else _counted(operand, depth - 1)
     if operator in ("$in", "$nin"):
-        if not isinstance(operand, Sequence) or isinstance(operand, str | bytes) or len(operand) > MOST_VALUES:
-            raise InvalidInput("where", hint=f"{operator} takes a list of at most {MOST_VALUES} values")
+        if not isinstance(operand, Sequence) or isinstance(operand, str | bytes) or len(operand) > MAX_VALUES:
+            raise InvalidInput("where", hint=f"{operator} takes a list of at most {MAX_VALUES} values")
         return max([1, *map(_is_value, operand)])
     wrong = (
         (operator == "$exists" and not isinstance(operand, bool))

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from mnemic.types.measures import DEFAULT_MAX_TOKENS
-from mnemic.types.search import LEAST_RELEVANCE, Hit, Intent, SearchResult
+from mnemic.types.search import MIN_RELEVANCE, Hit, Intent, SearchResult
 from mnemic.types.serialisation import with_old_names
 
 MAX_QUESTION_CHARS = 2_000
 """Characters of a request that are searched by; the rest of a longer one is not read."""
 DEFAULT_PINNED_SHARE = 0.4
-DEFAULT_LEAST_RELEVANCE = LEAST_RELEVANCE
+DEFAULT_MIN_RELEVANCE = MIN_RELEVANCE
 """Default of `least_relevance`: where a search itself abstains."""
 DEFAULT_MIN_SIMILARITY = 0.2
 """Cosine below which a memory that shares no word with the query is not about it. Two unrelated sentences have about
@@ -43,7 +44,7 @@ class RecallRequest:
     max_tokens: int = DEFAULT_MAX_TOKENS
     max_untrusted: int | None = 1
     pinned_share: float = DEFAULT_PINNED_SHARE
-    least_relevance: float = DEFAULT_LEAST_RELEVANCE
+    least_relevance: float = DEFAULT_MIN_RELEVANCE
     min_similarity: float = DEFAULT_MIN_SIMILARITY
     preference_bias: bool = False
     asked_at: datetime | None = None
@@ -90,3 +91,9 @@ class ContextBlock:
     def memory_ids(self) -> tuple[str, ...]:
         """The memories in the block, in their order."""
         return tuple(hit.memory.memory_id for hit in self.hits)
+
+
+def __getattr__(name: str) -> Any:
+    from mnemic.module_aliases import renamed
+
+    return renamed(__name__, name)

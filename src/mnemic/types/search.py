@@ -139,7 +139,7 @@ class _WhySlot:
 
 Hit.why = _WhySlot(Hit.__dict__["why"])  # type: ignore[misc, assignment]
 
-LEAST_RELEVANCE = 0.17
+MIN_RELEVANCE = 0.17
 """Threshold of `relevance` below which a search abstains and a model call is shown nothing, unless the caller says
 otherwise: few answerable questions score below it, most unanswerable ones do (docs/benchmarks/retrieval.md).
 """
@@ -209,10 +209,16 @@ class SearchResult(Serialisable):
     @property
     def abstains(self) -> bool:
         """True if probably nothing about the query is known: the hits are merely the nearest memories."""
-        return self.abstains_below(LEAST_RELEVANCE)
+        return self.abstains_below(MIN_RELEVANCE)
 
     def abstains_below(self, least: float) -> bool:
         """Return True if probably nothing about the query is known, by this threshold (0: never). `run` and injections
         follow the same rule.
         """
         return self.relevance is not None and self.relevance < least
+
+
+def __getattr__(name: str) -> Any:
+    from mnemic.module_aliases import renamed
+
+    return renamed(__name__, name)

@@ -21,7 +21,7 @@ from mnemic.write.write_transaction import FirstTry, is_known, settling
 
 # As many texts as the embedder takes at a time; a larger batch would only delay progress and cancelling.
 BATCH = 32
-MOST_LEFT = 8
+MAX_WITHOUT_VECTOR = 8
 """Maximum number of memories of one call that may continue without a vector; a larger batch is a job,
 which runs again.
 """

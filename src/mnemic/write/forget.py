@@ -16,7 +16,7 @@ from mnemic.write.derived_memories import delete_memories, derived_from, remove
 from mnemic.write.marked_values import sweep
 from mnemic.write.turn_log import forget_turns
 
-MOST_FORGOTTEN = 1000
+MAX_FORGOTTEN = 1000
 """Memories that are forgotten by one filter at a time."""
 
 
@@ -55,8 +55,8 @@ async def forget_matching(
     """
     if all(bound is None for bound in bounds.values()):
         raise InvalidInput("filter:empty", hint="name what to forget; `privacy.erase` deletes everything of a user")
-    if type(limit) is not int or not 1 <= limit <= MOST_FORGOTTEN:
-        raise InvalidInput("limit", hint=f"1 to {MOST_FORGOTTEN}")
+    if type(limit) is not int or not 1 <= limit <= MAX_FORGOTTEN:
+        raise InvalidInput("limit", hint=f"1 to {MAX_FORGOTTEN}")
     found = await engine.list(actor=actor, limit=limit + 1, **bounds)
     wanted, more = [one.memory_id for one in found[:limit]], len(found) > limit
     if dry_run:

@@ -21,7 +21,7 @@ from mnemic.prompts import judge_prompt
 from mnemic.types import Deadline, Memory, Where
 from mnemic.write.draft import Draft, StepTimer
 
-MOST_JUDGED = 8
+MAX_JUDGED = 8
 """Number of memories that the judge compares with one write."""
 LONGEST_WAIT = timedelta(seconds=10)
 
@@ -107,7 +107,7 @@ async def _nominated(draft: Draft, store: RecordStore) -> list[Memory]:
     where = Where(scopes=(draft.scope,), kinds=frozenset({candidate.kind}), live_at=draft.now)
 
     async def look(snapshot: Snapshot) -> list[Memory]:
-        near = await snapshot.nearest(where, vector, limit=MOST_JUDGED)
+        near = await snapshot.nearest(where, vector, limit=MAX_JUDGED)
         wanted = [one.memory_id for one in near if one.score > draft.rules.nominate]
         return list((await snapshot.get_many(wanted, scopes=where.scopes)).values())
 

@@ -10,7 +10,7 @@ from mnemic.errors import MnemicError
 from mnemic.ports import RecordStore
 from mnemic.write.outbox_compaction import compact
 
-MOST_WAITING = 100_000
+MAX_WAITING = 100_000
 """Entries that may wait for one projection."""
 
 _PAGE = 1024
@@ -47,7 +47,7 @@ async def _looked_after(store: RecordStore, fed: bool) -> None:
             waiting = await store.pending(limit=_PAGE)
             await store.acknowledge([entry.sequence for entry in waiting])
         else:
-            compacted = await compact(store, most=MOST_WAITING)
+            compacted = await compact(store, most=MAX_WAITING)
             for name, count in compacted.items():
                 _log.warning("projection %s has not fetched %d entries: it will be built anew", name, count)
     except MnemicError as error:

@@ -143,7 +143,7 @@ class MemoryWritePipeline:
         Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress`
         receives the number of finished candidates.
         """
-        from mnemic.write.batch import MOST_LEFT, Batches, PipelineSteps, settled_at_once
+        from mnemic.write.batch import MAX_WITHOUT_VECTOR, Batches, PipelineSteps, settled_at_once
 
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
@@ -152,7 +152,7 @@ class MemoryWritePipeline:
         grouped = self._judge is None and self._store.capabilities.grouped
         steps = PipelineSteps(
             begin=partial(self._job, actor=actor, policy=policy, gate=gate),
-            embed=partial(self._embed, deadline=deadline, must=len(candidates) > MOST_LEFT),
+            embed=partial(self._embed, deadline=deadline, must=len(candidates) > MAX_WITHOUT_VECTOR),
             finish=partial(self._finish, deadline=deadline),
             settle=partial(settled_at_once, self._store, deadline=deadline),
         )

@@ -33,11 +33,11 @@ from mnemic_language.text.time_expressions import periods_in
 
 IN_PART_COSINE = 0.3
 """The cosine from which the parts of a statement are judged one by one."""
-MOST_PARTS, MOST_NEAR = 3, 0.7
+MAX_PARTS, MAX_NEAR = 3, 0.7
 """Bounds of how much nearer a part is taken to be."""
 LATELY = timedelta(hours=1)
 """Time within which a correction without a session is about the statement before it."""
-MOST_CLOSED = 6
+MAX_SUPERSEDED = 6
 """Number of memories that one statement replaces, the most probable first."""
 
 ONE_TALK = timedelta(hours=6)
@@ -122,7 +122,7 @@ def _in_order(found: Changed, new: Frame, draft: Draft) -> Changed:
     """
     if amending(new) is not None:
         return [pair for pair in sorted(found, key=_at)[-1:] if _is_recent(pair[0], draft)]
-    return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
+    return sorted(found, key=lambda pair: -pair[1].probability)[:MAX_SUPERSEDED]
 
 
 def _as_a_whole(one: SimilarMemory, new: Frame, among: int, reach: ChangeBounds, *, opposed: bool) -> Change | None:
@@ -138,7 +138,7 @@ def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: Chang
     further from what is like a part of it than that part is: of k parts that have nothing in common, by the root of k.
     """
     # The most favourable case: if even that is out of reach, the text need not be split.
-    if reach.certainly_none(min(MOST_NEAR, cosine * sqrt(MOST_PARTS))):
+    if reach.certainly_none(min(MAX_NEAR, cosine * sqrt(MAX_PARTS))):
         return None
     parts = frames_of_parts(memory.content)
     known = frame_of(memory)
@@ -147,7 +147,7 @@ def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: Chang
         return None
     # The vector of k unrelated parts is about their mean, so its cosine to a text like one of them is smaller by the
     # root of k.
-    nearer = min(MOST_NEAR, cosine * sqrt(min(len(parts), MOST_PARTS)))
+    nearer = min(MAX_NEAR, cosine * sqrt(min(len(parts), MAX_PARTS)))
     frames = [
         frame
         for frame in parts
@@ -184,7 +184,7 @@ def named(draft: Draft, near: Sequence[SimilarMemory]) -> Changed:
         and not _of_one_statement(one.memory, draft)
         and not _is_later(one.memory, draft, moment)
         and _bears(one, new, beside)
-    ][:MOST_CLOSED]
+    ][:MAX_SUPERSEDED]
 
 
 def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from mnemic.errors import InvalidConfig
 from mnemic.types import Origin
-from mnemic_language.changes import LEAST_COSINE
+from mnemic_language.changes import MIN_COSINE
 
 THRESHOLDS = ("near_duplicate", "conflict", "nominate", "denied")
 """The cosines of `WriteRules`."""
@@ -61,7 +61,7 @@ class WriteRules:
     @property
     def compared_from(self) -> float:
         """The cosine from which a memory is compared."""
-        return min(LEAST_COSINE, self.near_duplicate, self.conflict, self.nominate, self.denied)
+        return min(MIN_COSINE, self.near_duplicate, self.conflict, self.nominate, self.denied)
 
     @property
     def merged_from(self) -> float:

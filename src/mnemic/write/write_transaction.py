@@ -24,13 +24,13 @@ Found = Sequence[tuple[Memory, float]]
 """Memories, each with its cosine."""
 LEAST = -1.0
 """The least cosine there is: what a bare correction is about shares no word with it."""
-MOST_CORRECTING = 6
+MAX_CORRECTION_WORDS = 6
 """Words of a statement that may do nothing but correct another."""
 Settled = tuple[CommitResult | None, StepTimer]
 """Result of a settled job, None where its vector is missing or of another space, and the times of its steps."""
 FirstTry = Settled | BaseException
 """Result of a job, or the error that the store raised instead."""
-MOST_WIDENED = 8
+MAX_WIDENING = 8
 """Factor by which more neighbours are asked for where those of other kinds are in the way."""
 
 
@@ -99,7 +99,7 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
     if draft.vector is None:
         return []
     limit = wanted = draft.rules.neighbours
-    short = draft.candidate.key is None and len(draft.candidate.content.split()) <= MOST_CORRECTING
+    short = draft.candidate.key is None and len(draft.candidate.content.split()) <= MAX_CORRECTION_WORDS
     # "Sorry, I meant Zeiss" shares no word with what it corrects, so no cosine may exclude it.
     at_least = LEAST if short and is_bare_correction(draft.candidate.content) else draft.rules.compared_from
     while True:
@@ -112,7 +112,7 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
         # Kind and expiry are filtered here: a store finds neighbours by vector alone.
         same = [pair for pair in found if pair[0].kind is draft.candidate.kind and live(pair[0], draft)]
         # Recorded messages are as near as what was captured from them: they must not take the places of memories.
-        if len(same) >= wanted or len(found) < limit or limit >= wanted * MOST_WIDENED:
+        if len(same) >= wanted or len(found) < limit or limit >= wanted * MAX_WIDENING:
             return same[:wanted]
         limit *= 2
 

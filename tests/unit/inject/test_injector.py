@@ -17,7 +17,7 @@ from mnemic.inject import InjectionConfig, InjectionContext, InjectionRun, Injec
 from mnemic.inject.citation_check import Verdict
 from mnemic.inject.engine_injector import ActorMemories
 from mnemic.inject.injection_log import digest_of
-from mnemic.retrieve.relevance import LEAST_MEMORIES
+from mnemic.retrieve.relevance import MIN_MEMORIES
 from mnemic.types import Actor, Deadline, Kind, Origin
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
@@ -405,7 +405,7 @@ async def test_a_source_that_knows_nothing_silences_no_other() -> None:
 async def test_pinned_memories_are_there_where_nothing_else_is_known(engine: MemoryEngine) -> None:
     ada = Actor(user="ada")
     await engine.add(INSTRUCTION, category="instruction", actor=ada)
-    for number in range(LEAST_MEMORIES):
+    for number in range(MIN_MEMORIES):
         await engine.add(f"The bus {number} was late.", actor=ada, kind=Kind.EPISODIC)
     question = [{"role": "user", "content": "Which quinoa recipe was late?"}]
     done = await injector_for(engine, ada).inject(question)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy, StoreUnavailable
-from mnemic.graph.search import MOST_REACHED, MOST_UNSAID, GraphNeighbourhood
+from mnemic.graph.search import MAX_REACHED, MAX_UNSAID, GraphNeighbourhood
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
 from mnemic.runtime.sync_facade import Awaited, awaited
@@ -206,10 +206,10 @@ async def test_of_many_the_nearest_and_the_asked_for_come(engine: MemoryEngine) 
     for number in range(40):
         await entity.relate("Eva", "knows", f"Person {chr(65 + number % 26)}{number}")
     hired = await engine.search("Whom did Eva's employer hire?", actor=ANA, top_k=50)
-    assert (hired.plan.nodes, hired.plan.reached) == (("person:eva",), 1 + MOST_UNSAID)
+    assert (hired.plan.nodes, hired.plan.reached) == (("person:eva",), 1 + MAX_UNSAID)
     known = in_list(await engine.search("Whom does Eva know?", actor=ANA, top_k=50), "graph")
-    assert len([content for content in known if "knows" in content]) == MOST_REACHED
-    assert set(known[MOST_REACHED:]) == {"Eva works at Siemens.", "Eva is the sister of the user."}
+    assert len([content for content in known if "knows" in content]) == MAX_REACHED
+    assert set(known[MAX_REACHED:]) == {"Eva works at Siemens.", "Eva is the sister of the user."}
 
 
 class Faulty(InProcessGraph):

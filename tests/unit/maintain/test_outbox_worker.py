@@ -325,7 +325,7 @@ async def test_writers_bound_the_outbox_of_a_projection_that_is_gone(
     store: RecordStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those that know nothing of it."""
-    monkeypatch.setattr("mnemic.write.outbox_maintenance.MOST_WAITING", 100)
+    monkeypatch.setattr("mnemic.write.outbox_maintenance.MAX_WAITING", 100)
     await store.register("gone")
     publisher = Publisher(store, ManualClock())
     for batch in range(4):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig
-from mnemic.policy.redaction_policy import MOST_REGIONS, NAMES, Action, RedactionRules
+from mnemic.policy.redaction_policy import MAX_REGIONS, NAMES, Action, RedactionRules
 
 COUNTRIES = ("DE", "AT", "CH", "FR", "IT", "ES", "NL", "BE", "PL")
 
@@ -58,7 +58,7 @@ def test_the_longest_that_is_allowed_is_allowed() -> None:
         actions={"E" * 20: "block", "ID": "block"},
         reveal=frozenset({"o" * 64, "a.b:c-d_9"}),
         names=frozenset(NAMES),
-        regions=COUNTRIES[:MOST_REGIONS],
+        regions=COUNTRIES[:MAX_REGIONS],
     )
     assert (len(rules.actions), len(rules.reveal), rules.names) == (2, 2, {"PERSON", "LOCATION"})
     assert rules.regions == COUNTRIES[:8]

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.retrieve.preference_relevance import READ, ParsedRequest
 from mnemic.types import Actor, Hit, Kind, Memory, Origin, Rank, Source, Trust
-from mnemic_language.questions.topics import MOST_WORDS
+from mnemic_language.questions.topics import MAX_WORDS
 
 NOW = datetime(2026, 5, 3, tzinfo=UTC)
 
@@ -91,7 +91,7 @@ def test_a_choice_is_given_the_nearest_preferences() -> None:
 
 
 def test_a_long_request_touches_nothing_more() -> None:
-    words = " ".join(f"word{number}" for number in range(MOST_WORDS))
+    words = " ".join(f"word{number}" for number in range(MAX_WORDS))
     assert "look" in ParsedRequest.of("Where could I go shopping?").topics
     assert "look" not in ParsedRequest.of(f"Where could I go shopping? {words}").topics
 

@@ -20,7 +20,7 @@ from mnemic.retrieve.graph_neighbourhood import SAID
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import (
     ANOTHER_MODEL,
-    LEAST_MEMORIES,
+    MIN_MEMORIES,
     NO_MODEL,
     OTHER_LANGUAGE,
     RELATED,
@@ -41,7 +41,7 @@ MINILM = "all-MiniLM-L6-v2-int8"
 QUESTION = read_question("Where is the blue lighthouse?")
 
 
-def lists(cosine: float, bm25: float, count: int = LEAST_MEMORIES) -> dict[str, list[Scored]]:
+def lists(cosine: float, bm25: float, count: int = MIN_MEMORIES) -> dict[str, list[Scored]]:
     far = [Scored(str(place), -1.0) for place in range(1, count)]
     return {"vector": [Scored("0", cosine), *far], "keyword": [Scored("0", bm25)]}
 
@@ -94,7 +94,7 @@ def test_a_list_that_failed_says_nothing(missing: str) -> None:
 
 
 def test_among_few_memories_of_a_model_without_a_scale_nothing_can_be_told() -> None:
-    assert relevance(lists(0.9, 9, LEAST_MEMORIES - 1), QUESTION, "some-model") is None
+    assert relevance(lists(0.9, 9, MIN_MEMORIES - 1), QUESTION, "some-model") is None
 
 
 @pytest.mark.parametrize("memories", [1, 5, 29])
@@ -202,7 +202,7 @@ def test_another_model_is_stricter_among_many_messages_in_the_language_of_the_qu
     assert known(ANOTHER_MODEL) > 0.17 or strict
 
 
-@pytest.mark.parametrize("memories", [5, LEAST_MEMORIES])
+@pytest.mark.parametrize("memories", [5, MIN_MEMORIES])
 def test_without_a_model_words_alone_tell_what_is_known(memories: int) -> None:
     far, near = (relevance(lists(cosine, 0.0, memories), QUESTION, NO_MODEL) for cosine in (-0.9, 0.99))
     assert far is not None
@@ -223,7 +223,7 @@ class Renamed(WordEmbedder):
         return [self.vector("the same") for _ in texts]
 
 
-@pytest.mark.parametrize("more", [0, LEAST_MEMORIES])
+@pytest.mark.parametrize("more", [0, MIN_MEMORIES])
 async def test_a_search_in_letters_that_the_model_does_not_know_abstains_by_words(more: int) -> None:
     """Every text has one vector, as every text of unknown letters has nearly the same."""
     async with MemoryEngine(store=InProcessStore(), embedder=Renamed()) as engine:

@@ -107,7 +107,7 @@ async def test_whoever_has_memories_under_the_name_of_an_earlier_release_keeps_i
 
 
 async def test_what_is_remembered_of_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemic_server.claimed_identities.MOST_KNOWN", 2)
+    monkeypatch.setattr("mnemic_server.claimed_identities.MAX_KNOWN", 2)
     known = await users()
     for number in range(4):
         assert await known.user_of(f"auth0|{number}", "acme", issuer=ISSUER) == f"auth0|{number}"

@@ -149,7 +149,7 @@ async def test_a_piece_is_read_beside_the_event_loop(running: Running, monkeypat
 
 
 async def test_a_piece_of_too_many_entries_is_refused(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(uploads, "MAX_ENTRIES", 2)
     piece = {"name": "chat.jsonl", "text": CHAT + "\nnothing\nnothing\n"}
     answer = await running.client.post("/v1/uploads", json=piece, headers=await running.caller("writer"))
     assert (answer.status_code, answer.json()["reason"]) == (422, "invalid_input:text:too_many")

@@ -17,7 +17,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from mnemic.errors import InvalidInput
 from mnemic_maintenance.tenant_engine import Tenancy
 from mnemic_server.webhook_addresses import is_public, require_callable
-from mnemic_server.webhook_delivery import LEASE, MOST_FAILURES, Deliveries
+from mnemic_server.webhook_delivery import LEASE, MAX_FAILURES, Deliveries
 from mnemic_server.webhooks import Webhooks
 
 from .conftest import Running
@@ -184,7 +184,7 @@ async def test_two_processes_at_once_tell_it_once(running: Running) -> None:
     assert len(set(receiver.ids)) == len(receiver.ids) == 5
 
 
-@pytest.mark.parametrize(("status", "tries"), [(500, MOST_FAILURES), (410, 1)])
+@pytest.mark.parametrize(("status", "tries"), [(500, MAX_FAILURES), (410, 1)])
 async def test_after_repeated_failures_it_is_disabled_and_goes_on_where_it_was_left(
     running: Running, status: int, tries: int
 ) -> None:

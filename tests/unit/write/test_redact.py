@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.policy.redaction_policy import MOST_REGIONS, RedactionRules
+from mnemic.policy.redaction_policy import MAX_REGIONS, RedactionRules
 from mnemic.types import Candidate, Found, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.redact import Redactor, redact_candidate, redact_value
@@ -133,7 +133,7 @@ async def test_the_step_says_what_it_found_and_measures_what_it_made(blind: Any)
         assert refused.value.reason == f"invalid_input:{[*fields][-1]}:too_long"
 
 
-@pytest.mark.parametrize("regions", [("XX",), ("de",), ("Germany",), ("DE",) * (MOST_REGIONS + 1)])
+@pytest.mark.parametrize("regions", [("XX",), ("de",), ("Germany",), ("DE",) * (MAX_REGIONS + 1)])
 def test_a_region_without_a_plan_is_refused(regions: tuple[str, ...]) -> None:
     with pytest.raises(InvalidConfig) as refused:
         Redactor.under(RedactionRules(regions=regions))

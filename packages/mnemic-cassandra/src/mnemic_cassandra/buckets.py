@@ -39,7 +39,7 @@ _AT_ONCE = 8
 _ABSENT = {"body": "", "vector": None}
 """Columns of a row whose value is lost: its checksums say that it is damaged."""
 
-MOST_NOMINATED = 1000
+MAX_NOMINATED = 1000
 """Nearest vectors that a server gives at most."""
 
 Place = tuple[str, bytes]

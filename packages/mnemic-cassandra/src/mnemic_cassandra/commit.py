@@ -33,7 +33,7 @@ scopes of a tenant share, or all tenants, more, for more of them come before it 
 _ANNOUNCED_FOR = 30.0
 """Seconds for which this process relies on an announcement. The server keeps one for two minutes."""
 
-_MOST_ANNOUNCED = 10_000
+_MAX_ANNOUNCED = 10_000
 
 
 class Commits:
@@ -146,7 +146,7 @@ class Commits:
             self._announced[home] = now
             self._announced.move_to_end(home)
             # Bounded: an announcement that is forgotten here is just written again.
-            while len(self._announced) > _MOST_ANNOUNCED:
+            while len(self._announced) > _MAX_ANNOUNCED:
                 self._announced.popitem(last=False)
 
     async def _pass_over(self, tenant: str, written: Collection[Partition]) -> None:

@@ -22,7 +22,7 @@ SHARDS = 16
 """Partitions over which the lists of partitions are spread."""
 
 _AT_ONCE = 16
-_MOST_CONFIRMED = 10_000
+_MAX_CONFIRMED = 10_000
 
 LEASE = 2.0
 """Seconds after which a change over several partitions that is not decided yet is given up by who meets it."""
@@ -106,7 +106,7 @@ class Partitions:
         """Note that a majority of the replicas has this version of a partition."""
         self._confirmed[home] = version
         self._confirmed.move_to_end(home)
-        while len(self._confirmed) > _MOST_CONFIRMED:
+        while len(self._confirmed) > _MAX_CONFIRMED:
             self._confirmed.popitem(last=False)
 
     async def state(self, home: Partition, *, serial: bool = False) -> tuple[Any, Any, Any]:

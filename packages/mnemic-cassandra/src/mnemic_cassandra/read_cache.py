@@ -19,7 +19,7 @@ answer that lacked a row, as one may for a moment while nodes join or leave.
 """
 
 _MOST = 4096
-_MOST_BYTES = 4096
+_MAX_BYTES = 4096
 """Bytes of an answer that is kept: those that a write asks for are short."""
 
 Question = tuple[Partition, int, tuple[Any, ...]]
@@ -49,7 +49,7 @@ class Answers:
         """
         now = self._clock()
         for question, answer in answers.items():
-            if self.find(question) is None and sum(len(key) + len(row) for key, row in answer) <= _MOST_BYTES:
+            if self.find(question) is None and sum(len(key) + len(row) for key, row in answer) <= _MAX_BYTES:
                 self._known[question] = now, answer
             if question in self._known:
                 self._known.move_to_end(question)

@@ -21,7 +21,7 @@ _ABOUT_A_NODE = (
 )
 _MAIN = "rows"
 _MAJOR = "Major compaction"
-_LEAST_SPEED = 8 * 1024 * 1024
+_MIN_SPEED = 8 * 1024 * 1024
 """Bytes that a compaction reads in a second at least: a node says when one has ended, not when it began, and what was
 due only after its beginning it has kept.
 """
@@ -65,7 +65,7 @@ def _files(keyspace: str, compacted: Found, snapshots: Found, hints: Found, used
     began: dict[str, datetime] = {}
     for inside, table, ended, size, properties in compacted:
         if inside == keyspace and dict(properties or {}).get("compaction_type") == _MAJOR:
-            at = _aware(ended) - timedelta(seconds=size / _LEAST_SPEED)
+            at = _aware(ended) - timedelta(seconds=size / _MIN_SPEED)
             began[table] = max(at, began.get(table, at))
     oldest: dict[str, datetime] = {}
     for inside, table, created in snapshots:

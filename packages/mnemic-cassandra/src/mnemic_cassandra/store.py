@@ -14,7 +14,7 @@ from mnemic.ports import Capabilities, Keyring
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Scored, Usage, Vector, VectorSpace, Where
 from mnemic_cassandra import journal, removed_data, tenant_totals
 from mnemic_cassandra.address import Address
-from mnemic_cassandra.buckets import MOST_NOMINATED
+from mnemic_cassandra.buckets import MAX_NOMINATED
 from mnemic_cassandra.routing import NAMES, Partition, of_audit, of_tenant
 from mnemic_cassandra.rows import CassandraRows
 from mnemic_cassandra.transaction_view import View
@@ -94,8 +94,8 @@ class CassandraSnapshot(LayeredSnapshot):
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
     ) -> list[Scored]:
         if not self._scopes.rows.sealer.opens and len(vector) == 4 * self._space.dimension:
-            for asked in (2 * limit + 20, MOST_NOMINATED):
-                nominated = await self._nominated(where.scopes, vector, min(asked, MOST_NOMINATED))
+            for asked in (2 * limit + 20, MAX_NOMINATED):
+                nominated = await self._nominated(where.scopes, vector, min(asked, MAX_NOMINATED))
                 if nominated is None:
                     break
                 found = await nominated.nearest(where, vector, limit=limit, space=space)
@@ -213,14 +213,14 @@ class CassandraStore(LayeredStore):
     async def _bring_forward(self, tenant: str) -> None:
         """Collect the journals of a tenant where many of them have lines; one task of a process at a time."""
         database = self._database
-        if tenant in self._collecting or len(await database.partitions.noted(tenant)) <= tenant_totals.MOST_ON_TOP:
+        if tenant in self._collecting or len(await database.partitions.noted(tenant)) <= tenant_totals.MAX_UNCOLLECTED:
             return
         self._collecting.add(tenant)
         try:
             # What is not collected is counted on top: a failure here makes the answer slower, not wrong.
             with suppress(StoreBusy, CommitUnknown):
-                await self._collect(tenant, most=tenant_totals.MOST_COLLECTED)
-                await tenant_totals.begin(self._ready, database.partitions, tenant, most=tenant_totals.MOST_AT_ONCE)
+                await self._collect(tenant, most=tenant_totals.MAX_COLLECTED)
+                await tenant_totals.begin(self._ready, database.partitions, tenant, most=tenant_totals.MAX_COUNTED)
         finally:
             self._collecting.discard(tenant)
 

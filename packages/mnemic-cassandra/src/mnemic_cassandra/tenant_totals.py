@@ -31,19 +31,19 @@ from mnemic_stores.row_store_adapter.tables import PLACE, USAGE, PlaceRow
 if TYPE_CHECKING:
     from mnemic_cassandra.transaction_view import View
 
-MOST_ON_TOP = 16
+MAX_UNCOLLECTED = 16
 """Scopes that are counted on top of a total; beyond, who asks for the usage collects first."""
 
-MOST_COLLECTED = 64
+MAX_COLLECTED = 64
 """Scopes that it collects then. Where more wait, they are counted on top for a while, so that nobody waits for all."""
 
-MOST_AT_ONCE = 256
+MAX_COUNTED = 256
 """Scopes of a tenant without a total that who asks for the usage counts; larger ones wait for `mnemic maintain`."""
 
 _RECENT = timedelta(minutes=2)
 """The time for which new memories are listed with their scope: a minute, which quotas ask for, and one for clocks."""
 
-_MOST_LISTED = 100
+_MAX_LISTED = 100
 """New memories that are listed with a scope; where there are more, its partition is asked."""
 
 _AT_ONCE = 16
@@ -88,7 +88,7 @@ async def counted(rows: RowReads, home: Partition) -> ScopeTotals | None:
     if not home.level or version is None:
         return None
     floor = first_id(datetime.now(UTC) - _RECENT)
-    newest = [PlaceRow(*row) for row in await view.scan_at([home], PLACE, limit=_MOST_LISTED + 1, reverse=True)]
+    newest = [PlaceRow(*row) for row in await view.scan_at([home], PLACE, limit=_MAX_LISTED + 1, reverse=True)]
     recent = [place for place in newest if place.memory_id > floor]
     return ScopeTotals(
         home,
@@ -97,7 +97,7 @@ async def counted(rows: RowReads, home: Partition) -> ScopeTotals | None:
         newest[0].memory_id if newest else None,
         floor,
         packed(tuple(value for one in recent for value in (one.memory_id, one.kind, one.created_at)))
-        if len(recent) <= _MOST_LISTED
+        if len(recent) <= _MAX_LISTED
         else None,
     )
 

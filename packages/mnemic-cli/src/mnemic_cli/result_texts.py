@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.json_output import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.types import Outcome
-from mnemic.types.search import LEAST_RELEVANCE
+from mnemic.types.search import MIN_RELEVANCE
 from mnemic_cli.terminal import Painted, one_line, paint, pairs, printable, table
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ NEAREST = 3
 """Number of hits that are shown where none is likely to be about the query."""
 _WORDS_WIDTH = 72
 _NONE: Mapping[str, str] = MappingProxyType({})
-LEAST_SCORE = 0.005
+MIN_SCORE = 0.005
 """Score below which a hit whose relevance is unknown is printed as 0.00."""
 
 __all__ = ["hit_dict", "memory_dict", "receipt_dict", "result_dict"]
@@ -105,7 +105,7 @@ def near_hits(result: SearchResult) -> tuple[Sequence[Hit], int]:
 
 def _is_near(hit: Hit) -> bool:
     known = hit.relevance is not None
-    return hit.concerns_query(LEAST_RELEVANCE) if known else hit.score >= LEAST_SCORE
+    return hit.concerns_query(MIN_RELEVANCE) if known else hit.score >= MIN_SCORE
 
 
 def hits_text(hits: Sequence[Hit]) -> str:

@@ -37,7 +37,7 @@ from mnemic_eval.progress import Progress
 from mnemic_eval.replay import Replayed, throwaway_engine
 
 SIZES = (5, 50, 500, 5_000)
-MOST_NEEDLESS = 3
+MAX_UNNEEDED = 3
 ALSO = {"diet": "allergy", "allergy": "diet"}
 """Another fact that the answer to the request for one depends on."""
 RESAMPLES = 1_000
@@ -212,7 +212,7 @@ def _sizes(done: Sequence[Work]) -> list[int]:
 def _figures(done: Sequence[Work], seed: int) -> dict[str, Any]:
     needing = [float(one.had) for one in done if one.needed]
     needless = [float(one.entries) for one in done if not one.needed]
-    within = [float(entries <= MOST_NEEDLESS) for entries in needless]
+    within = [float(entries <= MAX_UNNEEDED) for entries in needless]
     named = {"recall": needing, "needless": needless, "within_three": within}
     bounds = {name: interval(values, seed) if values else None for name, values in named.items()}
     return {

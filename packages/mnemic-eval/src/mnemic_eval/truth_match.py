@@ -14,7 +14,7 @@ from mnemic.types import Memory
 KEPT_FROM = 0.5
 CLAIMED_FROM = 0.75
 LONG_TURN_WORDS = 20
-MOST_OF_LONG_TURN = 0.6
+MAX_OF_LONG_TURN = 0.6
 _STEM = 5
 _STOP = frozenset(
     (
@@ -91,7 +91,7 @@ def keeps(text: str, statement: str, turn: str) -> bool:
     if cover(statement, text) < KEPT_FROM:
         return False
     words = content_words(turn)
-    return len(words) <= LONG_TURN_WORDS or len(words & content_words(text)) / len(words) <= MOST_OF_LONG_TURN
+    return len(words) <= LONG_TURN_WORDS or len(words & content_words(text)) / len(words) <= MAX_OF_LONG_TURN
 
 
 def is_right(memory: Memory, statement: str, turn: str) -> bool:

@@ -55,7 +55,7 @@ from mnemic_language.entities.relations import LABELS, SAME_AS, THING, USER, rul
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
 
-MOST_SAME = 500
+MAX_SAME = 500
 _EVER = datetime(1900, 1, 1, tzinfo=UTC)
 """Beginning of an alias: it also applies to questions about the time before it was stated."""
 
@@ -242,7 +242,7 @@ class EntityMemory(KindView[M]):
 
     async def _same(self) -> MergedNodes:
         """Return the nodes that are one entity, as stated."""
-        statements = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], categories=[SAME], limit=MOST_SAME)
+        statements = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], categories=[SAME], limit=MAX_SAME)
         return MergedNodes.from_memories(reversed(statements))
 
     async def _node(self, name: str) -> dict[str, Any] | None:

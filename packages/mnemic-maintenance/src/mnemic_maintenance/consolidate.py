@@ -50,7 +50,7 @@ from mnemic_maintenance.summarise import shortened
 from mnemic_maintenance.topics import Topic, topics_of
 
 PAGE = 500
-MOST_READ = 20_000
+MAX_READ = 20_000
 """Memories that one run looks at to find users, and that it reads of one user: the newest."""
 SHORTEST_LIFE = timedelta(days=1)
 """A source that ends sooner is left out: nothing may outlive it."""
@@ -166,7 +166,7 @@ class _Run:
     async def _memories(self, where: Where) -> list[Memory]:
         found: list[Memory] = []
         before = None
-        while len(found) < MOST_READ and (page := await self.store.newest(where, limit=PAGE, before=before)):
+        while len(found) < MAX_READ and (page := await self.store.newest(where, limit=PAGE, before=before)):
             before = page[-1].memory_id
             found += page
         return found
@@ -275,7 +275,7 @@ async def _over_users(run: _Run, after: str | None) -> str | None:
                 seen.add(memory.scope)
             after = memory.memory_id
         read += len(page)
-        if read >= MOST_READ:
+        if read >= MAX_READ:
             return after
     return None
 

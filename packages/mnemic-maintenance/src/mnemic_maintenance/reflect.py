@@ -12,10 +12,10 @@ from mnemic.types import Deadline, Memory
 from mnemic_maintenance.summary_prompts import LONGEST_LINE, reflection_prompt
 from mnemic_maintenance.topics import Topic
 
-MOST_REFLECTIONS = 3
-MOST_SHOWN = 40
+MAX_REFLECTIONS = 3
+MAX_SHOWN = 40
 """Sources that the model is shown: the newest."""
-LEAST_CITED = 2
+MIN_CITED = 2
 
 
 async def reflections(
@@ -24,13 +24,13 @@ async def reflections(
     """At most three sentences about the topic, each with the sources it names. Those that name fewer than two, or some
     that are not there, are dropped. Raises ModelFailed.
     """
-    shown = topic.sources[-MOST_SHOWN:]
-    prompt = reflection_prompt(topic.about, [one.content for one in shown], most=MOST_REFLECTIONS)
+    shown = topic.sources[-MAX_SHOWN:]
+    prompt = reflection_prompt(topic.about, [one.content for one in shown], most=MAX_REFLECTIONS)
     answer = parse_json((await completer.complete(prompt, deadline=deadline)).text)
     proposed = answer.get("reflections") if isinstance(answer, Mapping) else None
     if not isinstance(proposed, list) or not all(isinstance(one, Mapping) for one in proposed):
         raise ModelInvalidSchema(hint="reflections is not a list of objects")
-    found = [(one, _cited(one, shown)) for one in proposed[:MOST_REFLECTIONS]]
+    found = [(one, _cited(one, shown)) for one in proposed[:MAX_REFLECTIONS]]
     return [(" ".join(one["text"].split())[:LONGEST_LINE], cited) for one, cited in found if cited]
 
 
@@ -41,4 +41,4 @@ def _cited(one: Mapping[str, Any], shown: tuple[Memory, ...]) -> tuple[Memory, .
     if not all(type(number) is int and 0 <= number < len(shown) for number in numbers):
         return ()
     cited = tuple(shown[number] for number in sorted(set(numbers)))
-    return cited if len(cited) >= LEAST_CITED else ()
+    return cited if len(cited) >= MIN_CITED else ()

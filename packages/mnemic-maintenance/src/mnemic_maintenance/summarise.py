@@ -19,7 +19,7 @@ from mnemic.ports import Completer
 from mnemic.types import Deadline, Message, Prompt
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.text.analyse import terms
-from mnemic_maintenance.summary_prompts import LONGEST_LINE, MOST_POINTS, profile_prompt, summary_prompt
+from mnemic_maintenance.summary_prompts import LONGEST_LINE, MAX_POINTS, profile_prompt, summary_prompt
 
 SUMMARY = "summary"
 """Role of a message that summarises older ones."""
@@ -66,7 +66,7 @@ async def shortened(
 
 
 def _asked(messages: Sequence[Message], known: str, max_tokens: int, about: str | None, instructions: str) -> Prompt:
-    most = min(MOST_POINTS, max(1, max_tokens // _TOKENS_A_POINT))
+    most = min(MAX_POINTS, max(1, max_tokens // _TOKENS_A_POINT))
     if about is None:
         return summary_prompt(messages, summary=known, max_points=most, instructions=instructions)
     return profile_prompt(about, messages, known=known, max_points=most)

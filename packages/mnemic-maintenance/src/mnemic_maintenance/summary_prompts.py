@@ -16,7 +16,7 @@ from mnemic.types import JsonValue, Message, Prompt
 SHOWN_CHARS = 24_000
 """Characters of input of one call: about 6,000 tokens of English."""
 LONGEST_LINE = 300
-MOST_POINTS = 50
+MAX_POINTS = 50
 _LONGEST_QUOTE = 240
 _TOKENS_A_POINT = 160
 

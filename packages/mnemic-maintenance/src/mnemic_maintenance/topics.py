@@ -16,9 +16,9 @@ from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.write.derived_memories import PROFILE, REFLECTION, SUMMARY, digest_of
 from mnemic_language.entities.relations import USER
 
-MOST_SOURCES = 400
+MAX_SOURCES = 400
 """Sources of one derived memory: the newest count."""
-LEAST_MESSAGES, LEAST_SOURCES, LEAST_SESSIONS, MOST_THEMES, MOST_MENTIONS = 6, 3, 3, 3, 40
+MIN_MESSAGES, MIN_SOURCES, MIN_SESSIONS, MAX_THEMES, MAX_MENTIONS = 6, 3, 3, 3, 40
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _TOKEN = re.compile(r"\w+")
 
@@ -62,9 +62,9 @@ def _conversations(messages: Sequence[Memory], quiet_since: datetime) -> Iterato
             sessions[message.source.session].append(message)
     for session, said in sessions.items():
         last = said[-1].happened_at
-        if len(said) >= LEAST_MESSAGES and last <= quiet_since:
+        if len(said) >= MIN_MESSAGES and last <= quiet_since:
             title = f"Conversation of {last.date().isoformat()}:"
-            yield Topic(category=SUMMARY, about=session, title=title, sources=tuple(said[-MOST_SOURCES:]))
+            yield Topic(category=SUMMARY, about=session, title=title, sources=tuple(said[-MAX_SOURCES:]))
 
 
 # -- what is spoken of -------------------------------------------------------------------------------------------------
@@ -84,9 +84,9 @@ def _things(entities: Sequence[Memory], texts: Sequence[Memory]) -> Iterator[Top
                     facts[node["node"]].append(memory)
     mentions = _Mentions(texts)
     for name, node in nodes.items():
-        said = mentions.of(names[name])[-MOST_MENTIONS:]
-        sources = (*facts[name][-MOST_SOURCES + MOST_MENTIONS :], *said)
-        if len(sources) >= LEAST_SOURCES:
+        said = mentions.of(names[name])[-MAX_MENTIONS:]
+        sources = (*facts[name][-MAX_SOURCES + MAX_MENTIONS :], *said)
+        if len(sources) >= MIN_SOURCES:
             called = f"{node['name']} ({node['label']})"
             title, known = f"About {called}:", tuple(facts[name])
             yield Topic(category=PROFILE, about=name, called=called, title=title, sources=sources, facts=known)
@@ -130,14 +130,14 @@ def _themes(texts: Sequence[Memory]) -> Iterator[Topic]:
     worth: dict[str, float] = {}
     for word, containing in holding.items():
         among = len(_sessions(containing))
-        if LEAST_SESSIONS <= among <= count / 2:
+        if MIN_SESSIONS <= among <= count / 2:
             beyond_chance = math.log(count / among) + math.log(1 - math.exp(-len(containing) / count))
             worth[word] = beyond_chance * among
     rising = sorted((word for word in worth if worth[word] > 0), key=lambda word: (worth[word], word), reverse=True)
     named = ((_name(word, holding[word], worth), word) for word in rising)
-    for name, word in islice(_first_of_each_name(named), MOST_THEMES):
+    for name, word in islice(_first_of_each_name(named), MAX_THEMES):
         title = f"Comes up in {len(_sessions(holding[word]))} conversations: {name}."
-        yield Topic(category=REFLECTION, about=word, title=title, sources=tuple(holding[word][-MOST_SOURCES:]))
+        yield Topic(category=REFLECTION, about=word, title=title, sources=tuple(holding[word][-MAX_SOURCES:]))
 
 
 def _first_of_each_name(named: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb78
 SCALE = ((0.7539, 0.0676), (0.8159, 0.4488), (1.0, 1.0))
 """Cosines of this model beside those of the default (`mnemic.types.cosine_scaling`), by `mnemic_onnx.calibration`."""
 SPACE = VectorSpace(model="multilingual-e5-small-q4", dimension=384, scale=SCALE)
-MOST_CHARS = 2_000
+MAX_CHARS = 2_000
 """Characters of a text that are read: about the 512 tokens that the model was trained on."""
 QUERY, PASSAGE = "query: ", "passage: "
 
@@ -56,7 +56,7 @@ class Model:
         import numpy as np
 
         # The engine reads UTF-8 up to a zero byte.
-        clean = [text[:MOST_CHARS].replace("\0", " ").encode("utf-8", "replace").decode() for text in texts]
+        clean = [text[:MAX_CHARS].replace("\0", " ").encode("utf-8", "replace").decode() for text in texts]
         asked = [text.startswith(QUERY) for text in clean]
         bare = [text.removeprefix(QUERY if query else PASSAGE) for text, query in zip(clean, asked, strict=True)]
         made = np.stack([self._engine.encode(text, is_query=query) for text, query in zip(bare, asked, strict=True)])

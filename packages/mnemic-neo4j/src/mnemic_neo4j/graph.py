@@ -17,7 +17,7 @@ from mnemic_neo4j.connection import Connection, Transaction
 from mnemic_stores.codec import dump, from_micros, load, to_micros
 from mnemic_stores.graph_walks import check_limit, check_walk, joined, other_names, ways
 
-_MOST_RELATIONS = 20_000
+_MAX_RELATIONS = 20_000
 """Relations read at one distance of a walk: beyond them only what is nearer is sure to be found."""
 _CLEARED_AT_ONCE = 2_000
 _PLANNING_SECONDS = 5.0
@@ -236,7 +236,7 @@ class _Walk:
         """One hop further, by one question."""
         hop = self.distance[self.edge[0]] + 1
         edge = _uids(place, self.edge)
-        rows = await transaction.run(cypher.TOUCHING, nodes=edge, at=to_micros(at), most=_MOST_RELATIONS)
+        rows = await transaction.run(cypher.TOUCHING, nodes=edge, at=to_micros(at), most=_MAX_RELATIONS)
         found = [_relation(row) for row in rows]
         self.relations += found
         ends = {name for one in found for name in (one.source, one.target)}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mnemic.errors import InvalidInput
 from mnemic.types import Vector
 
-LEAST_PAIRS = 20
+MIN_PAIRS = 20
 APART = 0.01
 """Least distance of two points: closer ones say that the model tells nothing apart."""
 
@@ -62,8 +62,8 @@ def pairs_of(path: Path | None = None) -> Pairs:
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput("calibration:pairs", hint=f"{path} cannot be read as UTF-8") from error
     found = [tuple(line.split("\t")) for line in text.splitlines() if line.strip()]
-    if len(found) < LEAST_PAIRS or any(len(one) != 2 or not all(part.strip() for part in one) for one in found):
-        hint = f"at least {LEAST_PAIRS} lines, each a question, a tab, and the statement that answers it"
+    if len(found) < MIN_PAIRS or any(len(one) != 2 or not all(part.strip() for part in one) for one in found):
+        hint = f"at least {MIN_PAIRS} lines, each a question, a tab, and the statement that answers it"
         raise InvalidInput("calibration:pairs", hint=hint)
     return [(question, statement) for question, statement in found]
 

@@ -19,7 +19,7 @@ from mnemic.types import VectorSpace
 
 MODEL, TOKENISER, DESCRIPTION = "model.onnx", "tokenizer.json", "mnemic.json"
 POOLINGS = ("mean", "cls", "last")
-LEAST_POINTS = 2
+MIN_POINTS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class ModelFolder:
             all(isinstance(one, str) for one in (self.name, self.query_prefix, self.text_prefix, self.digest))
             and self.pooling in POOLINGS
             and all(type(one) is int and one > 0 for one in (self.dimension, self.max_tokens))
-            and (not self.scale or (len(self.scale) >= LEAST_POINTS and rising))
+            and (not self.scale or (len(self.scale) >= MIN_POINTS and rising))
         )
         if not right:
             raise InvalidConfig(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-MOST_TOKENS = 512
+MAX_TOKENS = 512
 """Tokens of a query and a memory together; what is longer is cut, the longer of the two first."""
 TOGETHER = 8
 """Texts of one run. Between two runs the deadline is looked at: a run that has begun cannot be stopped."""
@@ -105,7 +105,7 @@ class CrossEncoder:
             self._tokeniser = Tokenizer.from_file(str(folder / TOKENISER))
         except Exception as error:  # the two libraries raise classes of many kinds
             raise RerankerFailed("unavailable", hint=f"{folder}: {type(error).__name__}") from error
-        self._tokeniser.enable_truncation(MOST_TOKENS)
+        self._tokeniser.enable_truncation(MAX_TOKENS)
         if self._tokeniser.padding is None:
             self._tokeniser.enable_padding()
         self._inputs = [one.name for one in self._session.get_inputs()]

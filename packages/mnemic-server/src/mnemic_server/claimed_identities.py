@@ -26,7 +26,7 @@ from mnemic.types.values import LONGEST_NAME
 
 MARK = "claim:"
 
-MOST_KNOWN = 10_000
+MAX_KNOWN = 10_000
 """Maximum number of users whose user id a process caches."""
 _FOREVER = datetime.max.replace(tzinfo=UTC)
 _OTHERS = re.compile(r"[^A-Za-z0-9_.:@-]")
@@ -68,6 +68,6 @@ class ClaimedUsers:
             scope = Scope(tenant=tenant, level=Level.USER, owner=identifier)
             usage = await self.store.usage(tenant, since=_FOREVER, scope=scope)
             self._known[place] = identifier if any(one.rows for one in usage.values()) else name
-            if len(self._known) > MOST_KNOWN:
+            if len(self._known) > MAX_KNOWN:
                 self._known.popitem(last=False)
         return self._known[place]

@@ -25,7 +25,7 @@ from mnemic_kinds.entity_readers.rules import RuleEntityReader
 from mnemic_language.entities.relations import SAME_AS, THING, rule_of
 from mnemic_language.text.names import core, slug
 
-MOST_READ = 500
+MAX_READ = 500
 """Maximum number of memories read for one view, newest first: about a fifth of a millisecond each."""
 
 _READING_TIME = timedelta(seconds=25)
@@ -189,7 +189,7 @@ class ViewedGraph:
 
         return {
             "neighbours": [neighbour_dict(one) for one in self.around(name, hops=hops, limit=limit)],
-            "entities": [node_dict(one) for one in self.others(MOST_READ)],
+            "entities": [node_dict(one) for one in self.others(MAX_READ)],
         }
 
 

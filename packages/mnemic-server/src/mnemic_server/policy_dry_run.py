@@ -17,7 +17,7 @@ from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status
 from mnemic.write.revise import candidate_of
 
-MOST_NAMED = 200
+MAX_NAMED = 200
 _TRIED = (Status.ACTIVE, Status.PENDING_REVIEW, Status.SUPERSEDED)
 
 
@@ -62,7 +62,7 @@ async def tried(
         if now != then:
             changed.append(ChangedDecision(memory_id=memory.memory_id, key=memory.key, now=now, then=then))
     last = page[-1].memory_id if len(page) == limit else None
-    return DryRunReport(looked_at=len(page), refused=refused, changed=tuple(changed[:MOST_NAMED]), after=last)
+    return DryRunReport(looked_at=len(page), refused=refused, changed=tuple(changed[:MAX_NAMED]), after=last)
 
 
 def _refusal(memory: Memory, guard: PolicyBundle) -> str | None:

@@ -32,7 +32,7 @@ SECONDS = 10.0
 """Longest time for one delivery."""
 FIRST_REST, LONGEST_REST = timedelta(seconds=5), timedelta(hours=1)
 """Time to the second try, doubled with each failure, and the longest."""
-MOST_FAILURES = 15
+MAX_FAILURES = 15
 """Failures in a row, over some six hours, after which a webhook is disabled."""
 LEASE = timedelta(seconds=30)
 """Time for which one process has a webhook to itself without saying so again."""
@@ -224,5 +224,5 @@ def _failed(state: WebhookState, outcome: str, now: datetime) -> WebhookState:
     failures = state.failures + 1
     # 20 bounds the power: a large one overflows a timedelta, and the hour is reached after ten doublings.
     rest = min(LONGEST_REST, FIRST_REST * 2 ** min(failures - 1, 20))
-    ends = failures >= MOST_FAILURES or outcome == f"status_{HTTPStatus.GONE.value}"
+    ends = failures >= MAX_FAILURES or outcome == f"status_{HTTPStatus.GONE.value}"
     return replace(state, failures=failures, next_at=now + rest, outcome=outcome, disabled_at=now if ends else None)

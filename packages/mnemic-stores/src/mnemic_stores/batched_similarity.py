@@ -19,7 +19,7 @@ _ROWS = 4096
 _SLACK = 1e-4
 """Bound of the difference between two ways of adding up the same products: a hundred times the largest seen."""
 
-_MOST_NEAR = 256
+_MAX_NEAR = 256
 """Number of nearest places kept for one vector: a multiple of the neighbours that a write compares."""
 
 
@@ -72,8 +72,8 @@ def _cut(
     near: NearCandidates, places: NDArray[np.int32], scores: NDArray[np.float32]
 ) -> tuple[NearCandidates, NDArray[np.float32]]:
     """Return the nearest of these places, with the cosine from which on none is missing, and their scores."""
-    if len(places) <= _MOST_NEAR:
+    if len(places) <= _MAX_NEAR:
         return near._replace(places=places), scores
-    kept = np.argpartition(scores, -_MOST_NEAR)[-_MOST_NEAR:]
+    kept = np.argpartition(scores, -_MAX_NEAR)[-_MAX_NEAR:]
     least = max(near.least, float(scores[kept].min()) + 2 * _SLACK)
     return NearCandidates(places[kept], near.until, least), scores[kept]

@@ -223,7 +223,7 @@ def adopted(known: bytes, given: bytes) -> None:
 
 logger = logging.getLogger(__name__)
 
-_MOST_NOTED = 1000
+_MAX_NOTED = 1000
 _HINT = "the row is damaged; `mnemic doctor` names it, `mnemic forget` removes it, a backup or `mnemic salvage` helps"
 
 
@@ -330,6 +330,6 @@ class LoggedDamage:
 
     def note(self, row: object) -> None:
         """Log that the row, by its number or identifier, was skipped."""
-        if row not in self._rows and len(self._rows) < _MOST_NOTED:
+        if row not in self._rows and len(self._rows) < _MAX_NOTED:
             self._rows.add(row)
             logger.warning("row=<%s> | damaged row skipped | `mnemic doctor` names its memory", row)

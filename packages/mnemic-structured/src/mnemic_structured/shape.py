@@ -18,7 +18,7 @@ from mnemic_structured.merge import merge
 from mnemic_structured.person_names import may_be_one, person_words
 from mnemic_structured.schema import Schema
 
-MOST_DAYS = 62
+MAX_DAYS = 62
 """The longest span of days that is looked up day by day; a longer one is looked through."""
 
 MAX_TITLE_CHARS = 120
@@ -215,7 +215,7 @@ def _days(wanted: Any) -> tuple[list[str], bool] | None:
         low = high = wanted
     own = _by_wall_clock(wanted)
     first, last = _day_of(low, own=own), _day_of(high, own=own)
-    if first is None or last is None or (last - first).days > MOST_DAYS:
+    if first is None or last is None or (last - first).days > MAX_DAYS:
         return None
     return [(first + timedelta(days=number)).isoformat() for number in range((last - first).days + 1)], not own
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from mnemic.errors import InvalidInput
 from mnemic_importers.file_readers.records import MAX_DOCUMENT_BYTES, STANDARD_INPUT
 
-MOST_FILES = 100_000
+MAX_FILES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ def _bounded(names: Iterator[str]) -> tuple[str, ...]:
         if _is_hidden(name):
             continue
         found.append(name)
-        if len(found) > MOST_FILES:
-            raise InvalidInput("file:too_large", hint=f"more than {MOST_FILES} files")
+        if len(found) > MAX_FILES:
+            raise InvalidInput("file:too_large", hint=f"more than {MAX_FILES} files")
     return tuple(sorted(found))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-LEAST_COSINE = 0.12
+MIN_COSINE = 0.12
 """Cosine below which two statements are not compared: their vectors share too little meaning."""
 KEPT = 16_384
 """Maximum number of statements that are kept as they were taken apart, some 9 kB each with their parts. One that was

@@ -36,7 +36,7 @@ from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import SLOTS, word_classes
 from mnemic_language.text.pattern import WordPattern
 
-MOST_AMENDING = 4
+MAX_AMENDED_WORDS = 4
 """Words of the value that a correction gives which says nothing else."""
 _DOES = frozenset(
     map(
@@ -182,7 +182,7 @@ def _value(frame: Frame) -> frozenset[str]:
     """Return the words after "is", of a sentence that says nothing else."""
     found = IS.match(frame.plain)
     words = frame.plain[found.end() :].strip(" .!").split() if found is not None else []
-    return frozenset(words) if len(words) <= MOST_AMENDING else frozenset()
+    return frozenset(words) if len(words) <= MAX_AMENDED_WORDS else frozenset()
 
 
 def resumes(old: Frame, new: Frame) -> bool:
@@ -291,7 +291,7 @@ def amending(new: Frame) -> str | None:
     """
     found = AMENDS.match(new.plain)
     value = found["value"].strip(" .!,") if found is not None else ""
-    if not value or len(value.split()) > MOST_AMENDING or " . " in new.plain or _NO_VALUE.match(value):
+    if not value or len(value.split()) > MAX_AMENDED_WORDS or " . " in new.plain or _NO_VALUE.match(value):
         return None
     return value
 

@@ -18,7 +18,7 @@ from operator import mul
 from pkgutil import get_data
 from typing import Protocol
 
-from mnemic_language.changes import KEPT, LEAST_COSINE
+from mnemic_language.changes import KEPT, MIN_COSINE
 from mnemic_language.changes.agreement import agree, is_faint
 from mnemic_language.changes.certain_changes import (
     adds_another,
@@ -68,7 +68,7 @@ LONG, SHARED = 12, 0.15
 one topic have in common.
 """
 _STOPS = " .!"
-MOST_CORRECTING = 12
+MAX_CORRECTION_WORDS = 12
 """Maximum length, in words, of a pure correction."""
 FEW = 6
 """Number of neighbours up to which resemblance by chance is ignored."""
@@ -154,7 +154,7 @@ def strangers(old: Frame, new: Frame) -> bool:
 
 def _corrects(old: Frame, new: Frame) -> bool:
     """Return True if `new` retracts `old` and shares a content word with it, or is a pure correction by its length."""
-    return takes_back(old, new) and (bool(old.stems & new.stems) or len(new.tokens) <= MOST_CORRECTING)
+    return takes_back(old, new) and (bool(old.stems & new.stems) or len(new.tokens) <= MAX_CORRECTION_WORDS)
 
 
 def _how(new: Frame) -> str:
@@ -188,7 +188,7 @@ def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) 
     """Return the probability that `new` takes the place of `old`, 0 to 1; `opposed` as in `judge`."""
     if not (old.stems and new.stems):
         return 0.0
-    if cosine < (LEAST_COSINE if new.turns else UNTURNED_COSINE) and not (denied(old, new) or alike(old, new)):
+    if cosine < (MIN_COSINE if new.turns else UNTURNED_COSINE) and not (denied(old, new) or alike(old, new)):
         return 0.0
     if old.plain == new.plain or not (opposed or moved(old, new) or takes_back(old, new)) or apart(old, new):
         return 0.0

@@ -19,7 +19,7 @@ MEMBERS = ("sides", "directions", "practices", *SLOTS)
 
 _LETTER = re.compile(r"[^\W_]")
 _CAPITAL = re.compile(r"(?<![^\W_])[^\W\d_a-z][^\W_]*")
-LEAST_ENGLISH = 2
+MIN_ENGLISH = 2
 """Words without content, of English, that a sentence in it has at least."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
@@ -95,7 +95,7 @@ def cue_words_for(text: str) -> Lexicon:
     """
     words, classes = set(_WORD.findall(text)), word_classes()
     english = len(words & classes["english_only"])
-    is_english = english >= LEAST_ENGLISH and english > 2 * len(words & classes["foreign"])
+    is_english = english >= MIN_ENGLISH and english > 2 * len(words & classes["foreign"])
     return english_cue_words() if is_english else cue_words()
 
 
@@ -183,7 +183,7 @@ def foreign_in_english(tokens: Iterable[str]) -> frozenset[str]:
     """Return the words of an English sentence that are without content in another language."""
     classes = word_classes()
     found: frozenset[str] = classes["foreign"].intersection(tokens)
-    return found if found and len(classes["english"].intersection(tokens)) >= LEAST_ENGLISH else frozenset()
+    return found if found and len(classes["english"].intersection(tokens)) >= MIN_ENGLISH else frozenset()
 
 
 @lru_cache(maxsize=1)

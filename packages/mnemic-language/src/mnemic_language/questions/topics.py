@@ -171,7 +171,7 @@ _TOUCHES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Topics of memories that a request on a topic also depends on: clothes have a colour and a fabric."""
 
-MOST_WORDS = 25
+MAX_WORDS = 25
 """Words of a request from which on it touches nothing more: a long one names much in passing."""
 _PLACE = "place"
 _WHERE = (
@@ -213,7 +213,7 @@ def topics_of_request(words: Iterable[str], *, touching: bool = True) -> frozens
     words = frozenset(words)
     known, opened = _known(), _opened()
     topics = frozenset().union(*(known.get(word, _NONE) | opened.get(word, _NONE) for word in words))
-    if len(words) > MOST_WORDS or not touching:
+    if len(words) > MAX_WORDS or not touching:
         return topics
     return topics.union(*(_TOUCHES.get(topic, ()) for topic in topics))
 

@@ -26,7 +26,7 @@ _READ = 1_000
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _JOINED = frozenset({"german", "dutch"})
 """Languages that join nouns: "Blutgruppe"."""
-_LEAST_PART, _LEAST_JOINED = 4, 8
+_MIN_PART, _MIN_JOINED = 4, 8
 """Letters of a part of a joined noun, and of the whole."""
 _ALIKE = 5
 """Letters at the beginning that two inflections share in the other languages."""
@@ -149,9 +149,9 @@ def _known(word: str, stem: str, language: str) -> frozenset[str]:
 def _subjects(word: str, stem: str, language: str) -> frozenset[str]:
     """Return what a word is about; a joined noun is about what its parts are."""
     found = _known(word, stem, language)
-    if found or language not in _JOINED or len(stem) < _LEAST_JOINED:
+    if found or language not in _JOINED or len(stem) < _MIN_JOINED:
         return found
-    cuts = range(_LEAST_PART, len(stem) - _LEAST_PART + 1)
+    cuts = range(_MIN_PART, len(stem) - _MIN_PART + 1)
     parts = [part for cut in cuts for part in (stem[:cut], stem[cut:])]
     return _NOTHING.union(*(_known(part, part, language) for part in parts)) - {LIGHT}
 
@@ -162,5 +162,5 @@ def _are_alike(one: str, other: str, language: str) -> bool:
         return True
     if language in _JOINED:
         short, long = sorted((one, other), key=len)
-        return len(short) >= _LEAST_PART and (long.startswith(short) or long.endswith(short))
+        return len(short) >= _MIN_PART and (long.startswith(short) or long.endswith(short))
     return len(one) >= _ALIKE and one[:_ALIKE] == other[:_ALIKE]

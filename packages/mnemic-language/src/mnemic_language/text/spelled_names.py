@@ -10,9 +10,9 @@ from itertools import islice
 from mnemic_language.text.analyse import UNSPACED
 from mnemic_language.text.names import slug
 
-MOST_WORDS = 4
-MOST_SIGNS = 8
-MOST_SPELLED = 256
+MAX_WORDS = 4
+MAX_SIGNS = 8
+MAX_RUNS = 256
 """Number of runs of a long text that are looked at."""
 
 _BETWEEN = r"\s'’‘.,&_/‐–\-"
@@ -33,9 +33,9 @@ def spelled_names(text: str, *, common: Collection[str] = ()) -> list[str]:
     `common` words, unless that is written with a capital ("Will"). The s of a genitive may be left out ("Anas Chef").
     """
     text = unicodedata.normalize("NFKC", text)
-    words = list(islice(_WORD.finditer(text), MOST_SPELLED))
-    runs = (run for first in range(len(words)) for run in _runs(text, words[first : first + MOST_WORDS], common))
-    return list(dict.fromkeys(map(_slug, islice(runs, MOST_SPELLED))))
+    words = list(islice(_WORD.finditer(text), MAX_RUNS))
+    runs = (run for first in range(len(words)) for run in _runs(text, words[first : first + MAX_WORDS], common))
+    return list(dict.fromkeys(map(_slug, islice(runs, MAX_RUNS))))
 
 
 def _runs(text: str, words: Sequence[re.Match[str]], common: Collection[str]) -> Iterator[str]:
@@ -58,7 +58,7 @@ def _runs(text: str, words: Sequence[re.Match[str]], common: Collection[str]) ->
 
 
 def _lengths(left: int) -> range:
-    return range(2, min(left, MOST_SIGNS) + 1)
+    return range(2, min(left, MAX_SIGNS) + 1)
 
 
 def _slug(run: str) -> str:

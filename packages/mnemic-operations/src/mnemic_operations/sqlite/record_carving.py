@@ -20,7 +20,7 @@ _FILE_HEADER = 100
 _WAL_HEADER, _FRAME_HEADER = 32, 24
 _WAL_MAGIC = (0x377F0682, 0x377F0683)
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
-_MOST_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
 
 
 class Record(NamedTuple):
@@ -88,7 +88,7 @@ class _Pages:
         return Record(row_id, _values(self._payload(page, at, length, table=kind == _TABLE_LEAF)))
 
     def _payload(self, page: bytes, at: int, length: int, *, table: bool) -> bytes:
-        if length > _MOST_BYTES:
+        if length > _MAX_BYTES:
             raise ValueError("too long")
         usable = self._usable
         most = usable - 35 if table else (usable - 12) * 64 // 255 - 23

@@ -65,7 +65,7 @@ _TELLS = Pattern(r"[\d@#$%^&*_+=~|]|!(?!!*\Z)")
 _DIGIT = Pattern(r"\d")
 _LETTER = Pattern(r"[^\W\d_]")
 _A_CODE = Pattern(r"[0-9][0-9\-]*[#*]?")
-_LEAST_ALONE = 6
+_MIN_ALONE = 6
 
 
 def announced(text: str) -> Iterator[Found]:
@@ -120,7 +120,7 @@ def _found(match: re.Match[str], *, assigned: bool = False) -> Found:
 def _fits_said(said: re.Match[str], kind: str) -> bool:
     value = said["value"].rstrip(".")
     if kind == "key":
-        return value.isdigit() or (len(value) >= _LEAST_ALONE and _mixed(value))
+        return value.isdigit() or (len(value) >= _MIN_ALONE and _mixed(value))
     if said["assigned"] is not None and (kind == "password" or (kind == "token" and said["of"] is None)):
         return True
     return _telling(value)
@@ -129,7 +129,7 @@ def _fits_said(said: re.Match[str], kind: str) -> bool:
 def _fits_alone(value: str, kind: str) -> bool:
     if kind == "code":
         return _A_CODE.compiled.fullmatch(value.rstrip(".")) is not None
-    return len(value) >= _LEAST_ALONE and _mixed(value)
+    return len(value) >= _MIN_ALONE and _mixed(value)
 
 
 def _telling(value: str) -> bool:

@@ -18,7 +18,7 @@ TRIED = ("US", "GB", "DE", "FR", "IN", "BR", "IL", "CA")
 """Countries tried for a number without a country code if policy names none: those of Presidio's telephone recogniser,
 the likeliest first.
 """
-MOST_ASKED = 48
+MAX_PARSED = 48
 """Reads of a number by the library in one text. Each takes some 35 microseconds, which would dominate the cost of a
 text of nothing but numbers.
 """
@@ -53,7 +53,7 @@ class Asked:
     def __init__(self, named: Sequence[str]) -> None:
         self._named = named
         self._regions = named or TRIED
-        self._left = MOST_ASKED
+        self._left = MAX_PARSED
         self._answers: dict[str, str] = {}
 
     def spelled(self, number: str) -> str:
@@ -91,7 +91,7 @@ class Asked:
         change when the text is redacted again.
         """
         different = {found.value for found in doubtful}
-        if len(different) * len(self._named) > MOST_ASKED:
+        if len(different) * len(self._named) > MAX_PARSED:
             return
         known = {value for value in different if any(_is_valid(value, region) for region in self._named)}
         for start, end, value in doubtful:

@@ -16,7 +16,7 @@ from mnemic_redact.lazy_pattern import Pattern
 from mnemic_redact.search_primitives import Search, found, lowered, pattern
 from mnemic_redact.types import Found
 
-MOST_PROOFS = 64
+MAX_VALIDATIONS = 64
 """Proofs for one text, some 10 microseconds each; beyond them a named number is taken without."""
 
 
@@ -136,7 +136,7 @@ _PATTERNS = tuple(
 def named(text: str) -> Iterator[Found]:
     """Every number of `text` that follows its name and is proved."""
     small = lowered(text)
-    left = MOST_PROOFS
+    left = MAX_VALIDATIONS
     for words, expression, modules in _PATTERNS:
         if not any(word in small for word in words):
             continue

@@ -12,7 +12,7 @@ from mnemic.types import Actor
 from mnemic_kinds.entity import EntityMemory
 from mnemic_server import access
 from mnemic_server.access import TheService, Writing
-from mnemic_server.graph_view import MOST_READ, ViewedGraph, readable, relations_of
+from mnemic_server.graph_view import MAX_READ, ViewedGraph, readable, relations_of
 from mnemic_server.kind_request_bodies import (
     EndedRelation,
     NewEntity,
@@ -94,7 +94,7 @@ async def graph(
     viewed, view = ViewedGraph(), _view(service, actor)
     for start in dict.fromkeys(("me", name)):
         viewed.add_stored(await view.neighbours(start, hops=6, limit=500))
-    newest = await service.engine.list(actor=actor, limit=MOST_READ)
+    newest = await service.engine.list(actor=actor, limit=MAX_READ)
     viewed.add_read(await relations_of([one for one in newest if readable(one)]))
     return viewed.answer(name, hops=hops, limit=limit)
 

@@ -34,7 +34,7 @@ from mnemic_server.service_reason_codes import APPLICATION_REQUIRED
 
 router = APIRouter(prefix="/v1", tags=["keys"], route_class=ParsedBodyRoute)
 
-MOST_OWN = 1000
+MAX_OWN_KEYS = 1000
 KeyId = Annotated[str, Path(min_length=1, max_length=64)]
 
 
@@ -60,7 +60,7 @@ async def own_keys(actor: Reading, service: TheService) -> dict[str, Any]:
     memories.
     """
     known = await service.keys.all(tenant=actor.tenant)
-    return await _page(service, [key for key in known if key.principal.user == actor.user], MOST_OWN)
+    return await _page(service, [key for key in known if key.principal.user == actor.user], MAX_OWN_KEYS)
 
 
 @router.post("/keys", status_code=HTTPStatus.CREATED, **answering(KeyResponse, 201))

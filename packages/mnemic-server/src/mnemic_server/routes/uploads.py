@@ -27,7 +27,7 @@ router = APIRouter(prefix="/v1/uploads", tags=["imports"], route_class=ParsedBod
 
 MAX_PIECE = 1_500_000
 """Characters of one piece. Whole exports are sent piece by piece: some conversations, or some lines, at a time."""
-MOST_ENTRIES = 20_000
+MAX_ENTRIES = 20_000
 """Messages, memories and defects of one piece. Reading a piece cannot be interrupted, and short entries cost most."""
 
 
@@ -44,8 +44,8 @@ class UploadPiece(Strict):
     extract: bool = True
     dry_run: bool = False
     me: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
-    start: Annotated[int, Field(ge=0, le=MOST_ENTRIES)] = 0
-    most: Annotated[int, Field(ge=1, le=MOST_ENTRIES)] = MOST_ENTRIES
+    start: Annotated[int, Field(ge=0, le=MAX_ENTRIES)] = 0
+    most: Annotated[int, Field(ge=1, le=MAX_ENTRIES)] = MAX_ENTRIES
 
 
 @router.get("/formats", **answering(FormatsResponse))
@@ -105,9 +105,9 @@ async def _rehearsed(piece: UploadPiece, items: list[Item], actor: Actor, servic
 
 def _read(piece: UploadPiece) -> list[Item]:
     """Return the items of a piece. A large one takes a second to parse, off the event loop."""
-    items = list(islice(read_bytes(piece.text.encode(), piece.format, piece.name), MOST_ENTRIES + 1))
-    if len(items) > MOST_ENTRIES:
+    items = list(islice(read_bytes(piece.text.encode(), piece.format, piece.name), MAX_ENTRIES + 1))
+    if len(items) > MAX_ENTRIES:
         raise InvalidInput(
-            "text:too_many", hint=f"a piece may contain at most {MOST_ENTRIES} entries: send smaller ones"
+            "text:too_many", hint=f"a piece may contain at most {MAX_ENTRIES} entries: send smaller ones"
         )
     return items if piece.me is None else list(with_user(items, piece.me))

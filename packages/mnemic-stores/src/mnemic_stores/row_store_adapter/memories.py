@@ -25,7 +25,7 @@ from mnemic_stores.row_store_adapter.tables import (
     PlaceRow,
 )
 
-MOST_KEPT = 100_000
+MAX_CACHED = 100_000
 """Memories of scopes that are kept in this process; the scopes used least recently go first."""
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -183,7 +183,7 @@ class ScopeCache:
         self._kept[scope] = changes, state
         self._count += len(state.memories)
         # One scope stays, however large: it is being read right now.
-        while self._count > MOST_KEPT and len(self._kept) > 1:
+        while self._count > MAX_CACHED and len(self._kept) > 1:
             _, (_, spent) = self._kept.popitem(last=False)
             self._count -= len(spent.memories)
 

@@ -28,7 +28,7 @@ LIVES_PER_FILE = 20
 _WHILE_OPENING = 0.15
 _OPENING_SECONDS = 0.05
 _CALL_SECONDS = 0.02
-_MOST_ANSWERS = 6
+_MAX_ANSWERS = 6
 _GIVE_UP_SECONDS = 60.0
 
 
@@ -99,7 +99,7 @@ class _Run:
 
     def _kill_at_random(self, child: int, reading: int, *, opening: bool) -> list[dict[str, Any]]:
         """Kill while the file is being opened, or some answers later; return the lines received."""
-        heard, answers = b"", -1 if opening else self._choice.randint(0, _MOST_ANSWERS)
+        heard, answers = b"", -1 if opening else self._choice.randint(0, _MAX_ANSWERS)
         until = time.monotonic() + _GIVE_UP_SECONDS
         while heard.count(b"\n") == 0 or heard.count(b'{"answer"') < answers:
             left = max(0.0, until - time.monotonic())

@@ -13,7 +13,7 @@ import pytest
 
 from mnemic.ports import ChangeFeed, RecordStore, ScopeChanges, Snapshot
 from mnemic.types import Kind, Level, Memory, Status, Where
-from mnemic.types.facets import MOST_FACETS, value_facet
+from mnemic.types.facets import MAX_FACETS, value_facet
 from mnemic.types.identity import new_id
 from mnemic_testing.record_store.fixtures import (
     EMBEDDER,
@@ -182,7 +182,7 @@ class ReadingContract(Setting):
             return memory(f"Seat {number}", kind=Kind.STRUCTURED, category="Seat", data=row)
 
         kept = [seat(number) for number in range(12)]
-        many = seat(99, **{f"field {number}": number for number in range(MOST_FACETS)})
+        many = seat(99, **{f"field {number}": number for number in range(MAX_FACETS)})
         await remember(store, *kept, many, memory("row 1, letter A"))
         where = everything(kinds=frozenset({Kind.STRUCTURED}))
         one, letter = (frozenset({value_facet(*result)}) for result in (("row", 1), ("seat.letter", "a")))

@@ -190,13 +190,13 @@ class Unit:
         # reverse.
         for name, value in mutation.marks.items():
             await tx.put_mark(mutation.marks_of or mutation.tenant, name, value)
-        # The receipt is kept with the change that it reports: a retry after a crash finds either both or neither.
+        # The receipt is stored with the change that it reports: a retry after a crash finds either both or neither.
         if (answered := mutation.answered) is not None:
             await tx.remember_request(mutation.tenant, answered.key, answered.digest, answered.receipt, answered.at)
         if (event := mutation.event()) is not None:
             await tx.append_audit(event)
-        # Collected for the projections, which are informed after the commit; what they miss then, they fetch from the
-        # outbox.
+        # Collected for the projections, which are informed after the commit; changes they miss then, they fetch from
+        # the outbox.
         if (entry := mutation.entry()) is not None:
             await tx.enqueue(entry)
             self.changes.append(Change(entry=entry, memory=None if mutation.remove else mutation.memory))

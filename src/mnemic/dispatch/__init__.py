@@ -4,7 +4,7 @@ Every request takes the same steps, in this order:
 
 1. contract: the handler checks the request's shape and returns the statements that the request makes (`Handler.check`)
 2. policy: keys, scopes, kinds, values and lengths of these statements
-3. grant: what the runtime currently allows
+3. grant: the keys and levels that the runtime currently allows
 4. limits: erasure and retention, consent, quotas
 5. prepare, one transaction, publish (`Handler.carry_out`): no side effect before the transaction, which checks the
    limits once more
@@ -84,7 +84,7 @@ class CheckedProposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A request on its way: on whose behalf, by which rules, until when. `engine` is the engine that was asked."""
+    """A request in progress: its actor, rules and deadline. `engine` is the engine that received it."""
 
     request: Any
     actor: Actor

@@ -50,7 +50,7 @@ class GatewayWrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryGateway:
-    """Write and retrieve what the runtime's grant currently allows."""
+    """Writes and reads of memories, within the runtime's current grant."""
 
     pipeline: MemoryWritePipeline
     searcher: Searcher

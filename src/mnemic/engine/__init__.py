@@ -104,15 +104,15 @@ def _given(**named: Any) -> dict[str, Any]:
 class MemoryEngine(AdministrationVerbs):
     """Memory for many actors on one store.
 
-    Every verb takes the `actor` on whose behalf it is called and reaches only that actor's scopes at the granted
-    levels. Use it as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of
-    them leaves a partial write.
+    Every verb takes the `actor` that it is called for and reaches only that actor's scopes at the granted levels. Use
+    it as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of them leaves
+    a partial write.
     """
 
     keeps_turns = True  # defaults, overridden per instance
-    """False where the texts of turns are kept only if policy allows it, as in a service (`mnemic.write.turn_log`)."""
+    """False if the texts of turns are stored only when policy allows it, as in a service (`mnemic.write.turn_log`)."""
     background = False
-    """True where adapters capture in the background (`mnemic_maintenance.background_capture`)."""
+    """True if adapters capture in the background (`mnemic_maintenance.background_capture`)."""
     _drainer: OutboxWorker | None = None
 
     def __init__(
@@ -169,7 +169,7 @@ class MemoryEngine(AdministrationVerbs):
         return Dispatcher(limiter=limiter, handlers=handlers, middleware=middleware)
 
     def _forgotten(self) -> None:
-        """Drop what is cached about an erased scope: its speakers and its data."""
+        """Drop the cached speakers and data of erased scopes."""
         self.searcher.spoken.forget()
         self.searcher.data.forget()
 
@@ -294,11 +294,11 @@ class MemoryEngine(AdministrationVerbs):
     async def record(
         self, messages: Sequence[str | Message | Mapping[str, Any]], *, actor: Actor
     ) -> Sequence[WriteReceipt]:
-        """Keep the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
+        """Store the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
         They may have the forms that `remember` takes.
 
         A message that was recorded before (same text, time and session) is only refreshed. One that is too long for a
-        memory is redacted as a whole and kept in parts, with a receipt for each.
+        memory is redacted as a whole and stored in parts, with a receipt for each.
         """
         from mnemic.engine.message_forms import messages_of
 
@@ -306,7 +306,7 @@ class MemoryEngine(AdministrationVerbs):
         return await self.handle(requests.Record(messages=tuple(said)), actor=actor)
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
-        """Remember the durable facts in the user's message; the report lists what was written, blocked and skipped."""
+        """Remember the durable facts in the user's message; the report lists facts written, blocked and skipped."""
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
 
     async def capture_many(
@@ -334,8 +334,8 @@ class MemoryEngine(AdministrationVerbs):
     ) -> ConversationReceipts:
         """Remember a conversation in a program's usual form: a text, a dictionary with `role` and `content`, or a list
         of them. With `infer`, the durable facts in the user's messages are stored, else every message as it is.
-        `metadata` becomes the data of each memory. Returns a receipt for each memory, with what is `asked` of memory;
-        if the language model or a budget stops it, what is remembered so far stays written and the error is raised.
+        `metadata` becomes the data of each memory. Returns a receipt for each memory, with requests about memory in
+        `asked`; if the language model or a budget stops it, memories written so far remain and the error is raised.
         """
         from mnemic.engine.message_forms import remember
 
@@ -360,7 +360,7 @@ class MemoryEngine(AdministrationVerbs):
         Either may be omitted. `min_score` is the least relevance of each memory that policy does not pin, `asked_at`
         the time by which words such as `last week` in the goal are read. `watch` receives each step as it ends. A
         failure of the run itself is never raised: the report has status and stop_reason. The answer leaves a line
-        without content in the audit log, and question and answer may be kept beside it (`Policy.keep_turns`).
+        without content in the audit log, and question and answer may be stored with it (`Policy.keep_turns`).
         """
         if message is None and goal is None:
             raise InvalidInput("run", hint="give a message, a goal or both")

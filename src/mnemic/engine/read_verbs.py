@@ -137,13 +137,13 @@ class ReadVerbs:
         """Return the best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` if given; an empty query lists
         the newest.
 
-        `as_of` selects what was true then; `known_at` what was believed then, whatever was learnt, corrected or closed
-        since; both together, what was believed then about that time. Forgotten and expired memories are never returned.
+        `as_of` selects facts true then; `known_at` facts believed then, ignoring any learnt, corrected or closed since;
+        both together, facts believed then about that time. Forgotten and expired memories are never returned.
         `asked_at` is the day from which "two weeks ago" counts (default: now); memories of that time are boosted.
-        `where` keeps only memories whose data meets this filter, wherever they rank (`mnemic.types.filter_language`).
-        `pinned` (0 to 100) is the number of pinned memories and preferences that precede the hits whether or not they
-        resemble the query; the most relevant ones if there are more. `named` keeps only memories that the query names,
-        by their key or by one of `data["names"]`, pinned ones included; without a match the result is empty
+        `where` keeps only memories whose data meets this filter, at any rank (`mnemic.types.filter_language`). `pinned`
+        (0 to 100) is the number of pinned memories and preferences that precede the hits whether or not they resemble
+        the query; the most relevant ones if there are more. `named` keeps only memories that the query names, by their
+        key or by one of `data["names"]`, pinned ones included; without a match the result is empty
         (`mnemic.retrieve.named_memories`). Lists that failed are named in `errors`; if all failed, the first failure is
         raised. `standing` is the earlier name of `pinned`, for one release. Raises ScopeDenied for a level that is not
         granted.
@@ -201,7 +201,7 @@ class ReadVerbs:
         return injection.block()
 
     async def redacted(self, text: str, *, actor: Actor) -> str:
-        """`text` as it may be kept outside the store or shown. Raises InvalidInput (`redaction`)."""
+        """`text` as it may be stored elsewhere or shown. Raises InvalidInput (`redaction`)."""
         return await self._pipeline.redacted(text, tenant=actor.tenant)
 
     async def hot(self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 10) -> SearchResult:
@@ -276,8 +276,7 @@ class ReadVerbs:
         self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
     ) -> Sequence[Memory]:
         """Return all versions of a memory, or of all values of a given key, oldest first: with `known_at` those written
-        by then, with `as_of` those that were true then. Raises MemoryNotFound if there is none, and for one that awaits
-        review.
+        by then, with `as_of` those true then. Raises MemoryNotFound if there is none, and for one that awaits review.
         """
         from mnemic.engine import lineage
 
@@ -312,7 +311,7 @@ class ReadVerbs:
         return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
 
     def export(self, *, actor: Actor, archive: bool = False) -> AsyncIterator[dict[str, Any]]:
-        """Yield every memory in the actor's scopes, whatever its status, as JSON data: in its current version, newest
+        """Yield every memory in the actor's scopes, of every status, as JSON data: in its current version, newest
         first, or as an `archive` with every version, oldest first, and the actor's consents, which `restore` reads.
         """
         from mnemic.plugins.extras import package_module
@@ -344,7 +343,7 @@ def _intent_of(*asked: Any) -> Intent:
 
 
 def _moment(moment: datetime | None, name: str) -> datetime | None:
-    """`moment` in UTC. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
+    """`moment` in UTC. Raises InvalidInput (`invalid_input:<name>`) if it has no time zone."""
     return None if moment is None else aware(moment, name)
 
 

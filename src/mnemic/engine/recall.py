@@ -3,7 +3,7 @@
 The injector, `run`, the graph, the frameworks' stores, the tools of MCP, REST `/context`, the adapters and the console
 all use it, so that the same request is shown the same memories on every path. A search finds; recall decides:
 
-1. Memories that policy pins (by key, kind or category) are shown whatever the request is.
+1. Memories that policy pins (by key, kind or category) are shown for every request.
 2. A preference, a constraint or the user's identity is shown if the answer could depend on it, also if it was stored
    without a category.
 3. Other memories are shown if they are relevant, and none if the search probably knows nothing about the query, or the
@@ -49,7 +49,7 @@ AMONG = 20
 AMONG_OF_A_CHOICE = 100
 """The same for a request for a choice, which depends on statements that do not resemble it."""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
-"""Categories that are shown where the request could depend on them."""
+"""Categories that are shown if the request could depend on them."""
 SPEAKER = "speaker"
 """Sign of a message by somebody whom the query names."""
 
@@ -147,7 +147,7 @@ def _ask(request: RecallRequest) -> ParsedRequest:
 
 
 def _reaching(result: SearchResult, least: float, policy: Policy) -> SearchResult:
-    """Return the result without the hits whose relevance is below `least`. What policy pins stays."""
+    """Return the result without the hits whose relevance is below `least`. Pinned memories stay."""
     if least <= 0:
         return result
     kept = [hit for hit in result.hits if _is_pinned(hit.memory, policy) or hit.reaches(least)]
@@ -160,18 +160,18 @@ def _only_asks(hit: Hit) -> bool:
 
 
 def _is_judged(hit: Hit) -> bool:
-    """Return True if it is shown where the request could depend on it, or answers a question about the past."""
+    """Return True if it is shown when the request could depend on it, or answers a question about the past."""
     return hit.pinned or hit.memory.status is Status.SUPERSEDED
 
 
 def _answers_past(hit: Hit) -> bool:
-    """Return True if it is over, and about what a question about the past asks for."""
+    """Return True if it is superseded, and about the subject of a question about the past."""
     return hit.memory.status is Status.SUPERSEDED and hit.relevance is not None and hit.relevance >= RELATED
 
 
 def _is_covered(message: Memory, facts: Sequence[Memory]) -> bool:
-    """Return True if it is a message that these facts, made from it, say for the most part: the same is not said twice.
-    A long message of which a fact is a small part says more.
+    """Return True if it is a message and these facts, made from it, cover most of it: nothing is shown twice. A
+    long message of which a fact is only a small part is not covered.
     """
     if message.category != MESSAGE_CATEGORY:
         return False
@@ -199,7 +199,7 @@ def _reason(hit: Hit, biased: Set[str]) -> str:
 
 
 def _is_pinned(memory: Memory, policy: Policy) -> bool:
-    """Return True if policy shows the memory whatever is asked."""
+    """Return True if policy shows the memory for every question."""
     rule = policy.rule(memory.key) if memory.key is not None else None
     return (
         (rule is not None and rule.pinned)
@@ -209,7 +209,7 @@ def _is_pinned(memory: Memory, policy: Policy) -> bool:
 
 
 def _explained(hit: Hit, policy: Policy) -> Hit:
-    """Return the hit with the reason why it is shown, whatever it resembles. That of a past truth is in its ranks."""
+    """Return the hit with the reason why it is shown whatever it resembles. That of a past truth is in its ranks."""
     if _is_pinned(hit.memory, policy) or _answers_past(hit):
         return hit
     return replace(hit, why=as_depended_on(hit.why))
@@ -251,12 +251,12 @@ def _is_near(hit: Hit, request: RecallRequest, least: float) -> bool:
 
 
 def _is_alike(hit: Hit, request: RecallRequest) -> bool:
-    """Return True if the hit shares a word or a key with the query, says what it asks for, or is close to it."""
+    """Return True if the hit shares a word or a key with the query, answers it, or is close to it."""
     near = hit.ranks.get("vector")
     if any(name in hit.ranks and hit.ranks[name].score > 0 for name in (ASKED, MEANT)):
         return True
     close = near is not None and near.score >= request.min_similarity
-    # What is over is found only for a question about the past, in lists that the hit does not show.
+    # A superseded memory is found only for a question about the past, in lists that the hit does not show.
     return close or hit.memory.status is Status.SUPERSEDED or not {"keyword", "key"}.isdisjoint(hit.ranks)
 
 

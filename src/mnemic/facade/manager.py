@@ -61,10 +61,10 @@ class UserMemory(MemoryVerbs[M]):
         raise NotImplementedError
 
     def _started(self) -> None:
-        """Do what must be done before the first call."""
+        """Prepare for the first call."""
 
     def _abandon(self) -> None:
-        """Release what `_mode` has started, for a memory that could not be opened."""
+        """Release the resources that `_mode` acquired, for a memory that could not be opened."""
 
 
 class MemoryManager(UserMemory[Blocking], PortalOwner):
@@ -186,7 +186,7 @@ class _Parts:
         return cast(MemoryEngine, remote)
 
     def kinds(self, ground: CallMode[M]) -> SevenKinds[M]:
-        """Return the seven kinds, called as `ground` says."""
+        """Return the seven kinds, called by the convention of `ground`."""
         if self._remote:
             return cast(SevenKinds[M], _client().RemoteKinds(self.engine, self._actor, ground))
         profile = self._profile
@@ -196,7 +196,7 @@ class _Parts:
 
 
 def _client() -> Any:
-    """Return the client of a service, which needs `mnemic[client]`: loaded where a service is asked, and only there."""
+    """Return the client of a service, which needs `mnemic[client]`: imported only if a service is used."""
     from mnemic.plugins.extras import brought_by
 
     with brought_by("client"):
@@ -204,7 +204,7 @@ def _client() -> Any:
 
 
 def _settings(settings: Settings | None, store: str | Path | None) -> Settings:
-    """Return the settings, those of the environment where none are given, with `store` in place of theirs."""
+    """Return the settings, by default those of the environment, with `store` replacing theirs."""
     given = {} if store is None else {"store": str(store)}
     return Settings.load(**given) if settings is None else settings.with_values(**given)
 

@@ -55,7 +55,7 @@ class MemoryVerbs(KindAndMaintenanceVerbs[M]):
 
     @verb
     async def record(self, messages: Sequence[str | Message | Mapping[str, Any]]) -> Sequence[WriteReceipt]:
-        """Keep the messages of a conversation as episodic memories; see `MemoryEngine.record`."""
+        """Store the messages of a conversation as episodic memories; see `MemoryEngine.record`."""
         return await self.engine.record(messages, actor=self.actor)
 
     capture = asks(lambda: requests.Capture)

@@ -96,7 +96,7 @@ class SevenKinds(KindView[M]):
 
     @given_as(NewMemory)
     async def add(self, asked: NewMemory) -> WriteReceipt:
-        """Remember one thing where its kind lives, at its kind's own level unless another is named.
+        """Remember one thing in the memory of its kind, at the level of the kind unless another is named.
 
         `working`: set, redacted, under `key`, or under a new one that the receipt names. `short_term`: a message of the
         user's; for these two the receipt is not durable and the other arguments mean nothing. `entity`: all that the

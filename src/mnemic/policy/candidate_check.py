@@ -129,7 +129,7 @@ def category_of(raw: object) -> str | None:
 
 
 def ttl_within(raw: object, longest: timedelta) -> tuple[timedelta | None, tuple[str, ...]]:
-    """Return the time to live within its bounds, and `ttl_days` where that changed it. Raises InvalidCandidates."""
+    """Return the time to live within its bounds, and `ttl_days` if that changed it. Raises InvalidCandidates."""
     if raw is None or raw == FOREVER:
         return (None if raw is None else FOREVER), ()
     if not isinstance(raw, timedelta):
@@ -139,7 +139,7 @@ def ttl_within(raw: object, longest: timedelta) -> tuple[timedelta | None, tuple
 
 
 def confidence_of(raw: object) -> tuple[float, tuple[str, ...]]:
-    """Return the confidence from 0 to 1, and `confidence` where it was outside. Raises InvalidCandidates."""
+    """Return the confidence from 0 to 1, and `confidence` if it was outside. Raises InvalidCandidates."""
     number = number_of(raw, "confidence")
     confidence = float(max(0.0, min(1.0, number)))
     # Models return figures such as 0.8999999; three digits are as many as any threshold has.

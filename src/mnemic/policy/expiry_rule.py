@@ -3,7 +3,7 @@ restores one.
 
 The lifetime is the shortest of what a request or a model asks for, the key's rule, and the policy's limit for the kind.
 If nothing is asked for and the key has no rule, `default_ttl_days` of the policy applies, else the kind's default:
-facts, preferences and messages of conversations are kept until they are changed, forgotten or erased.
+facts, preferences and messages of conversations are stored until they are changed, forgotten or erased.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mnemic.types.values import duration_of
 
 # `timedelta.max.days`: a sentinel that still compares and adds like any other lifetime.
 FOREVER = timedelta(days=999_999_999)
-"""Lifetime of a memory that is kept until it is changed, forgotten or erased, whatever the policy's default is."""
+"""Lifetime of a memory that is stored until it is changed, forgotten or erased, regardless of the policy's default."""
 SHORTEST_TTL = timedelta(days=1)
 LONGEST_TTL = timedelta(days=MAX_TTL_DAYS)
 NEVER = "never"
@@ -62,7 +62,7 @@ class Lifetime:
 
 
 def lifetime(candidate: Candidate, policy: Policy) -> Lifetime:
-    """Return how long the policy keeps the candidate."""
+    """Return the time for which the policy stores the candidate."""
     wish = candidate.ttl
     rule = None if candidate.key is None else _rule_of(policy, candidate.key)
     # FOREVER lifts only the bound that the request itself would set; rule and limit of the kind still apply.

@@ -1,6 +1,4 @@
-"""Grant: the permissions of the runtime at this moment. What it does not allow is blocked and recorded; the run
-continues.
-"""
+"""Grant: the permissions of the runtime at this moment. Other writes are blocked and recorded; the run continues."""
 
 from __future__ import annotations
 
@@ -44,9 +42,8 @@ def retention_denied(rule: str) -> str:
 class Grant:
     """Permissions that the runtime gives in this run: keys, and levels (scopes).
 
-    `keys` None grants every key; `denied_keys` are taken away again. `keyless` says whether memories without a key
-    may be written (None: only where every key is granted). Raises InvalidConfig (`invalid_config:grant.levels`,
-    `:grant.keys`).
+    `keys` None grants every key; `denied_keys` are subtracted. `keyless`: whether memories without a key may be written
+    (None: only if every key is granted). Raises InvalidConfig (`invalid_config:grant.levels`, `:grant.keys`).
     """
 
     keys: frozenset[str] | None = None
@@ -97,7 +94,7 @@ def admit_intent(intent: Intent, grant: Grant, actor: Actor) -> Intent:
     checked_share(intent.min_score, "min_score")
     reached = grant.reached_by(actor) or grant.levels  # of no level that is reached, the one without an owner is named
     wanted = frozenset(reached if intent.levels is None else intent.levels)
-    # All levels are kept so far, so that the error can name the one that is missing.
+    # Unknown levels are accepted so far, so that the error can name the one that is missing.
     denied = sorted(wanted - grant.levels)
     if denied:
         raise ScopeDenied(denied[0], hint="not granted: " + ", ".join(escape_detail(level) for level in denied[:8]))

@@ -37,10 +37,10 @@ class KeyRule:
 
     `on_change`: a new value replaces the old one (`supersede`), is added to it (`accumulate`), or waits for a person
     (`review`). `allowed_values`: the only values, in the spelling that is stored; compared without case (NFKC,
-    casefold). `ttl_days`: the longest time for which a value is kept (1 to 36500); `expiry`: whether that time restarts
-    when the value is confirmed (`sliding`) or counts from its first statement (`fixed`). `sensitive`: outside the
-    runtime grant unless the grant trusts the key by name. `pinned`: injected whatever the request is.
-    `preference`: may receive the preference bias. `verifier`: names the check that an answer respects the value.
+    casefold). `ttl_days`: the longest time for which a value is stored (1 to 36500); `expiry`: whether that time
+    restarts when the value is confirmed (`sliding`) or counts from its first statement (`fixed`). `sensitive`: outside
+    the runtime grant unless the grant trusts the key by name. `pinned`: injected into every request. `preference`: may
+    receive the preference bias. `verifier`: names the check that an answer respects the value.
     """
 
     key: str
@@ -73,7 +73,7 @@ class KeyRule:
         return {canonical_value(value): value for value in self.allowed_values or ()}
 
     def spelling(self, value: str) -> str | None:
-        """`value` as it is stored: as the policy spells it where values are listed; None for another one."""
+        """`value` as it is stored: in the policy's spelling if values are listed; None for one that is not listed."""
         return value if self.allowed_values is None else self._spellings.get(canonical_value(value))
 
 
@@ -83,19 +83,19 @@ class Policy:
     """Allowlists of keys, levels (scopes) and kinds, and one rule per key.
 
     `keys` None allows every key, each under the default rule. A mapping closes the list, unless `open_keys` is set:
-    then its rules apply to its keys, and other keys are allowed under the default rule. `keyless` says whether memories
+    then its rules apply to its keys, and other keys are allowed under the default rule. `keyless`: whether memories
     without a key may be proposed (None: only if the list is open). `on_violation`: `stop` ends the run at the first
     breach, `skip` leaves the candidate out with the reason. `preference_bias` (0 to 1) is the bonus that a run may give
     to preference keys. `default_ttl_days`: lifetime of memories that name none and whose key has none (1 to 36500;
     None: that of the kind). `longest`: upper bound of the lifetime of each kind. Memories of `fixed_kinds` without a
-    key keep the lifetime they were first given. `judged`: a configured language model compares each new memory with
-    those near it. `on_model_failure`: if the model that should read a message fails, `stop` ends the run, `rules` reads
-    it by the rules and reports that. `on_refuted`: an answer that cites a memory and does not reflect it is reported
-    (`report`), unless it reflects none of those it cites; `stop` ends the run in either case. `sensitive_words`: words
-    and phrases whose memories a turn of the memory graph leaves out or sends to review, as it does with health and
-    identity papers. `keep_messages`: adapters and graphs record the user's redacted messages in addition to what they
-    capture. `keep_turns`: see `mnemic.write.turn_log.keeps_turns`. `operators_read_turns`: an operator who states a
-    reason may read what is kept of a user's turns.
+    key keep their first lifetime. `judged`: a configured language model compares each new memory with those near it.
+    `on_model_failure`: if the model that should read a message fails, `stop` ends the run, `rules` reads it by the
+    rules and reports that. `on_refuted`: an answer that cites a memory and does not reflect it is reported (`report`),
+    unless it reflects none of those it cites; `stop` ends the run in either case. `sensitive_words`: words and phrases
+    whose memories a turn of the memory graph leaves out or sends to review, as it does with health and identity papers.
+    `keep_messages`: adapters and graphs record the user's redacted messages in addition to what they capture.
+    `keep_turns`: see `mnemic.write.turn_log.keeps_turns`. `operators_read_turns`: an operator who states a reason may
+    read the stored turns of a user.
 
     Raises InvalidConfig (`invalid_config:<field>`).
     """
@@ -167,7 +167,7 @@ class Policy:
         return not self.closed or key in self._rules
 
     def rule(self, key: str) -> KeyRule:
-        """Return the rule of `key`; the default rule where the policy names none."""
+        """Return the rule of `key`; the default rule if the policy has none."""
         # A new rule each time rather than one default: a rule contains its key.
         return self._rules.get(key) or KeyRule(key)
 
@@ -176,7 +176,7 @@ class Policy:
         return kind not in self.fixed_kinds if key is None else self.rule(key).expiry == "sliding"
 
     def within(self, longest: Mapping[Kind, timedelta]) -> Policy:
-        """Return this policy with these longest times for kinds; where both name one, the shorter."""
+        """Return this policy with these longest times for kinds; if both name one, the shorter."""
         shorter = {kind: min(ttl, self.longest.get(kind, ttl)) for kind, ttl in longest.items()}
         return replace(self, longest={**self.longest, **shorter}) if shorter else self
 
@@ -186,7 +186,7 @@ class Policy:
         return frozenset(key for key, rule in self._rules.items() if rule.sensitive)
 
     def names_sensitive(self, texts: Iterable[str]) -> bool:
-        """Return True if one of the texts has one of `sensitive_words` as whole words, whatever its case."""
+        """Return True if one of the texts has one of `sensitive_words` as whole words, ignoring case."""
         if not self.sensitive_words:
             return False
         # Padded with spaces, so that containment compares whole words and phrases.

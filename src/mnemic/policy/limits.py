@@ -20,7 +20,7 @@ Per = Literal["tenant", "user"]
 OnFull = Literal["refuse", "evict"]
 MINUTE = timedelta(minutes=1)
 ERASED = "erased_subject"
-"""The retention rule of a subject whose erasure forbids learning about them again."""
+"""Retention rule of a subject who must not be learnt about again after an erasure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ class Consents:
 
 @dataclass(slots=True)
 class LimitCheck:
-    """Check of the limits against the state at one moment. It counts what it admits, so that a batch cannot exceed a
+    """Check of the limits against the state at one moment. It counts admitted writes, so that a batch cannot exceed a
     limit that each of its candidates alone would respect.
     """
 
@@ -170,7 +170,7 @@ class LimitCheck:
     usages: Mapping[Per, Mapping[Kind, Usage]] = field(default_factory=dict)
     admitted: list[Candidate] = field(default_factory=list)
     has_room: bool = False
-    """True where a user's memory may be evicted for room; the number is read in the writing transaction."""
+    """True if a user's memory may be evicted for room; the number is read in the writing transaction."""
 
     def __call__(self, candidate: Candidate) -> str | None:
         """Return the reason to block the candidate: retention, consent, quota, in this order."""
@@ -181,7 +181,7 @@ class LimitCheck:
 
     def unless_counted(self, candidate: Candidate) -> str | None:
         """Return the reason to block a candidate that adds no memory: retention and consent, no quota."""
-        # Before consent: after an erasure with `block` nothing may be learnt about the user, whatever they agreed to
+        # Before consent: after an erasure with `block` nothing may be learnt about the user, regardless of consent
         # earlier.
         if self.consents.erased:
             return retention_denied(ERASED)
@@ -205,7 +205,7 @@ class LimitCheck:
         return None
 
     def _used(self, quota: Quota) -> dict[str, float]:
-        # What the batch adds is not in the store yet.
+        # The batch's own additions are not in the store yet.
         usages = dict(self.usages.get(quota.per, {}))
         for one in self.admitted:
             if quota.applies(one):

@@ -65,7 +65,7 @@ class RowChange(RowReads, Protocol):
         """Write these rows in the place of those with the same keys."""
 
     async def remove(self, table: Table, keys: Sequence[Row]) -> None:
-        """Delete the rows with these keys, where they are."""
+        """Delete the rows with these keys; absent ones are ignored."""
 
 
 class RowStore(Protocol):
@@ -84,13 +84,13 @@ class RowStore(Protocol):
     async def transact(self, work: Callable[[RowChange], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
         """Run `work` in one transaction and commit it; the result is returned only once the commit is durable.
 
-        `work` may run again from the start after a lost race; it awaits nothing but the transaction, and other awaits
-        are refused (`mnemic_stores.sync_transactions`, `mnemic_stores.async_transactions`). If it raises, nothing is
+        `work` may run again from the start after a lost race; it may await only the transaction, and other awaits are
+        refused (`mnemic_stores.sync_transactions`, `mnemic_stores.async_transactions`). If it raises, nothing is
         committed. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
         """
 
     async def read(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
-        """Run `work` on the rows as of one moment; it sees no later commit. It awaits nothing but the reads."""
+        """Run `work` on the rows as of one moment; it sees no later commit. It may await only the reads."""
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Free unused space and leave nothing readable of removed data; return the number of bytes freed. `whole`

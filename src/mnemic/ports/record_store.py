@@ -45,7 +45,7 @@ class Reads(Protocol):
     """
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        """Return the current version in one of `scopes`, whatever its status, else None."""
+        """Return the current version in one of `scopes`, of any status, else None."""
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         """Return the active memory of `scope` with this fingerprint, or None."""
@@ -66,7 +66,7 @@ class Reads(Protocol):
         """Return the store's vector space now."""
 
     async def find_mark(self, tenant: str, name: str, *, lock: MarkLock | None = None) -> str | None:
-        """Return the text kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading.
+        """Return the text stored under `name`, or None. Marks are small: a consent, a tombstone, a clock reading.
 
         Of two transactions that ask with a `lock`, at least one of them `exclusive`, one is committed before the other
         reads, or is run again. So a write that relies on a mark shares it, and who changes the mark for such writes
@@ -88,7 +88,7 @@ class Transaction(Reads, Protocol):
         """Add a new memory (version 1). Raises VersionConflict if its fingerprint is active or its id known."""
 
     async def replace(self, memory: Memory) -> None:
-        """Store `memory` as the next version of itself and keep the old version in the history.
+        """Store `memory` as the next version of itself; the old version remains in the history.
 
         Raises VersionConflict unless the stored version is `memory.version - 1`.
         """
@@ -105,7 +105,7 @@ class Transaction(Reads, Protocol):
     async def remember_request(
         self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
     ) -> None:
-        """Keep the receipt of a request, in the same transaction as its effect."""
+        """Store the receipt of a request, in the same transaction as its effect."""
 
     async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
         """Delete stored answers that name one of these memories anywhere in their receipt, and those whose idempotency
@@ -181,7 +181,7 @@ class SecondSpace(Protocol):
     """A further vector space, filled while the present one is used, and then put in its place."""
 
     async def begin_space(self, space: VectorSpace) -> None:
-        """Begin to fill `space`, or continue where that was interrupted; a partly filled other space is dropped."""
+        """Begin to fill `space`, or continue an interrupted run; a partly filled other space is dropped."""
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
         """Memories of every tenant and status that have no vector yet in the space being filled."""
@@ -232,7 +232,7 @@ class AuditLog(Protocol):
 
 
 class RecordStore(Snapshot, Outbox, AuditLog, SecondSpace, Sealing, Protocol):
-    """The one source of truth. Each read is of the moment it is called; `read` keeps several to one moment."""
+    """The one source of truth. Each read is of the moment it is called; `read` makes several reads of one moment."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -255,17 +255,17 @@ class RecordStore(Snapshot, Outbox, AuditLog, SecondSpace, Sealing, Protocol):
     ) -> T:
         """Run `work` in one transaction; its result is returned only once the commit is durable. `scope`, in which a
         write begins, is given to `grouped` stores alone. `work` may be run again after a lost race, so it has no other
-        effect; it awaits nothing but the transaction. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
+        effect; it may await only the transaction. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
         """
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
-        """Run `work` on the store as of one moment; it sees no later commit. It awaits nothing but the snapshot."""
+        """Run `work` on the store as of one moment; it sees no later commit. It may await only the snapshot."""
 
     async def secret(self, tenant: str) -> bytes:
         """32 random bytes of the tenant, made durably at first use: the key of its fingerprints and pseudonyms."""
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        """Return the current version, whatever its status, if it lives in one of `scopes`."""
+        """Return the current version, of any status, if it is in one of `scopes`."""
 
     async def scan(
         self,
@@ -287,7 +287,7 @@ class RecordStore(Snapshot, Outbox, AuditLog, SecondSpace, Sealing, Protocol):
         """
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        """Return the current usage of the tenant, or of one scope, by kind, whatever the status, earlier versions
+        """Return the current usage of the tenant, or of one scope, by kind, for every status, earlier versions
         excluded.
 
         `Usage.recent` counts the present memories that were created at `since` or later. The cost does not grow with
@@ -311,16 +311,16 @@ class RecordStore(Snapshot, Outbox, AuditLog, SecondSpace, Sealing, Protocol):
         """Free unused space, empty the logs, and leave nothing readable of removed data; return the number of bytes
         freed.
 
-        `whole` rewrites the whole store, which temporarily needs as much free space again. A store whose server does
-        this automatically does nothing and returns 0.
+        `whole` rewrites the whole store, which temporarily needs as much free space again. A store with a server that
+        does this automatically does nothing and returns 0.
         """
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         """Count by place how often these memories, by identifier or fingerprint, still occur anywhere outside the audit
         log.
 
-        Places are the store's own (`memory`, `outbox`, ...); a store that owns its files also counts under `bytes` what
-        a reader of the raw files would find. Places without a trace may be omitted.
+        Places are named by the store (`memory`, `outbox`, ...); a store that owns its files also counts under `bytes`
+        what a reader of the raw files would find. Places without a trace may be omitted.
         """
 
 
@@ -339,4 +339,4 @@ class ChangeFeed(Protocol):
     """Optional capability of a snapshot: report the changes of a scope, so that its data need not be read again."""
 
     async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
-        """Return the changes after the change `seen` (0: everything), whatever the status of a memory."""
+        """Return the changes after the change `seen` (0: everything), for memories of every status."""

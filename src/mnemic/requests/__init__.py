@@ -76,7 +76,7 @@ class _Holding(Request[T_co]):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMemory(_Holding[WriteReceipt]):
     """Remember one statement or a ready `Candidate`; see `MemoryEngine.add`. `level`: None for that of the kind; `ttl`:
-    how long it is kept, as a duration or as `30d`, `10y`, `never`.
+    how long it is stored, as a duration or as `30d`, `10y`, `never`.
     """
 
     verb: ClassVar[str | None] = "add"

@@ -106,7 +106,7 @@ class Count(_Filtered[int]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetMatching(_Holding[ForgetResult]):
-    """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only says which. Raises
+    """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only lists them. Raises
     InvalidInput (`filter:empty`) without a filter: `privacy.erase` deletes everything.
     """
 

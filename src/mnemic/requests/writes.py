@@ -34,7 +34,7 @@ class Run(_Holding[RunReport]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture(Request[RunReport]):
-    """Remember the durable facts in the user's message; the report lists what was written, blocked and skipped."""
+    """Remember the durable facts in the user's message; the report lists facts written, blocked and skipped."""
 
     verb: ClassVar[str | None] = "capture"
     message: str | Message = field(repr=False, kw_only=False)

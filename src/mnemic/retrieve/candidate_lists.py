@@ -41,7 +41,7 @@ async def by_vector(snapshot: Snapshot, where: Where, question: Question) -> Seq
     if space is None or not (space.scale or language_asked_in(question.text)):
         return found
     found = _read(space, found)
-    # A list that is not full contains the whole scope; otherwise the newest stand for it.
+    # A list that is not full contains the whole scope; otherwise the newest represent it.
     others = found if len(found) < question.depth else await _newest(snapshot, where, vector, space)
     apart, usual = (APART, APART) if space.scale else (APART_UNKNOWN, APART_IN_OTHERS)
     return above_background(found, background_of([one.score for one in others], usual), apart)

@@ -36,7 +36,7 @@ WEAK = 0.2
 """Fraction of the score that all query words in one memory would give, below which a best keyword hit counts as weak.
 """
 UNREAD = 0.25
-"""Part of its weight that the list of meaning has where the model does not know the letters of the query."""
+"""Share of its weight that the list of meaning keeps if the model does not know the letters of the query."""
 # As many as a list has at most (`Searcher.depth`).
 _USUAL_MEMORIES = 100
 # Like `relevance.MIN_MEMORIES`: below it BM25 depends more on the scope than on the match.
@@ -57,13 +57,13 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int 
     fused: dict[str, float] = {}
     # The list of meaning names every memory of a small scope; without it, a usual number.
     memories = len(lists.get("vector", ())) or _USUAL_MEMORIES
-    # Among few memories every word is common, so a low score says nothing of the match.
+    # Among few memories every word is common, so a low score does not mean a bad match.
     full = WEAK * words * rarity(memories) if memories >= _ENOUGH_MEMORIES else 0.0
     for name, entries in lists.items():
         if not entries:
             continue
         weight, (ids, scores) = weights.of(name), zip(*entries, strict=True)
-        # The best hit of a list is mapped to 1 whatever it is worth: without this, one common word would count like
+        # The best hit of a list is mapped to 1 regardless of its score: without this, one common word would count like
         # all.
         if name == "keyword" and full:
             weight *= min(1.0, max(scores) / full)

@@ -65,12 +65,12 @@ class Searcher:
     """Searches one record store with one embedder.
 
     While the query is embedded, the store looks up the speakers and makes the lists that need no vector; if the query
-    names what `surroundings` knows, its graph neighbourhood as well. The rest is one more read of the store. A search
-    service (`elsewhere`) is queried with the vector before that read, which returns the current state of its hits. A
-    failing list is named in `SearchResult.errors` and the others still answer; if all fail, the first failure is
-    raised, so that an outage never looks like "nothing is known". A `reranker` reorders the best hits; if it fails, it
-    is named in `errors` and the order stays. `ranker` is the learned order of messages between people. `per_session` is
-    the number of messages of one conversation that may precede the first ones of others; None: unlimited.
+    names entities known to `surroundings`, its graph neighbourhood as well. The rest is one more read of the store. A
+    search service (`elsewhere`) is queried with the vector before that read, which returns the current state of its
+    hits. A failing list is named in `SearchResult.errors` and the others still answer; if all fail, the first failure
+    is raised, so that an outage never looks like "nothing is known". A `reranker` reorders the best hits; if it fails,
+    it is named in `errors` and the order stays. `ranker` is the learned order of messages between people. `per_session`
+    is the number of messages of one conversation that may precede the first ones of others; None: unlimited.
     """
 
     store: RecordStore
@@ -221,7 +221,7 @@ class Searcher:
 
         async def once(snapshot: Snapshot) -> T:
             nonlocal tried
-            # A new state for each try: failures of one that the store repeats must not be reported.
+            # A new state for each try: failures of a try that the store repeats must not be reported.
             tried = replace(search, where=where, errors=dict(search.errors), failures=search.failures[:known])
             return await work(await _narrowed(tried, snapshot, self.data), snapshot)
 
@@ -298,7 +298,7 @@ class Searcher:
         lifted = by_hand = anchored(signed, signals, anchor, self.signal_weights.anchored)
         if self.ranker is not None:  # 6: learned order of messages
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
-        read = await self._contenders(search, lifted, snapshot)  # 7: read what can still reach the result
+        read = await self._contenders(search, lifted, snapshot)  # 7: read the memories that can still reach the result
         asked = await answering(read, search.question, snapshot, search.where.scopes)  # 8: which texts answer
         messages, nearest = lifts.signals, lists.get("vector", ())
         model = measured_with(self.embedder.space, search.question)
@@ -341,7 +341,7 @@ class Searcher:
     async def _contenders(
         self, search: ParsedSearch, scores: Mapping[str, float], snapshot: Snapshot
     ) -> Mapping[str, Memory]:
-        """Return the memories whose importance can decide, with all that the result needs of them, read at once."""
+        """Return the memories whose importance can decide, with all their data that the result needs, in one read."""
         if not (weight := self.signal_weights.importance):
             return NO_MEMORIES
         most = len(scores) if search.request.named or self.per_session is not None else search.request.top_k
@@ -369,7 +369,7 @@ def _loads(embedder: Embedder) -> TypeGuard[ModelLoading]:
 
 
 def _read_of(search: ParsedSearch, any_place: bool) -> int | None:
-    """Return how many messages can be among the hits, the best ones; None where any can."""
+    """Return the number of best messages that can be among the hits; None if any can."""
     if any_place or search.request.min_score > 0 or search.request.named:
         return None
     return max(POOLED, search.request.top_k + COMPARED)
@@ -391,6 +391,6 @@ async def _narrowed(search: ParsedSearch, snapshot: Snapshot, index: DataIndex) 
     if search.request.data is None:
         return search
     found = await narrowed(snapshot, search.where, search.request.data, index=index)
-    # The filter of superseded memories too, or it would let through what `data` excludes.
+    # The filter of superseded memories too, or it would let through memories that `data` excludes.
     past = None if search.past is None else replace(search.past, memory_ids=found)
     return replace(search, where=replace(search.where, memory_ids=found), past=past)

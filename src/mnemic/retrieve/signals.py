@@ -67,7 +67,7 @@ class MessageBoosts:
         self._before, self._after = before, after
 
     def _near(self) -> Floats:
-        """Return the scores of the messages before and after each, where both are short."""
+        """Return the scores of the messages before and after each, if both are short."""
         linked = self._linked
         near = self.table.near(np.where(linked, self._own, 0.0), 2)
         return np.where(linked, near, 0.0)
@@ -148,7 +148,7 @@ def sign_ranks(
         order = sorted([(-amount, place) for place, amount in enumerate(amounts) if amount])
         position, last = 0, None
         for count, (amount, place) in enumerate(order, start=1):
-            # Equal amounts have one place, whatever the order of the hits: it differs from one way to ask to another.
+            # Equal amounts get one place in any order of the hits, which differs between phrasings of a query.
             position, last = (position if amount == last else count), amount
             ranks[memory_ids[place]][name] = Rank(position, round(-amount, 6))
     return ranks

@@ -1,8 +1,8 @@
 """Verbs that are written once, as coroutines, for callers with an event loop and for callers without one.
 
-A class of verbs derives from `DualModeApi[M]` and marks its coroutine functions with `@verb`. With
-`CallMode[Awaited]` a verb returns an awaitable; with `CallMode[Blocking]` it blocks and returns the result. Type
-checkers infer which, parameters included, so no second class with the same verbs has to be kept in step.
+A class of verbs derives from `DualModeApi[M]` and marks its coroutine functions with `@verb`. With `CallMode[Awaited]`
+a verb returns an awaitable; with `CallMode[Blocking]` it blocks and returns the result. Type checkers infer which,
+parameters included, so no second class with the same verbs has to be maintained.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from mnemic.requests import Request
 
 
 class Awaited:
-    """Marks faces whose verbs are awaited."""
+    """Marker of facades with awaitable verbs."""
 
 
 class Blocking:
-    """Marks faces whose verbs wait for their result."""
+    """Marker of facades with blocking verbs."""
 
 
 M = TypeVar("M")

@@ -62,8 +62,8 @@ class Message(Serialisable):
     """One message of a conversation. Its `origin` is capped by its role: an assistant's or tool's words never count as
     the user's. Control characters in `content` are removed and a lone surrogate becomes U+FFFD, so that one bad
     character does not lose the message. `derived_from` names the messages that a summary was made from; other messages
-    have none. `author` is the user under whose name an open conversation keeps the message; None if there is no
-    particular user.
+    have none. `author` is the user whose name the message has in an open conversation; None if there is no particular
+    user.
     """
 
     role: str
@@ -94,8 +94,8 @@ class Message(Serialisable):
 class Candidate(Serialisable):
     """A proposed memory, untrusted until policy and the write path accept it.
 
-    `content` is what to remember; with a `key` it is that key's value. `context` is text that helps to find the memory
-    and is never shown. `ttl` counts from the write; None leaves it to the policy and the kind, and
+    `content` is the text to remember; with a `key` it is that key's value. `context` is text that helps to find the
+    memory and is never shown. `ttl` counts from the write; None leaves it to the policy and the kind, and
     `mnemic.policy.expiry_rule.FOREVER` asks for no end. `replaces` names memories of the same scope that this one
     should replace; the write path decides.
     """
@@ -129,9 +129,10 @@ class Candidate(Serialisable):
 class Memory(Serialisable):
     """One memory in one version.
 
-    `expires_at` None means never. `valid_from`/`valid_to` say when it was true in the world; `created_at`/`updated_at`
-    when mnemic learnt and last changed it. `supersedes` and `conflicts_with` name other memories of the same scope.
-    `author` is the user on whose behalf this version was proposed, None where that was not kept.
+    `expires_at` None means never. `valid_from`/`valid_to` bound the time when it was true in the world;
+    `created_at`/`updated_at` when mnemic learnt and last changed it. `supersedes` and `conflicts_with` name other
+    memories of the same scope. `author` is the user on whose behalf this version was proposed, None if that was not
+    recorded.
     """
 
     memory_id: str
@@ -166,7 +167,7 @@ class Memory(Serialisable):
 
     @property
     def happened_at(self) -> datetime:
-        """Time at which it took place, or at which it was learnt where that is not known."""
+        """Time at which it took place, or was learnt if that is unknown."""
         return self.occurred_at or self.created_at
 
     def was_true_at(self, moment: datetime) -> bool:

@@ -45,7 +45,7 @@ def subject_of(scope: Scope, author: str | None) -> Scope:
 class Actor(Serialisable):
     """Caller of a request. Built from the credential or by the embedding program, never from a model's arguments.
 
-    `channel` is the way the words arrived; it bounds the origin of whatever this actor writes (`mnemic.types.lowered`).
+    `channel` is the way the words arrived; it bounds the origin of all that this actor writes (`mnemic.types.lowered`).
     """
 
     tenant: str = "default"

@@ -19,9 +19,9 @@ from mnemic.types.values import JsonValue, frozen
 class Intent(Serialisable):
     """Parameters of a search. `levels` None means the levels that the runtime grants; `top_k` counts memories.
 
-    `as_of` selects what was true at that time, `known_at` what was believed at that time; both together, what was
-    believed then about that time. `parts` are the questions that `query` consists of, each also searched separately; if
-    empty, rules split the query. `where` filters by the data of memories (`mnemic.types.filter_language`).
+    `as_of` selects facts true at that time, `known_at` facts believed at that time; both together, facts believed then
+    about that time. `parts` are the questions that `query` consists of, each also searched separately; if empty, rules
+    split the query. `where` filters by the data of memories (`mnemic.types.filter_language`).
     """
 
     query: str = field(repr=False)
@@ -66,7 +66,7 @@ class Hit(Serialisable):
 
     `outdated_by` is the memory_id of a later statement of the same person that replaces this one, among the hits or
     near them. `disagrees_with` are the memory_ids of other hits, said with equal trust and still valid, that give
-    another value where only one can hold, the latest first. `reason` is `relevance`, `preference_bias` or `standing`
+    another value if only one can be true, the latest first. `reason` is `relevance`, `preference_bias` or `standing`
     (pinned). `score` orders the hits of one search. `relevance` (0..1) is the probability that the memory is about the
     query and is comparable between searches and scopes; None if it is unknown. `why` is one sentence for people.
     """
@@ -93,7 +93,7 @@ class Hit(Serialisable):
         return self.pinned
 
     def reaches(self, least: float) -> bool:
-        """Return True if its relevance, or its score where that is unknown, is at least `least`."""
+        """Return True if its relevance, or its score if that is unknown, is at least `least`."""
         return (self.score if self.relevance is None else self.relevance) >= least
 
     def concerns_query(self, least: float) -> bool:
@@ -147,7 +147,7 @@ otherwise: few answerable questions score below it, most unanswerable ones do (d
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan(Serialisable):
-    """Record of what a search actually did. `queries` are the query and the parts it was split into. `levels` to
+    """Steps that a search actually took. `queries` are the query and the parts it was split into. `levels` to
     `known_at` bound the search; None means unbounded. Memories stated from `told_from` to `told_to`, or said by one of
     `speakers`, are boosted but never required; the same applies to memories `before`, `after` or `during` the event in
     the memory `anchor`, by which the query expresses its time. `nodes` are the graph entities that the query refers to,

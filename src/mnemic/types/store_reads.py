@@ -41,7 +41,7 @@ class Where(Serialisable):
 
     @property
     def tenant(self) -> str:
-        """The one tenant whose memories this filter can reach."""
+        """The only tenant that this filter can reach."""
         return self.scopes[0].tenant
 
     def accepts(self, memory: Memory) -> bool:

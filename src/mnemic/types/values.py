@@ -17,7 +17,7 @@ MAX_KEY_CHARS = 128
 Vector = bytes
 """A unit-length embedding: little-endian float32 values, packed."""
 VECTOR_STEPS = 2.0**15
-"""Steps from 0 to 1 to which a write rounds the values of a vector: two bytes hold each."""
+"""Steps between 0 and 1 that a write rounds the values of a vector to, so that each fits into two bytes."""
 
 JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
 
@@ -157,7 +157,7 @@ _DURATION = re.compile(
 
 
 def duration_of(text: str) -> timedelta:
-    """Return the duration that `text` says in ISO 8601 (`P180D`, `PT1H30M`). Raises ValueError where it says none."""
+    """Return the duration that `text` gives in ISO 8601 (`P180D`, `PT1H30M`). Raises ValueError if it gives none."""
     found = _DURATION.fullmatch(text)
     if found is None:
         raise ValueError("not an ISO 8601 duration")
@@ -168,7 +168,7 @@ def duration_of(text: str) -> timedelta:
 
 
 def canonical_key(key: object) -> str:
-    """Return the form in which keys and scopes are compared and stored: NFKC, trimmed. Case is kept.
+    """Return the form in which keys and scopes are compared and stored: NFKC, trimmed. Case is significant.
 
     Raises InvalidInput (`invalid_input:key`) for an empty or overlong key, for control, zero-width, bidi, tag and
     surrogate characters, and for letters of several look-alike alphabets in one key.

@@ -204,7 +204,7 @@ async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: CommitRes
 
 
 def readied(draft: Draft, vault: TokenVault) -> Draft:
-    """Return the draft with its tokens under the names they will be kept by, and a key at hand to seal them with.
+    """Return the draft with its tokens under their final names, and a key to seal them with.
 
     It waits for a small file at most. Raises KeyFailed as the keyring raises it.
     """

@@ -1,4 +1,4 @@
-"""Effects of a draft on memories that are near it, that its key names, or that say the same."""
+"""Effects of a draft on memories that are near it, have its key, or have the same meaning."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def _decided(
     named = await _named(tx, draft, around)
     decision, found = _compared(draft, around, near, named, memory_id)
     timer.note("conflict", found)
-    # Only what contradicts nothing may be merged: opposites are near-duplicates by their vectors.
+    # Only a draft that contradicts nothing may be merged: opposites are near-duplicates by their vectors.
     if decision is None and found == "none":
         decision = await _merged(tx, draft, near, memory_ids)
         timer.note("merge", str(decision.outcome) if decision else "none")
@@ -74,7 +74,7 @@ def _compared(
     seen = {one.memory.memory_id for one in around}
     by_peers = [one for one in near if one.memory.memory_id not in seen]
     found = changed(draft, [*around, *by_peers], {memory.memory_id: how for memory, how in opposed})
-    # A model or a judge that has named what is over has read all of it.
+    # A model or judge that names superseded memories has read all of them.
     if found and not named and (several := which_of_several(draft, found, [*around, *by_peers])):
         return pending(draft, several, memory_id, WHICH_OF_SEVERAL), WHICH_OF_SEVERAL
     known = {memory.memory_id for memory, _ in named}
@@ -153,7 +153,7 @@ async def _lineage(tx: Reads, draft: Draft, memory: Memory) -> list[Memory]:
 
 
 async def _around(tx: Reads, draft: Draft, near_by: Found | None) -> list[SimilarMemory]:
-    """Live memories of the draft's kind that are near it by cosine, under whatever key."""
+    """Live memories of the draft's kind that are near it by cosine, under any key."""
     found = await nearest(tx, draft) if near_by is None else near_by
     return [SimilarMemory(memory, cosine) for memory, cosine in found]
 

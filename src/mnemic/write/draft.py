@@ -50,8 +50,9 @@ class Draft:
     `decision` is the last step's decision, `blocked` the reason why nothing may be stored. `tokens` are the values that
     markers have replaced, `vaulted` the same under their storage names, sealed by `vault`. `verdicts` are a judge's
     labels of the neighbouring memories by memory_id (`mnemic.write.model_judge`); None: no judge was asked.
-    `rest_vectors` are the vectors of what is kept of superseded statements, by text; None: not requested yet.
-    `read_with` are the fingerprints of what was read of the same words, where one of the two is a value under a key.
+    `rest_vectors` are the vectors of the remainders of superseded statements, by text; None: not requested yet.
+    `read_with` are the fingerprints of other candidates read from the same words, if one of the two is a value under a
+    key.
     """
 
     candidate: Candidate
@@ -75,14 +76,14 @@ class Draft:
 
     @property
     def scope(self) -> Scope:
-        """Scope in which the memory will be: `home` for one that is there, else the actor's at its level."""
+        """Scope of the memory: `home` for one that exists, else the actor's at its level."""
         if self.home is not None:
             return self.home
         return self.actor.scope(self.candidate.level)
 
     @property
     def subject(self) -> Scope:
-        """Subject whose data it is."""
+        """Data subject of the memory."""
         return subject_of(self.scope, self.actor.user)
 
     @property
@@ -95,7 +96,7 @@ class Draft:
         """Trust given by the channel; lower at shared levels until another person approves."""
         origin = self.candidate.source.origin
         if self.scope.level in SHARED and origin is not Origin.OPERATOR:
-            # What one user says in a shared scope is shown to others, so it must not outrank what these said
+            # A user's statement in a shared scope is shown to others, so it must not outrank their statements
             # themselves.
             return min(TRUST[origin], Trust.MEDIUM)
         return TRUST[origin]
@@ -126,7 +127,7 @@ class Draft:
     @property
     def review_reason(self) -> str | None:
         """Reason for a mandatory review: its kind, an order to set an assistant's instructions aside, or an instruction
-        from an untrusted channel. Recorded messages are kept as they were said, and an operator is the one who reviews.
+        from an untrusted channel. Recorded messages are stored verbatim, and an operator is the one who reviews.
         """
         if self.spec.reviewed:
             return "kind_reviewed"

@@ -34,7 +34,7 @@ def fingerprint(draft: Draft) -> Draft:
 def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
     """64 hex digits: equal for the same redacted statement of the same kind under the same key in the same scope.
 
-    Letter case, spacing, Unicode form and final punctuation do not count; who said it does. For kinds whose data or
+    Letter case, spacing, Unicode form and final punctuation do not count; the speaker does. For kinds whose data or
     moment is the memory (structured; append-only ones) these count too, and without a key the bounds of its time:
     "since March" is another claim a year later.
     """
@@ -62,7 +62,7 @@ def normal_form(text: str) -> str:
     # Twice: folding case can leave a text that is no longer normalised (Unicode 15, section 3.13, D146).
     folded = nfkc(nfkc(text).casefold())
     collapsed = _SPACE.sub(" ", folded).strip()
-    # A text that is nothing but punctuation keeps it; otherwise all such texts would be equal.
+    # A text of punctuation alone keeps it; otherwise all such texts would be equal.
     return collapsed.rstrip(_ENDING) or collapsed
 
 
@@ -95,7 +95,7 @@ def item_key(idempotency_key: str | None, candidate: Candidate) -> str | None:
     """Return the idempotency key of one candidate of a batch, made from the batch's key and the candidate's content."""
     if idempotency_key is None:
         return None
-    # The unit separator keeps the parts separate: it occurs in no level, kind or valid key.
+    # The unit separator avoids ambiguity between the parts: it occurs in no level, kind or valid key.
     said = "\x1f".join((candidate.level, candidate.kind, candidate.key or "", candidate.content))
     return f"{idempotency_key}:{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
@@ -107,8 +107,8 @@ def request_owner(name: str) -> str:
 
 
 def keyed_hash(secret: bytes, purpose: str, parts: list[Any]) -> str:
-    """Return the HMAC-SHA-256 over JSON, which keeps neighbouring parts separate whatever they contain."""
-    # `purpose` first: hashes for different uses never coincide, whatever the parts.
+    """Return the HMAC-SHA-256 over JSON, which delimits the parts unambiguously."""
+    # `purpose` first, so that hashes for different uses never coincide.
     text = json.dumps([purpose, *parts], sort_keys=True, separators=(",", ":"), default=_thaw)
     return hmac.digest(secret, text.encode(), "sha256").hex()
 

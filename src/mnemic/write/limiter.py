@@ -58,7 +58,7 @@ async def consents(store: Marks, token: str, tenant: str) -> Consents:
 class PreCommitCheck:
     """Check of the limits inside the writing transaction: concurrent writers together cannot exceed a quota, and
     nothing is stored for a user who was erased, or under a key whose consent was revoked, in the meantime. `room` lists
-    what may be evicted from the user's quota.
+    memories that may be evicted from the user's quota.
     """
 
     clock: Clock
@@ -69,7 +69,7 @@ class PreCommitCheck:
 
     async def __call__(self, tx: Reads, candidate: Candidate) -> str | None:
         """Return the reason to undo the write, or None."""
-        # An erasure waits for the lock, so it finds what passes here, and what comes later finds its tombstone.
+        # An erasure waits for the lock, so it finds the writes that pass here, and later writes find its tombstone.
         erased = await tx.find_mark(self.actor.tenant, tombstone(self.token), lock="shared")
         if erased is not None and json.loads(erased)["block"]:
             return retention_denied(ERASED)
@@ -84,7 +84,7 @@ class PreCommitCheck:
             if memory.memory_id in spared or (kinds != (None,) and (memory.kind,) != kinds):
                 continue
             present = await unit.reads.get(memory.memory_id, scopes=[memory.scope])
-            # It was chosen before the transaction: one that has been confirmed or corrected since is worth keeping.
+            # Chosen before the transaction: a memory confirmed or corrected since then is worth keeping.
             if present is None or (present.version, present.status) != (memory.version, memory.status):
                 continue
             return await unit.apply(Mutation.removal(present, EVICTED, actor=self.actor, at=self.clock.now()))
@@ -119,7 +119,7 @@ class Limiter:
         """Return the limits for the actor as of now."""
         since = self.clock.now() - MINUTE
         usages: dict[Per, dict[Kind, Usage]] = {}
-        # At most two readings, of the user and of the tenant, whatever the number of quotas.
+        # At most two reads, of the user and of the tenant, for any number of quotas.
         for per in {quota.per for quota in limits.quotas}:
             scope = actor.scope(Level.USER) if per == "user" else None
             usages[per] = dict(await self.store.usage(actor.tenant, since=since, scope=scope))
@@ -143,7 +143,7 @@ class Limiter:
         return await room_in(self.store, limits, actor, usages)
 
     async def token(self, actor: Actor) -> str:
-        """Return the keyed hash that names the actor's user in marks. The tenant's secret is read once and kept."""
+        """Return the keyed hash that names the actor's user in marks. The tenant's secret is read once and cached."""
         return token_of(await self.pipeline.secret(actor.tenant), actor.user)
 
 

@@ -108,7 +108,7 @@ class MemoryWritePipeline:
         deadline: Deadline | None = None,
         gate: Gate | None = None,
     ) -> WriteReceipt:
-        """Store one candidate and return once it is committed; `blocked` where the `gate` refuses it at the end.
+        """Store one candidate and return once it is committed; `blocked` if the `gate` refuses it at the end.
 
         Raises InvalidInput, IdempotencyConflict, EmbedderFailed, StoreFailed, or BudgetSpent (`max_seconds`); then
         nothing was stored, but for CommitUnknown, after which the same idempotency key must be used again.
@@ -148,7 +148,7 @@ class MemoryWritePipeline:
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
             raise InvalidInput("idempotency_keys", hint="one per candidate")
-        # A judge is a model call between search and decision, for which a shared transaction must not be kept open.
+        # A judge is a model call between search and decision, during which a shared transaction must not stay open.
         grouped = self._judge is None and self._store.capabilities.grouped
         steps = PipelineSteps(
             begin=partial(self._job, actor=actor, policy=policy, gate=gate),
@@ -173,12 +173,12 @@ class MemoryWritePipeline:
         deadline: Deadline | None = None,
         gate: Gate | None = None,
     ) -> WriteReceipt:
-        """Correct a live memory: the same memory_id in its next version, with the old one kept in the history.
-        `changes` are fields of a candidate; the others stay unchanged.
+        """Correct a live memory: the same memory_id in its next version, with the old one in the history. `changes` are
+        fields of a candidate; the others stay unchanged.
 
         Lower trust cannot correct higher trust: `blocked` with `lower_trust`. A correction of a kind that is always
         reviewed waits for a person while the original stays. Raises MemoryNotFound, VersionConflict if it is no longer
-        at `expected_version`, InvalidInput (`content:duplicate` if another memory of the scope already says this).
+        at `expected_version`, InvalidInput (`content:duplicate` if another memory of the scope has the same content).
         """
         from mnemic.write.revise import Revision, revision_of
 
@@ -202,7 +202,7 @@ class MemoryWritePipeline:
         return await self._publish(settled, timer, deadline)
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin, policy: Policy) -> Draft:
-        """Return the draft that would say `content` in the place of `known`; see `drafted`."""
+        """Return a draft that replaces the text of `known` by `content`; see `drafted`."""
         from mnemic.write.revise import revision_of
 
         revised = revision_of(known, content, origin, actor)
@@ -266,7 +266,7 @@ class MemoryWritePipeline:
         secret, now = await self.secret(actor.tenant), self._clock.now()
         given: dict[str, Any] = {"rules": self.rules, "secret": secret, "now": now, "home": home}
         draft = Draft(candidate=candidate, actor=actor, policy=policy, **given)
-        # Each step sees what the one before has cleaned: a hash of text that was not redacted would reveal it.
+        # Each step receives the result of the one before: a hash of text that was not redacted would reveal it.
         for name, step in self._prepare:
             draft = step(draft)
             timer.note(name, draft.decision)
@@ -278,7 +278,7 @@ class MemoryWritePipeline:
         return draft
 
     async def _embed(self, jobs: Sequence[Job], deadline: Deadline | None, *, must: bool = False) -> None:
-        """Give the jobs their vectors. Where the embedder does not answer they continue without vectors, unless they
+        """Give the jobs their vectors. If the embedder does not answer they continue without vectors, unless they
         `must` have them.
         """
         _check(deadline)
@@ -295,7 +295,7 @@ class MemoryWritePipeline:
             job.timer.note("embed", "known" if job.known else "embedded" if job.draft.vector else "left")
 
     async def _finish(self, job: Job, first: FirstTry | None = None, *, deadline: Deadline | None) -> WriteReceipt:
-        """Return the receipt of a job that is settled now, or was tried to be: then `first` is what came of it."""
+        """Return the receipt of a job that is settled now, or whose first try already ended in `first`."""
         if self._judge is not None:
             from mnemic.write.model_judge import judged
 
@@ -325,7 +325,7 @@ class MemoryWritePipeline:
 
     async def _follow(self, job: Job) -> None:
         """Switch to the embedder that the store has migrated to, if a draft's vector is from an older space."""
-        # Equal spaces: this process has embedded with what it was configured for, so the store has moved on.
+        # Equal spaces: this process has embedded with its configured model, so the store has moved on.
         if job.draft.space == self._embedder.space:
             if self.successor is None:
                 raise SpaceMismatch(hint="the store has changed to another embedder; restart with that one")

@@ -1,4 +1,4 @@
-"""Steps 8 and 9: publish the committed changes to the projections. Best effort: the outbox keeps missed changes."""
+"""Steps 8 and 9: publish the committed changes to the projections. Best effort: the outbox retains missed changes."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def redact(draft: Draft, redactor: Redactor) -> Draft:
     candidate = pass_.candidate(draft.candidate)
     if pass_.blocked:
         return draft.decided("blocked", blocked=f"{PII_BLOCKED}:{pass_.blocked[0]}")
-    # Markers can be longer than what they replace.
+    # A marker can be longer than the text that it replaces.
     within_limits(candidate.content)
     within_limits(candidate.context, "context")
     found = pass_.replaced

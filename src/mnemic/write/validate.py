@@ -71,7 +71,7 @@ def clean_text(text: object, name: str = "content", *, empty: bool = False) -> s
 
 
 def within_limits(text: str, name: str = "content") -> str:
-    """`text` if it keeps the limits of characters and bytes, else InvalidInput (`<name>:too_long`)."""
+    """`text` if it is within the limits of characters and bytes, else InvalidInput (`<name>:too_long`)."""
     if len(text) > MAX_CONTENT_CHARS or len(text.encode()) > MAX_CONTENT_BYTES:
         raise InvalidInput(
             f"{name}:too_long", hint=f"at most {MAX_CONTENT_CHARS} characters and {MAX_CONTENT_BYTES} bytes"
@@ -103,7 +103,7 @@ def _kind(value: object) -> Kind:
 def _label(name: str, value: object) -> str | None:
     if not isinstance(value, str):
         raise InvalidInput(name, hint="it must be text")
-    # Twice, because cleaning may shorten a text; what is longer cannot become valid, and needs no cleaning.
+    # Twice, because cleaning may shorten a text; a longer one cannot become valid, and needs no cleaning.
     if len(value) > 2 * _LABEL_CHARS[name]:
         raise InvalidInput(f"{name}:too_long", hint=f"at most {_LABEL_CHARS[name]} characters")
     clean = _clean(value, name)

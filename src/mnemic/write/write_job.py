@@ -62,15 +62,15 @@ async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline 
 
 
 def rounded(vectors: Sequence[Vector]) -> list[Vector]:
-    """Return vectors of one dimension in steps of 2^-15, which take half the room in a file (ADR 0124). What one value
-    loses the next one gains, so that the length stays what it is; a cosine moves by about 0.00001.
+    """Return vectors of one dimension in steps of 2^-15, which take half the room in a file (ADR 0124). The rounding
+    error of one value is added to the next, so that the length is preserved; a cosine moves by about 0.00001.
     """
     if not vectors:
         return []
     import numpy as np
 
     values = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
-    # Error diffusion: sums are rounded, so what one value loses the next one gains.
+    # Error diffusion: sums are rounded, so each rounding error moves into the next value.
     steps = np.rint(np.cumsum(np.abs(values) * VECTOR_STEPS, axis=1, dtype=np.float64))
     steps[:, 1:] -= steps[:, :-1].copy()
     # The methods of numpy that are written in Python (diff, where) took most of the time that one vector needs.

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 Found = Sequence[tuple[Memory, float]]
 """Memories, each with its cosine."""
 LEAST = -1.0
-"""The least cosine there is: what a bare correction is about shares no word with it."""
+"""The lowest possible cosine: a bare correction shares no word with the memory it corrects."""
 MAX_CORRECTION_WORDS = 6
-"""Words of a statement that may do nothing but correct another."""
+"""Maximum length, in words, of a statement that only corrects another."""
 Settled = tuple[CommitResult | None, StepTimer]
-"""Result of a settled job, None where its vector is missing or of another space, and the times of its steps."""
+"""Result of a settled job (None if its vector is missing or of another space) and the times of its steps."""
 FirstTry = Settled | BaseException
 """Result of a job, or the error that the store raised instead."""
 MAX_WIDENING = 8
-"""Factor by which more neighbours are asked for where those of other kinds are in the way."""
+"""Factor by which more neighbours are requested if those of other kinds fill the list."""
 
 
 async def is_known(snapshot: Snapshot, draft: Draft) -> bool:
@@ -43,7 +43,7 @@ async def is_known(snapshot: Snapshot, draft: Draft) -> bool:
 async def decide_and_commit(
     unit: Unit, draft: Draft, request: IdempotentRequest | None, timer: StepTimer, memory_ids: tuple[str, str]
 ) -> CommitResult | None:
-    """Decide and write; None where the draft was not made for the store's present space: nothing was written then.
+    """Decide and write; None, with nothing written, if the draft was not made for the store's present space.
 
     The order is that of safety: answered before, identical, key, contradiction, near-duplicate. Opposites are looked
     for before near-duplicates, because most of them look like near-duplicates. Raises IdempotencyConflict.
@@ -100,7 +100,7 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
         return []
     limit = wanted = draft.rules.neighbours
     short = draft.candidate.key is None and len(draft.candidate.content.split()) <= MAX_CORRECTION_WORDS
-    # "Sorry, I meant Zeiss" shares no word with what it corrects, so no cosine may exclude it.
+    # "Sorry, I meant Zeiss" shares no word with the statement it corrects, so no cosine may exclude it.
     at_least = LEAST if short and is_bare_correction(draft.candidate.content) else draft.rules.compared_from
     while True:
         if draft.space is not None and draft.space.scale:
@@ -111,14 +111,14 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
             found = await tx.nearest(draft.scope, draft.vector, limit=limit, at_least=at_least)
         # Kind and expiry are filtered here: a store finds neighbours by vector alone.
         same = [pair for pair in found if pair[0].kind is draft.candidate.kind and live(pair[0], draft)]
-        # Recorded messages are as near as what was captured from them: they must not take the places of memories.
+        # Recorded messages are as near as the facts captured from them: they must not take the places of memories.
         if len(same) >= wanted or len(found) < limit or limit >= wanted * MAX_WIDENING:
             return same[:wanted]
         limit *= 2
 
 
 def is_bare_correction(text: str) -> bool:
-    """Return True for a short statement that does nothing but correct the one before it: "Sorry, I meant Zeiss"."""
+    """Return True for a short statement that only corrects the one before it: "Sorry, I meant Zeiss"."""
     from mnemic_language.frames.frame_expressions import AMENDS
     from mnemic_language.text.normalise import bare
 

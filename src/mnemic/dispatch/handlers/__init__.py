@@ -40,13 +40,14 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
 
     def __missing__(self, request: type[requests.Request[Any]]) -> Handler:
         """Return the handler of a request other than `Add`. Raises KeyError for a request that is not dispatched,
-        MissingExtra (`missing_extra:maintenance`) for one that the package mnemic-maintenance handles, without it.
+        MissingExtra (`missing_extra:maintenance`) if the package mnemic-maintenance, which handles it, is not
+        installed.
         """
         while request not in self:
             if not self._further:
                 raise KeyError(request)
             self._further[-1]()
-            # Only now: where a package is missing, the next request of it must fail in the same way.
+            # Only now: if a package is missing, the next request for it must fail in the same way.
             self._further.pop()
         return self[request]
 

@@ -209,7 +209,7 @@ class StoreUnavailable(StoreFailed):
 
 
 class StoreBusy(StoreFailed):
-    """Another writer kept the lock past the deadline."""
+    """Another writer had the lock past the deadline."""
 
     code = reason_codes.STORE_BUSY
 

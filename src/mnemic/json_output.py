@@ -19,7 +19,9 @@ def memory_dict(memory: Memory) -> dict[str, Any]:
 
 
 def hit_dict(hit: Hit) -> dict[str, Any]:
-    """Return a hit: the memory, its score and relevance in 0..1, what each list and sign said, and why it is here."""
+    """Return a hit: the memory, its score and relevance in 0..1, the results of each list and signal, and the reason
+    why it is here.
+    """
     ranks = {name: {"position": rank.position, "score": round(rank.score, 6)} for name, rank in hit.ranks.items()}
     return {
         "score": round(hit.score, 6),
@@ -47,7 +49,7 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
 
 
 def report_dict(report: RunReport) -> dict[str, Any]:
-    """Return what a run did, its receipts whole."""
+    """Return the steps and results of a run, with complete receipts."""
     return {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
 
 
@@ -59,7 +61,7 @@ def usage_dict(usages: Mapping[Kind, Usage]) -> dict[str, Any]:
 
 
 def receipt_dict(receipt: WriteReceipt) -> dict[str, Any]:
-    """Return the outcome of a write, with what each step decided."""
+    """Return the outcome of a write, with the decision of each step."""
     return {
         "outcome": receipt.outcome.value,
         "memory_id": receipt.memory_id,

@@ -1,4 +1,4 @@
-"""Old import names of what moved within the package or became a package beside it; each is an alias for one release.
+"""Old import names of modules that moved within the package or into another; each is an alias for one release.
 
 It is loaded when a module `mnemic.<name>` is imported that the package does not have (`mnemic._OldNames`).
 """
@@ -21,7 +21,7 @@ else:
     Loader = object
 
 _EXTRAS = {"mnemic_importers": "import", "mnemic_models": "openai"}
-"""The extra of a package, where it is not called as the package."""
+"""Extras with a name other than their package's."""
 
 FOR_GOOD = frozenset({"mnemic.compat"})
 """Names that stay, without a warning."""
@@ -74,13 +74,13 @@ def old_names() -> dict[str, Any]:
 
 
 def spec_of(name: str) -> ModuleSpec | None:
-    """Return the spec of the module that has the old name `name`; None where it is no old name."""
+    """Return the spec of the module that has the old name `name`; None if it is no old name."""
     new = old_names()["modules"].get(name)
     return None if new is None else ModuleSpec(name, alias(name, new))
 
 
 def renamed(module: str, name: str) -> Any:
-    """Return what was called `name` in `module`. Raises AttributeError for a name that nothing had."""
+    """Return the object formerly called `name` in `module`. Raises AttributeError for a name that never existed."""
     new = old_names()["classes"][module].get(name)
     if new is None:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
@@ -89,8 +89,8 @@ def renamed(module: str, name: str) -> Any:
 
 
 def alias(old: str, new: str) -> _Modules:
-    """Make `old` and its modules names of `new`, and return their finder. Raises MissingExtra
-    (`missing_extra:<name>`) where the distribution of `new` is not installed.
+    """Make `old` and its modules names of `new`, and return their finder. Raises MissingExtra (`missing_extra:<name>`)
+    if the distribution of `new` is not installed.
     """
     package = new.partition(".")[0]
     try:

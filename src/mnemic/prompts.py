@@ -1,4 +1,4 @@
-"""Prompts for a language model, and the JSON Schema of what it must answer.
+"""Prompts for a language model, and the JSON Schema of its answers.
 
 Untrusted text (the user's message, a goal, memories) travels as a JSON string inside the user part, never inside the
 instructions. The schemas help the model; the contracts of `mnemic.policy.proposal_check` decide.
@@ -184,7 +184,7 @@ _ITEM_SCHEMAS: Mapping[str, JsonValue] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptContext:
-    """Context for the model: `known` memories, the turns `before` (role and text), and what the operator wishes."""
+    """Context for the model: `known` memories, the turns `before` (role and text), and the operator's instructions."""
 
     known: Sequence[Mapping[str, JsonValue]] = ()
     before: Sequence[tuple[str, str]] = ()
@@ -213,8 +213,8 @@ def _items_of(
     readable: Sequence[int] | None = None,
 ) -> Mapping[str, JsonValue]:
     """Return the schema of `{"items": [...]}`, every name of an item required. Scopes and turns are named and lengths
-    bounded, so that a server that keeps to a grammar can answer no other, and a small model finds an end; keys are not
-    named: what belongs to none shall not be forced under one.
+    bounded, so that a server with constrained decoding can give no other answer, and a small model ends; keys are not
+    listed: a fact without a key must not be forced under one.
     """
     turn: Mapping[str, JsonValue] = {} if readable is None else {"turn": {"type": "integer", "enum": list(readable)}}
     value: Mapping[str, JsonValue] = {"type": "string", "maxLength": max_value_chars}
@@ -385,5 +385,5 @@ def json_prompt(system: str, payload: Mapping[str, Any], name: str, schema: Mapp
 
 
 def _plain(value: object) -> Any:
-    """JSON for what `json` does not know: frozen mappings as objects, everything else (dates, enums) as text."""
+    """JSON of types that `json` lacks: frozen mappings as objects, everything else (dates, enums) as text."""
     return dict(value) if isinstance(value, Mapping) else str(value)

@@ -10,8 +10,8 @@ from mnemic.types import Deadline
 
 
 class Basis(StrEnum):
-    """Basis of an answer: a language model; a template that does something with what is remembered; a template that
-    only repeats it, which proves no use of it; or nothing, where nothing could answer.
+    """Basis of an answer: a language model; a template that uses memories; a template that only repeats them, which
+    proves no use of them; or nothing, if no source could answer.
     """
 
     MODEL = "model"

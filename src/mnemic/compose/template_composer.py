@@ -1,8 +1,8 @@
 """An answer without any model: templates filled from the context and the memories.
 
-It does not reason. It states the context's figures, obeys the preferences it has a phrase for,
-quotes other memories, and cites only memories that its text really uses. A question that no template covers is not
-answered: the text states that, and quotes what is remembered.
+It does not reason. It states the context's figures, obeys the preferences it has a phrase for, quotes other memories,
+and cites only memories that its text really uses. A question that no template covers is not answered: the text states
+that, and quotes the memories.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mnemic.types import Deadline
 
 MAX_QUOTED = 3
 LIKELY = 0.5
-"""Relevance (0 to 1) from which a memory is more likely than not to answer. Where one is, only such ones are quoted."""
+"""Relevance (0 to 1) from which a memory is more likely than not to answer. If one is, only such ones are quoted."""
 _REQUEST = re.compile(
     r"^\s*(?:please\s+)?(?:(?:can|could|would)\s+you\s+)?(?:find|book|search(?:\s+for)?|look\s+for|get|show|plan|reserve"
     r"|order|busca|reserva|encuentra)\s+(?:me\s+|us\s+)?(?:an?\s+|the\s+|some\s+|una?\s+|el\s+|la\s+)?",

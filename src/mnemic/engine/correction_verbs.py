@@ -35,9 +35,9 @@ class CorrectionVerbs(ReadVerbs):
         expected_version: int | None = None,
         origin: Origin | None = None,
     ) -> WriteReceipt:
-        """Correct a memory: the same memory_id in its next version, with the old one kept in the history. Omitted
-        fields stay unchanged; an empty `key`, `category` or `context` removes it. `ttl` counts from now, as a duration
-        or as `30d`, `10y`, `never`. `origin` is the channel of the words: lower trust cannot correct higher trust.
+        """Correct a memory: the same memory_id in its next version, with the old one in the history. Omitted fields
+        stay unchanged; an empty `key`, `category` or `context` removes it. `ttl` counts from now, as a duration or as
+        `30d`, `10y`, `never`. `origin` is the channel of the words: lower trust cannot correct higher trust.
 
         Consent and quotas apply as for a new memory. Raises MemoryNotFound, InvalidInput (`key:taken` if another memory
         has the key), or VersionConflict if it is no longer at `expected_version`.

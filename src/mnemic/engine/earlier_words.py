@@ -1,9 +1,9 @@
 """Earlier words of a user between people that a later one of theirs plainly changes: "I bought a Skoda", "I sold the
 Skoda".
 
-Of what people tell each other little is worth keeping alone, so that most changes would meet nothing that they change.
-A plain change says what it changes: then the earlier statement was worth knowing, too. It is stored with its own
-message as the source, and the change takes its place; the history has both.
+Little of what people tell each other is worth storing alone, so most changes would find no statement to replace. A
+plain change names the thing changed, so the earlier statement was worth storing, too. It is stored with its own message
+as the source, and the change takes its place; the history has both.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from mnemic.types.trace import RunReport
 
 SHORTEST_WORDS, LONGEST = 3, 200
-"""Words from which, and characters up to which, a sentence is looked at."""
+"""Minimum length in words, and maximum in characters, of a sentence that is considered."""
 MAX_EARLIER = 2_000
-"""Earlier sentences of one user that are kept in hand, the latest."""
+"""Maximum number of a user's earlier sentences in memory, the latest."""
 MAX_COMPARED = 24
 """Earlier sentences with a word or an attribute of the change that are compared with it, the latest."""
 
@@ -54,7 +54,7 @@ _UNSAID = Pattern(
 
 
 class TurnRunner(Protocol):
-    """Engine that runs a turn whose message is read already."""
+    """Engine that runs a turn with an extracted message."""
 
     @property
     def gateway(self) -> MemoryGateway:
@@ -141,8 +141,8 @@ class EarlierWords:
 
 
 def _is_plain(text: str) -> bool:
-    """Return True if a sentence plainly says that something of its speaker's or of somebody they name changed. What it
-    leaves open ("the van") may be what was said before.
+    """Return True if a sentence plainly states a change to something of its speaker's or of a named person's. A thing
+    that it does not specify ("the van") may be one mentioned before.
     """
     if len(text.split()) < SHORTEST_WORDS or len(text) > LONGEST:
         return False
@@ -166,7 +166,7 @@ def _framed(text: str) -> Frame:
 
 
 def _changes(old: Frame, new: Frame, cosine: float, *, among: int) -> bool:
-    """Return True if a rule is certain of a change, or both are about one matter and what they say is evidence."""
+    """Return True if a rule is certain of a change, or both are about one matter and their words are evidence."""
     change = judge(old, new, cosine, among=among)
     if change is None or change.probability >= 1:
         return change is not None
@@ -195,7 +195,7 @@ def _candidate(engine: TurnRunner, message: Message, span: tuple[int, int], *rep
 def _replacing(
     engine: TurnRunner, message: Message, found: Extraction, span: tuple[int, int], memory_id: str
 ) -> Extraction:
-    """`found` with the sentence at a place as what takes the place of a memory."""
+    """`found` with the sentence at a place as the replacement of a memory."""
     kept: Sequence[Candidate] = found.candidates
     for one in kept:
         mine = one.source.span

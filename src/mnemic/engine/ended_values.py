@@ -1,5 +1,5 @@
 """Values under keys that a message ends without naming them: "I quit my job" ends `employer: Zeiss`, of which it has no
-word, so a search of what is near need not find it.
+word, so a search by similarity need not find it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from mnemic_language.changes.products import changes_employer, names_employer
 from mnemic_language.ended_facts.left_jobs import leaves_work, left, left_by_name
 
 WORK_KEYS = frozenset({"employer", "job"})
-"""Keys of what ends with the work that its speaker has left."""
+"""Keys that end when their speaker leaves a job."""
 MOST = 4
 
 
@@ -34,7 +34,7 @@ async def ended_values(gateway: MemoryGateway, actor: Actor, text: str) -> tuple
 
 
 async def naming_ended(gateway: MemoryGateway, actor: Actor, candidate: Candidate) -> tuple[str, ...]:
-    """Return what a candidate replaces, with the values that it ends. Raises StoreFailed."""
+    """Return the memories that a candidate replaces, including the values that it ends. Raises StoreFailed."""
     if candidate.key is not None or candidate.kind is not Kind.LONG_TERM:
         return candidate.replaces
     return tuple(dict.fromkeys((*candidate.replaces, *await ended_values(gateway, actor, candidate.content))))

@@ -19,7 +19,7 @@ from mnemic.types import Actor, Deadline, Level, Message, Where
 from mnemic_language.sentences.requests_about_memory import parted
 
 NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
-"""Hint for instructions where no language model could follow them."""
+"""Hint for instructions without a language model to follow them."""
 
 
 async def read_message(
@@ -41,7 +41,7 @@ async def read_message(
     unknown: str | None = None
     try:
         asked |= await surroundings(gateway, extractor, actor, shown, before, deadline=deadline)
-    except StoreFailed as failure:  # the message is read all the same; whether it can be kept, the write says
+    except StoreFailed as failure:  # extraction goes on; the write reports a store that stays unavailable
         unknown = failure.reason
     found = await extractor.extract(shown, **asked)
     if unknown is not None:
@@ -85,8 +85,8 @@ async def _recorded(gateway: MemoryGateway, extractor: Extractor, actor: Actor, 
 async def _changing(
     gateway: MemoryGateway, actor: Actor, shown: Message, found: Extraction, deadline: Deadline
 ) -> Extraction:
-    """`found` with the changes that the message implies; with `unknown` where the store did not tell what is known.
-    Whether the rest can be kept, the write says.
+    """`found` with the changes that the message implies; with `unknown` if the store could not be read. The write
+    reports whether the rest can be stored.
     """
     try:
         return await with_changes(gateway, actor, shown, found, deadline=deadline)
@@ -118,8 +118,8 @@ async def read_messages(
 ) -> list[Extraction | MnemicError | None]:
     """Return the extractions from several messages of the actor, in one call if the extractor can; None for those that
     are not the user's own words. Pass them on as `TurnRequest.read`. `before`: the preceding turns of the same session.
-    `instructions`: what a language model should keep or leave out; `between_people`: another person takes part. Raises
-    NotSupported (`wishes`) where rules read.
+    `instructions`: facts that a language model should include or leave out; `between_people`: another person takes
+    part. Raises NotSupported (`wishes`) if rules extract.
     """
     if instructions and not isinstance(extractor, InformedExtractor):
         raise NotSupported("wishes", hint=NO_MODEL)
@@ -131,13 +131,13 @@ async def read_messages(
         around = replace(await _around(gateway, actor, own[:WINDOW_TURNS], deadline), instructions=instructions)
         asked["around"] = replace(around, before=await _shown(gateway, extractor, actor, before)) if before else around
     elif messages and not before:
-        with suppress(StoreFailed):  # the messages are read all the same; whether they can be kept, the write says
+        with suppress(StoreFailed):  # extraction goes on; the write reports a store that stays unavailable
             before = await _recorded(gateway, extractor, actor, messages[0])
     return await read_all(extractor, shown, before=tuple(before), between_people=between_people, **asked)
 
 
 async def as_shown(gateway: MemoryGateway, actor: Actor, proposer: object, text: str) -> str:
-    """`text` as `proposer` may see it: redacted where it would go to a model."""
+    """`text` as `proposer` may see it: redacted if it would go to a model."""
     if not getattr(proposer, "asks_model", False):
         return text
     return await gateway.pipeline.redacted(text, tenant=actor.tenant)

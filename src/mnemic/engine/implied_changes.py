@@ -47,7 +47,7 @@ NEAR = 8
 CROWD = 24
 """The nearest that are counted: among so many one is easily like a sentence by chance, so more is asked of it."""
 MOST = 6
-"""Sentences of one message that are looked at."""
+"""Maximum number of sentences considered in one message."""
 LONGEST = 400
 SHORTEST_WORDS, SHORTEST_STEMS = 3, 2
 """Words of a sentence, or of its words those of content ("Rex died"), from which it may change something."""
@@ -56,7 +56,7 @@ SHORTEST_FAINT = 8
 RECENT = 6
 """The latest statements of a session that a correction may be about which names its topic."""
 CORRECTION_WORDS = 20
-"""Words of a message that does nothing but correct the one before it."""
+"""Maximum length, in words, of a message that only corrects the one before it."""
 
 
 async def with_changes(
@@ -83,7 +83,7 @@ async def with_changes(
             ended = await ended_values(gateway, actor, text)
             if ended or await _changes(gateway, actor, message, text, vector, plainly=found.between_people):
                 changed.append((text, span, ended))
-    # Best effort: the message itself is still captured, and the report says what could not be looked up.
+    # Best effort: the message itself is still captured, and the report names the failed look-up.
     except (EmbedderFailed, SpaceMismatch) as failure:
         return replace(found, unknown=failure.reason)
     marks = {BETWEEN_PEOPLE: True} if found.between_people else {}
@@ -119,7 +119,7 @@ async def _correction(
         for one in await gateway.searcher.store.newest(where, limit=RECENT)
         if one.source.session == message.session and one.author in (None, actor.user)
     ]
-    # One that names its topic may be about something said a little earlier.
+    # One that names its topic may be about something mentioned a little earlier.
     for last in latest if new.undisputed.theme else latest[:1]:
         known = frame_of(last)
         if found.between_people and known.stems.isdisjoint(new.stems):
@@ -163,7 +163,7 @@ def _concerns(known: Frame, new: Frame) -> bool:
 
 
 def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int, int]]]:
-    """Return the left-out sentences in which a word says that something has changed."""
+    """Return the left-out sentences in which a word states a change."""
     doubtful = []
     for one in found.skipped:
         if one.reason not in DOUBTFUL or one.span is None or one.key is not None:
@@ -181,15 +181,15 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
 
 
 def _hints(new: Frame) -> bool:
-    """Return True if a sentence may change something that was said, whatever it was."""
+    """Return True if a sentence may change any earlier statement."""
     if new.turns or new.bears_child or is_bare_denial(new):
         return True
     return recovers(new) or tells_change(new) or leaves_work(new) or tells_frequency(new)
 
 
 def _whole_corrections(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the sentences between two places; one that only says that something was wrong is joined with the next,
-    which has the correction.
+    """Return the sentences between two places; one that only denies something is joined with the next, which has the
+    correction.
     """
     found: list[tuple[int, int]] = []
     for first, last in sentences(text[start:end]):
@@ -222,7 +222,7 @@ async def _changes(
     near = await searcher.store.nearest(where, vector, limit=CROWD, space=space)
     known = await searcher.store.get_many([one.memory_id for one in near], scopes=where.scopes)
     new = framed(text)
-    # A longer remark that does not speak of its speaker is talk of the world, whatever its words.
+    # A longer remark that does not speak of its speaker is talk of the world.
     plain = not is_faint(new) and (len(new.tokens) <= SHORTEST_FAINT or speaks_of_self(text))
     for place, one in enumerate(near):
         memory = known.get(one.memory_id)
@@ -231,7 +231,7 @@ async def _changes(
         old = frame_of(memory)
         if plainly and not is_plain_change(old, new):
             continue
-        # Of those that are further off, the ones that name what it names.
+        # Of more distant ones, those that name the same thing.
         if place >= NEAR and old.called_stems.isdisjoint(new.called_stems):
             continue
         change = judge(old, new, read(space, one.score), among=len(near))

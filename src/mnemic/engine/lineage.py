@@ -117,7 +117,7 @@ async def values(store: RecordStore, key: str, *, scopes: Sequence[Scope]) -> li
 async def uses(
     store: RecordStore, tenant: str, memory_id: str, *, before: int | None = None, limit: int = 50
 ) -> tuple[list[Use], int | None]:
-    """Return the newest `limit` lines of the audit about a memory, newest first, and where the next page begins; see
+    """Return the newest `limit` lines of the audit about a memory, newest first, and the start of the next page; see
     `latest`.
     """
     return await latest(store, tenant, lambda event: _use(event, memory_id), before=before, limit=limit)

@@ -1,4 +1,4 @@
-"""Lists and counts of what meets a filter, in the order of time and without a search."""
+"""Lists and counts of memories that meet a filter, in the order of time and without a search."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Reads(Protocol):
 
     @property
     def searcher(self) -> Searcher:
-        """Searcher, whose index of data a filter uses."""
+        """Searcher, for its index of data."""
 
     def reach(self, actor: Actor) -> tuple[Scope, ...]:
         """Return the scopes that an actor reaches."""

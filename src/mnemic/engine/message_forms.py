@@ -35,7 +35,7 @@ class CaptureEngine(Protocol):
         """The gateway that every write and every search passes."""
 
     async def run_turn(self, turn: Run, actor: Actor, *, read: Extraction | MnemicError | None = None) -> RunReport:
-        """Run one turn, whose message is read already."""
+        """Run one turn with a message that is extracted already."""
 
     async def add_many(self, candidates: Sequence[Candidate], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Remember many things."""
@@ -62,7 +62,7 @@ def each_message(given: Sequence[Said], *, session: str | None) -> list[Message 
 
 
 def in_places(found: Sequence[Message | None], made: Sequence[_Made]) -> list[_Made | None]:
-    """Return what was made of each message, and None for each that is none."""
+    """Return the report of each user message, and None for any other message."""
     left = iter(made)
     return [None if one is None else next(left) for one in found]
 
@@ -115,9 +115,9 @@ async def remember(
     metadata: Mapping[str, JsonValue] | None = None,
     instructions: str = "",
 ) -> ConversationReceipts:
-    """Return a receipt for each memory that was made, and what is asked of memory; see `MemoryEngine.remember`.
-    `instructions` say what the language model should keep or leave out in this call. Raises NotSupported (`wishes`)
-    without a model.
+    """Return a receipt for each new memory, and the requests about memory; see `MemoryEngine.remember`. `instructions`
+    tell the language model which facts to include or leave out in this call. Raises NotSupported (`wishes`) without a
+    model.
     """
     parsed, data = messages_of(messages, session=actor.session), dict(metadata or {})
     if not infer:

@@ -18,7 +18,7 @@ MAX_NAMED = 20
 MOST = 1_000
 """The same of a request about everything."""
 ABOUT_FROM = 0.5
-"""The relevance from which a memory is about a subject whose words it does not have."""
+"""Minimum relevance of a memory about a subject that shares no word with it."""
 
 _NO_LONGER_IN_FORCE = frozenset(Status) - {Status.ACTIVE, Status.PENDING_REVIEW}
 
@@ -29,7 +29,7 @@ async def requests_in(
     """Find the message's request about memory, and its place. Raises MnemicError if the memories cannot be searched."""
     asked = tuple(asked_of_memory(message.content)) if is_users_own(message) else ()
     found = [(_request(one, await _concerned(gateway, actor, one, message, deadline)), one) for one in asked]
-    # A question about the world begins like one about memory: it is one where something is known.
+    # A question about the world begins like one about memory: it is about memory if something is known.
     meant = [(made, one) for made, one in found if made.memory_ids or not one.if_known]
     return tuple(made for made, _ in meant), tuple(one for _, one in meant)
 
@@ -89,7 +89,7 @@ async def _no_longer_in_force(
     gateway: MemoryGateway, actor: Actor, active: Sequence[Memory], wanted: frozenset[str]
 ) -> list[Memory]:
     """Return the memories about a subject that no search finds any more: it has the subject's words, or one of the
-    `active` memories took its place and says the same of a later time.
+    `active` memories replaced it and says the same of a later time.
     """
     past = await _newest(gateway, actor, MOST, statuses=_NO_LONGER_IN_FORCE)
     found = {one.memory_id: one for one in past if wanted & _stems(one)}
@@ -108,8 +108,8 @@ async def _no_longer_in_force(
 async def _recorded(
     gateway: MemoryGateway, actor: Actor, known: Sequence[Memory], wanted: frozenset[str], *, but: str
 ) -> list[Memory]:
-    """Return the recorded messages about a subject: they have its words, or what is `known` of it was read of them. A
-    search leaves out a message whose memory it finds.
+    """Return the recorded messages about a subject: they have its words, or a `known` memory of it was extracted from
+    them. A search leaves out a message whose memory it finds.
     """
     read_of = {one.source.quote or one.content for one in known if one.kind is Kind.LONG_TERM}
     return [

@@ -23,8 +23,8 @@ _COUNTED = ("phase", "ms", "ok", "memory_hits", "injected", "candidates", "writt
 async def recorded(
     engine: TurnLogEngine, actor: Actor, report: RunReport, question: str, begun_at: datetime
 ) -> RunReport:
-    """Return the report, whose run is in the audit and whose texts are kept where policy allows it; the report's errors
-    say which of the two could not be written.
+    """Return the report after writing its run to the audit and its texts to the turn log, if policy allows it; its
+    errors name the one that could not be written.
     """
     try:
         await record_run(engine.store, engine.clock, actor, report)

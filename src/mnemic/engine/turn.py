@@ -1,7 +1,7 @@
 """One memory-augmented turn: capture, plan, retrieve, apply, audit.
 
 Each phase proposes through a model or a rule, passes policy and grant, and leaves a step in the trace and a line in the
-history. A turn that has to stop says why, and still reports everything that was committed before.
+history. A turn that has to stop gives the reason, and still reports everything committed before.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class TurnParts:
 
 @dataclass(slots=True)
 class _Run:
-    """Progress of a run: what has happened so far."""
+    """Progress of a run so far."""
 
     deadline: Deadline
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
@@ -134,7 +134,7 @@ async def _phases(parts: TurnParts, request: TurnRequest, run: _Run) -> tuple[Ru
         else:
             status, reason = RunStatus.FAILED, failure.reason
         if run.deadline.expired and isinstance(failure, ModelTimeout | EmbedderFailed | StoreBusy):
-            # It was given what was left of the run's time, which says nothing against it.
+            # Its time limit was the rest of the run's, so a timeout does not speak against it.
             status, reason = RunStatus.STOPPED, MAX_SECONDS
         if reason != failure.reason or status is RunStatus.FAILED:
             run.errors.append(f"{run.phase}: {failure.reason}")
@@ -211,7 +211,7 @@ async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -
     try:
         intent = check_intent(raw, gateway.policy, gateway.budget)
         run.enter("retrieve")
-        # A model's query keeps the budget; the goal itself is shortened as on every other path.
+        # A model's query is within the budget; the goal itself is shortened as on every other path.
         whole = replace(intent, query=goal) if isinstance(parts.planner, RulePlanner) else intent
         wanted = RecallRequest(
             intent=replace(whole, min_score=max(whole.min_score, request.turn.min_score)),
@@ -321,7 +321,7 @@ def _judge(parts: TurnParts, answer: CheckedAnswer, run: _Run) -> None:
     proves = run.basis in (Basis.MODEL, Basis.TEMPLATE)
     cited = {ref: run.hits[ref] for ref in answer.used_memory_keys}
     verdicts = {
-        # What only repeats a value would pass any check for it.
+        # A text that only repeats a value would pass any check for it.
         ref: parts.usage.judge(hit, _verifier(parts, hit.memory.key) if proves else None, answer.answer)
         for ref, hit in cited.items()
     }
@@ -384,7 +384,7 @@ def _outcome(request: TurnRequest, run: _Run, used: Sequence[str]) -> str:
 
 
 async def _state(parts: TurnParts, actor: Actor, run: _Run) -> tuple[dict[str, Any], ...]:
-    """Return the actor's live memories; the error is reported where they cannot be read."""
+    """Return the actor's live memories; the error is reported if they cannot be read."""
     gateway = parts.gateway
     try:
         hidden = await gateway.hidden_keys(actor)

@@ -18,7 +18,7 @@ from mnemic.write.turn_log import TurnTexts, keep_turn
 async def keep_injection(
     engine: Any, actor: Actor, run: InjectionRun, question: str, answer: str | None = None, at: datetime | None = None
 ) -> None:
-    """Keep the texts of a turn whose model was shown the blocks of `run`; see `keep_texts`."""
+    """Store the texts of a turn with a model that received the blocks of `run`; see `keep_texts`."""
     hits = [entry.hit for block in run.placed for entry in block.entries if entry.hit is not None]
     block = "\n\n".join(block.text for block in run.placed)
     turn = TurnTexts(run_id=run.run_id, at=at or engine.clock.now(), question=question, answer=answer, block=block)
@@ -26,9 +26,9 @@ async def keep_injection(
 
 
 async def keep_texts(engine: Any, actor: Actor, turn: TurnTexts, hits: Sequence[Hit]) -> None:
-    """Keep the texts of a turn whose model was shown these hits, if policy allows it. `named` are the memories under a
-    key whose value the answer contains: a fact about its words, not a citation. A failure is left to the next turn: the
-    injection itself is in the audit.
+    """Store the texts of a turn with a model that received these hits, if policy allows it. `named` are the memories
+    under a key if the answer contains their value: a fact about its words, not a citation. A failure is left to the
+    next turn: the injection itself is in the audit.
     """
     judge, answer = UsageAudit(), turn.answer
     kinds = [(hit, "contains" if hit.memory.key else "") for hit in hits]

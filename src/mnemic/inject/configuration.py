@@ -40,7 +40,7 @@ class TriggerCallback(Protocol):
 
 
 class QueryCallback(Protocol):
-    """Says what to look for."""
+    """Writer of the query."""
 
     def __call__(self, context: InjectionContext, **kwargs: Any) -> str | Awaitable[str | None] | None:
         """Return the query; None or blank text to skip."""
@@ -54,10 +54,10 @@ class FormatCallback(Protocol):
 
 
 class RecallLog(Protocol):
-    """Keeps account of what entered which input."""
+    """Log of the memories that entered each input."""
 
     def __call__(self, run_id: str, entries: Sequence[SourceEntry], digest: str) -> Awaitable[None]:
-        """Inject before the model is called. What cannot be accounted for is not injected."""
+        """Injection before the model is called. Memories that cannot be logged are not injected."""
 
 
 @runtime_checkable
@@ -81,13 +81,12 @@ Format = Callable[[Sequence[SourceEntry]], str | Awaitable[str]] | FormatCallbac
 class InjectionConfig:
     """Settings for when and how to inject.
 
-    `trigger`: on a user turn, on every model call, or as a predicate says. `query` replaces the adaptive query. Of
+    `trigger`: on a user turn, on every model call, or by a predicate. `query` replaces the adaptive query. Of
     `max_entries` across all sources, `max_untrusted` come from tools, the web or models (None: no limit). `max_tokens`
     bounds the block in the form in which it is sent, `pinned_share` (0 to 1) its pinned memories, which come first and
-    alone where a source's relevance is below `least_relevance` (0: never); the others have at least `min_score`.
-    `timeout` bounds callbacks and search together; a synchronous callback runs on the event loop and cannot be
-    interrupted. `on_failure="stop"` raises InjectionFailed where memory is needed but could not be consulted. Raises
-    InvalidConfig.
+    alone if a source's relevance is below `least_relevance` (0: never); the others have at least `min_score`. `timeout`
+    bounds callbacks and search together; a synchronous callback runs on the event loop and cannot be interrupted.
+    `on_failure="stop"` raises InjectionFailed if memory is needed but could not be consulted. Raises InvalidConfig.
     """
 
     trigger: Trigger = "userTurn"

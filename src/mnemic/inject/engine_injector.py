@@ -87,7 +87,7 @@ class ActorMemories:
 
 
 class AuditedRecall:
-    """A recall log in the actor's tenant's audit, which says `by` which adapter memory was asked."""
+    """A recall log in the audit of the actor's tenant; `by` names the adapter that consulted memory."""
 
     def __init__(self, engine: RecallEngine, actor: Actor, by: str | None = None) -> None:
         self._engine = engine

@@ -13,9 +13,7 @@ from mnemic.types import Deadline
 
 
 async def guarded(stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the outcome of `work`, awaited where it can be; whatever it raises skips the injection under the stage's
-    name.
-    """
+    """Return the outcome of `work`, awaited if it can be; any exception skips the injection under the stage's name."""
     try:
         outcome = work(*arguments)
         return await outcome if inspect.isawaitable(outcome) else outcome

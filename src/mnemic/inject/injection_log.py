@@ -23,8 +23,8 @@ def injected_in(event: AuditEvent) -> list[tuple[str, int]]:
 
 
 def digest_of(block: str) -> str:
-    """Return the digest that the log keeps of an injected block: SHA-256 of its UTF-8 form. The block's fence is
-    random, so that a memory cannot be guessed by trying digests.
+    """Return the digest of an injected block in the log: SHA-256 of its UTF-8 form. The block's fence is random, so
+    that a memory cannot be guessed by trying digests.
     """
     return hashlib.sha256(block.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -46,7 +46,7 @@ async def record_injection(
     `digest`, and how many `foreign` entries (of other stores) came with them; `by` which adapter, of how many
     `tokens`, found in how many milliseconds. Nothing is written for an empty injection.
 
-    Raises StoreFailed: what cannot be accounted for is not injected.
+    Raises StoreFailed: memories that cannot be logged are not injected.
     """
     if not hits and not foreign:
         return

@@ -49,7 +49,7 @@ class InjectionRun:
         self.placed = [now.get(block.digest, block) for block in self.placed]
 
     def text_before(self, entries: Sequence[SourceEntry]) -> str | None:
-        """Return the text that showed the same entries before; None where there was none."""
+        """Return the text that showed the same entries before; None if there was none."""
         shown = [_shown_fields(entry) for entry in entries]
         return next(
             (one.text for one in self.retried if [_shown_fields(entry) for entry in one.entries] == shown), None
@@ -57,7 +57,7 @@ class InjectionRun:
 
 
 def _shown_fields(entry: SourceEntry) -> tuple[Any, ...]:
-    """Everything that a block says about an entry."""
+    """All that a block contains of an entry."""
     at = entry.hit and entry.hit.memory.happened_at
     return (entry.identity, entry.content, entry.source, entry.said_by, entry.trusted, at)
 
@@ -66,11 +66,11 @@ def _shown_fields(entry: SourceEntry) -> tuple[Any, ...]:
 class Injection:
     """The input of one model call, and the outcome of the injection.
 
-    `reason` says why nothing was injected, or which source failed although something was. `degraded`: memory should
-    have been consulted and was not, or only partly, so that an absent memory may exist after all. `errors` names the
-    failed sources. `abstained`: probably nothing about the query is known, so that at most pinned memories were
-    injected. `digest` is the digest of `text` in the injection log; the text is in the message `at`, in `front` of its
-    text or after it.
+    `reason`: why nothing was injected, or the source that failed although something was. `degraded`: memory should have
+    been consulted and was not, or only partly, so that an absent memory may exist after all. `errors` names the failed
+    sources. `abstained`: probably nothing about the query is known, so that at most pinned memories were injected.
+    `digest` is the digest of `text` in the injection log; the text is in the message `at`, in `front` of its text or
+    after it.
     """
 
     messages: Sequence[Any] = field(repr=False)
@@ -110,7 +110,7 @@ class Injection:
 
 
 class SkippedInjection(Exception):
-    """Nothing is injected this time, for `reason`. `degraded` where that was not meant to happen."""
+    """Nothing is injected this time, for `reason`. `degraded` if that was not intended."""
 
     def __init__(self, reason: str, *, degraded: bool = False) -> None:
         super().__init__(reason)

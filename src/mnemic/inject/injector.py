@@ -41,9 +41,9 @@ logger = logging.getLogger(__name__)
 
 
 class Injector:
-    """Injects what `sources` know into the input of one model call at a time. May be shared by concurrent calls.
+    """Injects the memories of `sources` into the input of one model call at a time. May be shared by concurrent calls.
 
-    `counts` says how often each thing happened: `injected`, `abstained`, `skipped:<reason>`, `degraded:<reason>`.
+    `counts` is the number of each event: `injected`, `abstained`, `skipped:<reason>`, `degraded:<reason>`.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Injector:
     def _without(
         self, carried: ReinsertedBlocks, skip: SkippedInjection, run: InjectionRun, errors: dict[str, str]
     ) -> Injection:
-        """Return the input without a new block: with those of the calls before, where the run has any."""
+        """Return the input without a new block: with those of earlier calls of the run, if any."""
         before, injection = run.outcome, carried.injection(run)
         if before is not None and not skip.degraded and (carried.blocks or skip.reason == NOT_TRIGGERED):
             return replace(
@@ -182,7 +182,7 @@ class Injector:
                 run.abstained.add(query)
             chosen = self._chosen(found)
             if errors:
-                # An incomplete answer is not kept: the next call of the run asks again.
+                # An incomplete answer is not cached: the next call of the run asks again.
                 return _some(chosen, query in run.abstained, degraded=True)
             run.found[query] = chosen
         return _some(run.found[query], query in run.abstained)
@@ -217,7 +217,7 @@ class Injector:
             for source in self._sources
         }
         try:
-            # Sources run concurrently; one that is late is left out, and the others still count.
+            # Sources run concurrently; a late one is left out, and the others still count.
             await asyncio.wait(tasks.values(), timeout=deadline.remaining())
         finally:
             for task in tasks.values():
@@ -262,7 +262,7 @@ def _some(entries: Sequence[SourceEntry], abstained: bool, *, degraded: bool = F
 
 
 def _check_single(messages: Sequence[Any], placed: Sequence[PlacedBlock]) -> None:
-    """Raise Skip if a block of this run is in the input already, as in frameworks that keep the inserted text."""
+    """Raise Skip if a block of this run is in the input already, as in frameworks that store the inserted text."""
     if placed and any(block.text in text_of(message) for message in messages for block in placed):
         raise SkippedInjection("already_injected")
 
@@ -277,7 +277,7 @@ async def should_inject(trigger: Trigger, context: InjectionContext, deadline: D
 
 
 def count_outcome(injection: Injection, counts: Counter[str]) -> None:
-    """Count what became of an injection, and log where that was not meant to happen: reasons, never content."""
+    """Count the outcome of an injection, and log an unintended one: reasons, never content."""
     if injection.injected and not injection.carried:
         counts["injected"] += 1
     if injection.abstained:

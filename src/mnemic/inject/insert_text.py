@@ -17,7 +17,7 @@ SEPARATOR = "\n\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InsertedText:
-    """The messages with the text in them. `at` is the place of the message that took it up, None where there was none:
+    """The messages with the text in them. `at` is the place of the message that contains it, None if there was none:
     then `messages` is the list that was given. `front` if the text precedes the present content. `trailing` counts the
     blocks added at the very end of the input, which a prompt cache had better leave out.
     """
@@ -34,8 +34,8 @@ def fold(
     """`text` in the last user message. `append` puts it after the present content; `auto` puts it before a plain user
     ask, so that the ask stays last, and after a tool result, which must stay first.
 
-    The result shares every message but the one that changed. Raises InvalidInput (`invalid_input:message`) for
-    messages of no known shape.
+    The result shares every message except the changed one. Raises InvalidInput (`invalid_input:message`) for messages
+    of no known shape.
     """
     at = next((place for place in reversed(range(len(messages))) if role_of(messages[place]) == USER), None)
     if at is None:

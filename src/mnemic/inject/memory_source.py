@@ -15,7 +15,7 @@ from mnemic.types.serialisation import with_old_names
 from mnemic_language.text.normalise import canonical_value
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
-"""Channels whose words are a person's own. Content from a tool, the web or a model is untrusted."""
+"""Channels of a person's own words. Content from a tool, the web or a model is untrusted."""
 
 
 def is_trusted(memory: Memory, reader: Actor) -> bool:
@@ -39,7 +39,7 @@ _CHANNELS: Mapping[Origin, str] = MappingProxyType(
         Origin.WEB: "web",
     }
 )
-"""The source named where a memory names no speaker."""
+"""Source that is named if a memory names no speaker."""
 _OWN_SPEAKERS = frozenset({None, "", "user"})
 
 
@@ -72,10 +72,9 @@ def _dated(hit: Hit) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceEntry:
     """One piece of text that may be injected. `score` is in its source's own unit; `hit` is set if it is one of our
-    memories. `pinned`: it belongs into every input whatever the query is; content of an untrusted
-    channel never is, and is shown only if it matches. `relevance` is the probability (0..1) that its source knows
-    anything about the query; None if unknown. `said_by` is the author if these are not the user's own words; then links
-    and images are defused.
+    memories. `pinned`: it belongs into every input; content of an untrusted channel never is, and is shown only if it
+    matches. `relevance` is the probability (0..1) that its source knows anything about the query; None if unknown.
+    `said_by` is the author if these are not the user's own words; then links and images are defused.
     """
 
     content: str = field(repr=False)
@@ -132,7 +131,7 @@ class SourceEntry:
 
     @property
     def identity(self) -> str:
-        """Two entries with the same identity are the same memory, or say the same."""
+        """Two entries with the same identity are the same memory, or have the same content."""
         return self.hit.memory.memory_id if self.hit is not None else canonical_value(self.content)
 
 

@@ -40,7 +40,7 @@ def role_of(message: Any) -> str:
 def content_of(message: Any) -> str | list[Any]:
     """Return the message's text or its list of blocks; only a user's message must have one of the two.
 
-    Raises InvalidInput (`invalid_input:message`) where it has not.
+    Raises InvalidInput (`invalid_input:message`) if it has not.
     """
     content = message.get("content") if isinstance(message, Mapping) else getattr(message, "content", None)
     if isinstance(content, str):

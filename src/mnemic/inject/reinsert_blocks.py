@@ -70,8 +70,8 @@ def _placed_now(block: PlacedBlock, messages: Sequence[Any]) -> PlacedBlock | No
 
 
 def _place_of(block: PlacedBlock, messages: Sequence[Any]) -> int | None:
-    """Return the place of the message that took up the block: its old place, or another where an earlier message was
-    cut away.
+    """Return the place of the message that contains the block: its old place, or another if an earlier message was cut
+    away.
     """
     if block.at < len(messages) and words_in(messages[block.at]) == block.said:
         return block.at
@@ -80,7 +80,7 @@ def _place_of(block: PlacedBlock, messages: Sequence[Any]) -> int | None:
 
 
 def _last_left(messages: Sequence[Any]) -> int | None:
-    """Return the place of the user's last message, a tool's answer only where there is no other that takes a text."""
+    """Return the place of the user's last message, a tool's answer only if no other message takes a text."""
     places = [at for at in reversed(range(len(messages))) if role_of(messages[at]) in (USER, TOOL)]
     asks = (at for at in places if not has_tool_result(messages[at]))
     return next(asks, next((at for at in places if content_of(messages[at])), None))

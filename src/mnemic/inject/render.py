@@ -42,9 +42,9 @@ def render(
     nonce: Callable[[], str] = new_nonce,
     count: TokenCount = estimated_tokens,
 ) -> RenderedBlock:
-    """Return the `<memory>` block with as many entries, in order, as keep the whole block within `max_tokens`. An entry
-    that is too long for the rest is skipped; one of more than `max_entry_chars` characters is cut and marked as cut.
-    Empty text if no entry fits.
+    """Return the `<memory>` block with as many entries, in order, as fit: the whole block has at most `max_tokens`. An
+    entry that is too long for the rest is skipped; one of more than `max_entry_chars` characters is cut and marked as
+    cut. Empty text if no entry fits.
     """
     lines = [_line(entry, max_entry_chars) for entry in entries]
     fence = nonce()

@@ -58,7 +58,7 @@ def counter_of(tokenizer: Any) -> TokenCount:
     def counted(text: str) -> int:
         try:
             return int(count(text))
-        except Exception:  # noqa: BLE001 - as above; what is not counted is never taken for nothing
+        except Exception:  # noqa: BLE001 - as above; an uncounted text must not count as 0
             return estimated_tokens(text)
 
     return counted
@@ -82,7 +82,7 @@ def estimated_tokens(text: str) -> int:
 
 
 def _digits(piece: str, spaced: bool) -> int:
-    """Count the tokens of a number: the space before it is one where numbers are kept in groups of three."""
+    """Count the tokens of a number: the space before it is one if the vocabulary has numbers in groups of three."""
     if not piece.isascii():
         return sum(map(_letter, piece))
     return max(len(piece), -(-len(piece) // 3) + spaced)

@@ -45,7 +45,7 @@ def check_intent(raw: object, policy: Policy, budget: Budget) -> Intent:
 
 
 def _query(raw: object, name: str) -> tuple[str, bool]:
-    """Return the text, and whether it is far too long to be looked at."""
+    """Return the text, and whether it is far too long to be checked."""
     if not isinstance(raw, str):
         raise InvalidIntent(name)
     too_long = len(raw) > 4 * MAX_CONTENT_CHARS

@@ -84,8 +84,8 @@ class _Strict(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _with_new_names(cls, data: Any) -> Any:
-        """Give a field that a file of an earlier release has its new name. Where the new one is there too, the old one
-        stays, and is refused as unknown unless both say the same.
+        """Give a field of an earlier release its new name. If the new one is there too, the old one stays, and is
+        refused as unknown unless both have the same value.
         """
         if not isinstance(data, dict) or data.keys().isdisjoint(OLD_NAMES):
             return data

@@ -65,7 +65,7 @@ _NO_DAY_COUNT = 10**6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedCandidates:
-    """The candidates that keep the contract, and those left out with the reason (`on_violation="skip"`, duplicates)."""
+    """Candidates that meet the contract, and the reasons of those left out (`on_violation="skip"`, duplicates)."""
 
     candidates: tuple[Candidate, ...] = ()
     skipped: tuple[Skipped, ...] = ()
@@ -73,7 +73,7 @@ class CheckedCandidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedAnswer:
-    """An answer, and the keys of the memories it says it used, each once."""
+    """An answer, and the keys of the memories that it claims to use, each once."""
 
     answer: str = field(repr=False)
     used_memory_keys: tuple[str, ...] = ()
@@ -105,13 +105,13 @@ def _unfenced(text: str) -> str:
 
 def check_candidates(raw: object, policy: Policy, budget: Budget) -> CheckedCandidates:
     """Return the candidates in a model's `{"items": [{"key", "value", ...}]}`, an item with `category`, `scope`,
-    `ttl_days`, `confidence` and `quote` where it has them; a `key` of null is a statement without a key, where policy
+    `ttl_days`, `confidence` and `quote` if it has them; a `key` of null is a statement without a key, where policy
     allows it.
 
     Other names are ignored. The length of the list is checked before any item. A breach raises InvalidCandidates,
     KeyNotAllowed or ScopeNotAllowed; under `on_violation="skip"` the item is skipped with that reason instead, and so
     are the items beyond `max_capture_items` (one entry for all of them). Only a payload that is no object, or has no
-    list of items, raises in both cases. Of two items with the same key, level and value the first is kept.
+    list of items, raises in both cases. Of two items with the same key, level and value the first counts.
     """
     # The length before any item: an answer of a million items must cost no more than one within the limit.
     items = items_of(raw)
@@ -205,7 +205,7 @@ def _candidate(item: object, policy: Policy, budget: Budget) -> Candidate:
 
 
 def _key_to_name(item: object) -> str | None:
-    """Return the key of a skipped item for the report, where it is fit to be shown."""
+    """Return the key of a skipped item for the report, if it is fit to be shown."""
     try:
         return canonical_key(item["key"])  # type: ignore[index]
     except (InvalidInput, LookupError, TypeError):

@@ -56,5 +56,5 @@ class RedactionRules:
 
     @property
     def tokenises(self) -> bool:
-        """True if anything is kept sealed, which needs a key."""
+        """True if anything is stored encrypted, which needs a key."""
         return Action.TOKENISE in self.actions.values()

@@ -9,7 +9,7 @@ _NEAR, _SHOWN, _LONGEST = 3, 12, 64
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the names in `known` that are like `name` as a question; the first of them all where none is."""
+    """Return the names in `known` that are like `name` as a question; the first of all if none is."""
     names = sorted(known)
     near = get_close_matches(name[:_LONGEST], names, n=_NEAR)
     if near:

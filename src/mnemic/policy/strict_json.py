@@ -32,7 +32,7 @@ _PLACE = re.compile(r" at line (\d+) column (\d+)\Z")
 
 class NotStrictJson(ValueError):
     """The text breaks one of the rules; the message names the rule and contains nothing of the text. `line` and
-    `column` (in bytes) count from 1; `column` is 0 where the place is unknown.
+    `column` (in bytes) count from 1; `column` is 0 if the place is unknown.
     """
 
     def __init__(self, rule: str, *, line: int = 1, column: int = 0) -> None:
@@ -117,7 +117,7 @@ def _is_too_deep(scan: _Scan) -> bool:
         return False
     brackets = scan.structure.translate(_ONE_BRACKET, _NO_BRACKET)
     for _ in range(MAX_DEPTH):
-        # A round that removes nothing: what is left does not close, and the parser will say so.
+        # A round that removes nothing: the rest does not close, and the parser will report it.
         if b"[]" not in brackets:
             break
         brackets = brackets.replace(b"[]", b"")

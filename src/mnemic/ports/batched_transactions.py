@@ -1,4 +1,4 @@
-"""Many transactions in one call: what a load hands to a store."""
+"""Many transactions in one call, as a load sends them to a store."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class BatchedTransactions(Protocol):
         self, works: Sequence[Callable[[Transaction], Awaitable[T]]], *, deadline: Deadline | None = None
     ) -> list[T | BaseException]:
         """Run each of `works` as `RecordStore.transact` does, in order, and return its result or the error that it
-        raises there. They may share a commit; one that fails leaves the others alone.
+        raises there. They may share a commit; one that fails does not affect the others.
         """

@@ -13,10 +13,10 @@ class GraphStore(Protocol):
     """Graph of named nodes and their relations, owned by scopes: a projection that can be rebuilt from the record
     store.
 
-    Nothing is shared between scopes, whatever the names: two users who mention one restaurant have separate nodes. A
-    node exists as long as a memory mentions it, a relation as long as its memory exists. Reads see the effect of every
-    earlier `link` and `forget`. `at` None includes every relation, else those valid at that moment. Names are compared
-    character by character; to make "ANA" equal to "Ana", give both the same `Node.node`.
+    Scopes share nothing, not even a name: two users who mention one restaurant have separate nodes. A node exists as
+    long as a memory mentions it, a relation as long as its memory exists. Reads see the effect of every earlier `link`
+    and `forget`. `at` None includes every relation, else those valid at that moment. Names are compared character by
+    character; to make "ANA" equal to "Ana", give both the same `Node.node`.
 
     The store bounds the time of every method. Raises InvalidInput (`invalid_input:limit`, `:hops`, `:node`) for numbers
     out of range and for invalid node names, StoreUnavailable, and StoreBusy past that time.

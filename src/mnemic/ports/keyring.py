@@ -9,8 +9,7 @@ from mnemic.module_aliases import renamed
 from mnemic.types import Scope
 
 Reseal = Callable[[bytes, bytes], bytes | None]
-"""A function from a sealed value and its binding to the value sealed with the current key; None where it stays as it
-is.
+"""A function from a sealed value and its binding to the value sealed with the current key; None if it stays as it is.
 """
 
 
@@ -60,11 +59,11 @@ class SigningKeyring(Protocol):
 
 @runtime_checkable
 class SignatureFence(Protocol):
-    """A keyring that remembers from where on a tenant's audit is signed."""
+    """A keyring that records the first signed line of a tenant's audit."""
 
     def signed_since(self, tenant: str, first: int | None) -> int | None:
         """Return the sequence of the earliest line of the tenant that was ever found signed; None: none was. `first` is
-        the first that is signed now, and kept. Raises KeyFailed.
+        the first that is signed now, and recorded. Raises KeyFailed.
         """
 
 

@@ -55,7 +55,7 @@ class Damage(NamedTuple):
 
 @runtime_checkable
 class DamageScan(Protocol):
-    """By a store whose rows have checksums."""
+    """Capability of a store with checksums of its rows."""
 
     async def damaged(self, tenant: str) -> list[Damage]:
         """Return the first of the tenant's damaged rows; reads every row."""
@@ -63,9 +63,9 @@ class DamageScan(Protocol):
 
 @runtime_checkable
 class SuppliedIdentifiers(Protocol):
-    """Capability of a transaction whose `insert` looks for an identifier in the memory's own scope only.
+    """Capability of a transaction: `insert` looks for an identifier in the memory's own scope only.
 
-    That is enough for an identifier that was made for the memory. One that comes from elsewhere is claimed first.
+    That is enough for an identifier generated for the memory. An imported one is claimed first.
     """
 
     async def claim(self, memory: Memory) -> None:

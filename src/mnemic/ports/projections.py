@@ -46,7 +46,7 @@ class Projection(Protocol):
     async def apply(self, changes: Sequence[Change]) -> None:
         """Apply these changes to the copy, at most one of each memory; all of them are delivered again if it raises.
 
-        Only `Change.shown` may ever be readable in the copy. Whatever `entry.action` is: a memory that is no longer
+        Only `Change.shown` may ever be readable in the copy. Regardless of `entry.action`, a memory that is no longer
         shown is removed, and of a deleted one nothing may remain.
         """
 
@@ -76,7 +76,7 @@ class SearchIndex(Protocol):
         """Take these out of the index."""
 
     async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
-        """Return the service's ranking inside `where`."""
+        """Return the service's ranking within `where`."""
 
 
 def __getattr__(name: str) -> Any:

@@ -42,7 +42,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class ModelLoading(Protocol):
-    """Optional capability of an embedder whose first text waits for a model to load."""
+    """Optional capability of an embedder that loads a model for its first text."""
 
     def begin(self) -> None:
         """Start loading and return at once; no effect if already started. Never raises: `embed` reports failures."""
@@ -50,7 +50,7 @@ class ModelLoading(Protocol):
 
 @runtime_checkable
 class EmbedsQueries(Protocol):
-    """Optional capability of an embedder whose model embeds questions differently from statements."""
+    """Optional capability of an embedder that embeds questions differently from statements."""
 
     async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """One vector per question, in order, in the space of `embed`. Raises EmbedderFailed as `embed` does."""

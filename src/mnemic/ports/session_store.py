@@ -1,4 +1,4 @@
-"""Port of the store of sessions, which keeps the messages of a conversation."""
+"""Port of the session store, which contains the messages of a conversation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SessionStore(Protocol):
 
     async def fold(self, scope: Scope, folded: Sequence[Message], into: Message) -> bool:
         """Put `into` in the place of the session's oldest messages, in one atomic step, if they are `folded`; else
-        change nothing and say False. The session ends when it would have ended.
+        change nothing and return False. The end of the session stays.
         """
 
     async def clear(self, scope: Scope) -> None:

@@ -16,10 +16,10 @@ class Capabilities:
     `grouped`: concurrent transactions run in the order of their calls, and are committed together if that is cheaper.
     `reads_marks`: a snapshot reads marks as the store does, as of its moment, and a search then reads consents with the
     rest. `collects`: a reader of the outbox first collects it, which may take long. `spans_tenants`: a transaction may
-    concern several tenants; where it may not, a second one is refused (`not_supported:two_tenants`). `servers`: number
-    of servers that share the tenants; what concerns all tenants is done on one after the other. `degraded`: configured
-    parts that the store currently runs without: `replica`, whose answers others give, or `server`, one of several
-    whose tenants get none.
+    concern several tenants; if it may not, a second one is refused (`not_supported:two_tenants`). `servers`: number of
+    servers that share the tenants; work on all tenants is done on one after the other. `degraded`: configured parts
+    that the store currently runs without: `replica`, which others replace, or `server`, one of several and its tenants
+    get no answer.
     """
 
     name: str

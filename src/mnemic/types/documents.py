@@ -20,7 +20,7 @@ Namespace = tuple[str, ...]
 class Document(Serialisable):
     """One document as it is stored. `value` is JSON data that the holder may change: it is a copy.
 
-    `score` is there where it was found by a query: cosine (by vector) or BM25 (by words).
+    `score` is there if it was found by a query: cosine (by vector) or BM25 (by words).
     """
 
     namespace: Namespace

@@ -49,7 +49,7 @@ def day_facet(path: str, day: str, *, utc: bool) -> str:
 
 
 def undated_facet(path: str) -> str:
-    """Says that the field at `path` is a text that begins with a digit and may be a time of any day."""
+    """Return the facet of a text at `path` that begins with a digit and may be a time of any day."""
     return f"{path}@?"
 
 

@@ -17,7 +17,7 @@ class _Stamps:
 
     def following(self, at: datetime) -> int:
         with self._lock:
-            # Where the clock goes back the counter goes on, so identifiers never repeat and always increase.
+            # If the clock goes back the counter goes on, so identifiers never repeat and always increase.
             self._last = max(self._last + 1, int(at.timestamp() * 1000) << 12)
             return self._last
 

@@ -17,7 +17,7 @@ from mnemic.errors import InvalidInput
 from mnemic.types.values import aware, duration_of
 
 TAG = "type"
-"""The member that names the class where an annotation allows several."""
+"""Member that names the class if an annotation allows several."""
 
 
 def encoded(value: object, declared: Any) -> Any:
@@ -151,7 +151,7 @@ def _at(name: str, function: Callable[[Any], Any], value: Any) -> Any:
 
 
 def tag_of(cls: type) -> str:
-    """Return the name under which an object says that it is a `cls`: `AddMany` is `add_many`."""
+    """Return the name of `cls` in an object's `type`: `AddMany` is `add_many`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
 
@@ -173,7 +173,7 @@ def _either(forms: Sequence[_Form]) -> _Form:
             try:
                 return function(value)
             except _Unfit as unfit:
-                # The member that fitted furthest is the one that was meant; its error is the useful one.
+                # The member that matched furthest is the intended one; its error is the useful one.
                 deepest = max(deepest, unfit.way, key=len)
         raise _Unfit(*deepest)
 

@@ -14,7 +14,7 @@ DEFAULT_MAX_TOKENS = 1_500
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorSpace(Serialisable):
     """The model that made the vectors and the number of their dimensions. Vectors of two spaces are never compared.
-    `scale`: see `mnemic.types.cosine_scaling`; the embedder brings it, no store keeps it.
+    `scale`: see `mnemic.types.cosine_scaling`; the embedder supplies it, no store has it.
     """
 
     model: str

@@ -26,7 +26,7 @@ class Home(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindSpec:
-    """Promises of one kind. `retention`: how long something is kept that names no time, None until it is changed,
+    """Promises of one kind. `retention`: how long a memory without a lifetime is stored, None until it is changed,
     forgotten or erased (`mnemic.policy.expiry_rule`); `sliding` restarts it at each use.
     """
 

@@ -15,7 +15,7 @@ MAX_QUESTION_CHARS = 2_000
 """Characters of a request that are searched by; the rest of a longer one is not read."""
 DEFAULT_PINNED_SHARE = 0.4
 DEFAULT_MIN_RELEVANCE = MIN_RELEVANCE
-"""Default of `least_relevance`: where a search itself abstains."""
+"""Default of `least_relevance`: the threshold at which a search itself abstains."""
 DEFAULT_MIN_SIMILARITY = 0.2
 """Cosine below which a memory that shares no word with the query is not about it. Two unrelated sentences have about
 0.0 to 0.15 with the default embedder, paraphrases 0.5 and more."""
@@ -76,7 +76,7 @@ class RecallResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBlock:
-    """A block of memories for one model call, and the `hits` in it. `reason` says why there is none, or what failed
+    """A block of memories for one model call, and the `hits` in it. `reason`: why there is none, or what failed
     although there is one; `digest` identifies the text in the audit log.
     """
 

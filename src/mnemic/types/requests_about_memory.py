@@ -18,10 +18,10 @@ MemoryRequestKind = Literal["forget", "forget_all", "wrong", "show"]
 class MemoryRequest(Serialisable):
     """Request about memory in a user's message; it is carried out only after confirmation.
 
-    `forget`: delete what is known about `subject`, what was superseded and recorded messages included; `forget_all`;
-    `wrong`: the last statement, or the one about `subject`, is not true; `show`: list what is known. `memory_ids` are
-    the memories concerned, most relevant or newest first, superseded ones and messages last. `things`: the names of the
-    things that they are about, where those are several (two cars); the person who confirms decides which is meant.
+    `forget`: delete the memories of `subject`, superseded ones and recorded messages included; `forget_all`; `wrong`:
+    the last statement, or the one about `subject`, is not true; `show`: list the memories. `memory_ids` are the
+    memories concerned, most relevant or newest first, superseded ones and messages last. `things`: the names of the
+    things that they are about, if those are several (two cars); the person who confirms chooses one.
     """
 
     kind: MemoryRequestKind
@@ -31,8 +31,8 @@ class MemoryRequest(Serialisable):
 
 
 class ConversationReceipts(tuple[WriteReceipt, ...]):  # noqa: SLOT001 - a tuple has no slots of its own
-    """A receipt for each memory that was made of a conversation. `asked` is what its messages ask of memory, to be
-    carried out on confirmation.
+    """A receipt for each memory from a conversation. `asked` are its requests about memory, to be carried out on
+    confirmation.
     """
 
     asked: tuple[MemoryRequest, ...]

@@ -10,8 +10,8 @@ from mnemic.types.values import JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeChanges:
-    """Changes of a scope up to its change `seen`: the data of each memory that was added or changed, by id, and where
-    any was removed the ids of those that are left (`kept`; None: none was removed).
+    """Changes of a scope up to its change `seen`: the data of each memory that was added or changed, by id, and if any
+    was removed the ids of the remaining ones (`kept`; None: none was removed).
     """
 
     seen: int

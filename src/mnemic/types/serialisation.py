@@ -1,9 +1,9 @@
 """Values to JSON data and back, driven by the fields and annotations of their classes.
 
 A dataclass and a NamedTuple become an object with one member per field, a time ISO 8601 in UTC, a duration ISO 8601
-(`P180D`), a set a sorted list, bytes base64, an enumeration of texts its value and any other its name in lower case.
-Where an annotation allows several dataclasses, the object says which under `type`. What comes back equals what went in.
-The forms themselves (`mnemic.types.json_forms`) are loaded with the first value.
+(`P180D`), a set a sorted list, bytes base64, an enumeration of texts its value and any other its name in lower case. If
+an annotation allows several dataclasses, the object names its own under `type`. A round trip gives an equal value. The
+forms themselves (`mnemic.types.json_forms`) are loaded with the first value.
 """
 
 from __future__ import annotations

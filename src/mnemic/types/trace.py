@@ -136,5 +136,5 @@ CLIPPED_CHARS = 240
 
 
 def clipped(text: str) -> str:
-    """`text` as a trace shows it: at most `CLIPPED_CHARS` characters, with an ellipsis where there were more."""
+    """`text` as a trace shows it: at most `CLIPPED_CHARS` characters, with an ellipsis if there were more."""
     return text if len(text) <= CLIPPED_CHARS else text[: CLIPPED_CHARS - 3].rstrip() + "..."

@@ -66,8 +66,8 @@ class Batch:
 
 
 def note_siblings(jobs: Collection[Job]) -> None:
-    """Tell each job what else was read of its words: that is no earlier statement that it could replace. A value under
-    a key is safe from all the statements of its message.
+    """Give each job the other candidates read from its words: none is an earlier statement that it could replace. A
+    value under a key is safe from all the statements of its message.
     """
     found = [(job.draft.candidate, job.draft.fingerprint) for job in jobs if job.draft.candidate.source.span]
     if not any(candidate.key is not None for candidate, _ in found):
@@ -114,8 +114,8 @@ async def announce_vectors(store: RecordStore, jobs: Iterable[Job]) -> None:
 async def settled_at_once(
     store: RecordStore, jobs: Sequence[Job], *, deadline: Deadline | None
 ) -> Sequence[FirstTry | None]:
-    """Return what comes of each of these jobs in one call of a store that has one for many; None where it has not, or
-    time is up.
+    """Return the result of each of these jobs from one batched call of the store; None if the store has no such call,
+    or time is up.
     """
     if len(jobs) < 2 or not isinstance(store, BatchedTransactions) or (deadline is not None and deadline.expired):
         return [None] * len(jobs)
@@ -161,7 +161,7 @@ class Batches:
         denied = _denied(candidate, self._grant)
         if denied is not None:
             return denied
-        await asyncio.sleep(0)  # others' turn: what is being settled and embedded has answers to give
+        await asyncio.sleep(0)  # let other tasks run: settled and embedded jobs have answers to give
         try:
             job = await self._steps.begin(candidate, key)
         except MnemicError as error:
@@ -179,8 +179,8 @@ class Batches:
     async def _settled(self, batch: Batch) -> list[WriteReceipt]:
         await announce_vectors(self._store, batch.jobs.values())
         if self._grouped:
-            # In one call, or at the same time, so that the store can put them into one commit; receipts keep the order
-            # of the jobs.
+            # In one call, or concurrently, so that the store can put them into one commit; receipts are in the order of
+            # the jobs.
             tried = await self._steps.settle(list(batch.jobs.values()))
             done = await asyncio.gather(*map(self._finished, batch.jobs.values(), tried))
         else:

@@ -1,4 +1,4 @@
-"""Neighbours of a statement in an embedding space whose cosines are mapped to the scale of the default model."""
+"""Neighbours of a statement in an embedding space, with cosines mapped to the scale of the default model."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from mnemic.ports import RecordStore
 
 STORE_TENANT = "mnemic.store"
-"""Marks that belong to the store and to no tenant are kept under this name."""
+"""Tenant name of the marks that belong to the store itself."""
 
 
 def mark_of(space: VectorSpace) -> str:
-    """Return the name under which a calibration for `space` is kept."""
+    """Return the name of the mark with the calibration for `space`."""
     return f"calibration/{space.dimension}/{space.model}"
 
 

@@ -37,7 +37,7 @@ class Calibration:
     calibrated_at: datetime
 
     def encoded(self) -> str:
-        """Return the calibration as the mark that keeps it."""
+        """Return the calibration in the form of its mark."""
         return json.dumps(
             {
                 "cosines": dict(self.cosines),

@@ -1,4 +1,4 @@
-"""Consent: a user's decisions on what may be remembered about them, as `mnemic.write.limiter` reads them."""
+"""Consent: a user's decisions about the keys and kinds that may be remembered, as `mnemic.write.limiter` reads them."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
     """Apply the rule of the draft's key to the other values `known`; return None if values accumulate or there are
     none.
 
-    `supersede`: the old values end where the new one begins. A value that arrives late, from before the known one,
+    `supersede`: the old values end when the new one begins. A value that arrives late, from before the known one,
     becomes history at once and changes nothing that is true now. Lower trust never replaces higher trust: it waits
     (`lower_trust`). `review`: any change waits (`key_needs_review`).
     """
@@ -102,7 +102,7 @@ def contradicted(draft: Draft, near: Sequence[SimilarMemory]) -> list[tuple[Memo
 
 
 def _judged(draft: Draft, one: SimilarMemory) -> str | None:
-    """`judged` where a judge was asked and calls the two opposite."""
+    """`judged` if a judge was asked and calls the two opposite."""
     return "judged" if (draft.verdicts or {}).get(one.memory.memory_id) == "opposite" else None
 
 
@@ -114,9 +114,7 @@ def _opposed(draft: Draft, said: Statement, one: SimilarMemory) -> str | None:
 
 
 def _too_far(said: Statement, one: SimilarMemory, far: float) -> bool:
-    """Return True where only a denial would count and neither denies anything: most memories need not be taken
-    apart.
-    """
+    """Return True if only a denial would count and neither denies anything: most memories need not be taken apart."""
     return one.cosine <= far and not (said.negations or negates(one.memory.content))
 
 

@@ -25,7 +25,7 @@ _MARK = "derived"
 
 
 def sources_of(memory: Memory) -> frozenset[str]:
-    """Return the memories that `memory` was derived from; none for one that was not."""
+    """Return the memories that `memory` was derived from; none for an underived one."""
     named = memory.data.get("sources") if memory.kind is Kind.EPISODIC and memory.category in DERIVED else None
     return frozenset(map(str, named)) if isinstance(named, Sequence) and not isinstance(named, str) else frozenset()
 
@@ -69,7 +69,7 @@ async def delete_memories(store: RecordStore, memories: Sequence[Memory], *, by:
 
 
 async def remove(unit: Unit, memory: Memory, *, by: Actor, now: datetime) -> bool:
-    """Delete the memory with all its versions; the audit keeps that it happened. False where it was gone already."""
+    """Delete the memory with all its versions; the deletion stays in the audit. False if it was gone already."""
     return await unit.apply(Mutation.removal(memory, "forgotten", actor=by, at=now))
 
 

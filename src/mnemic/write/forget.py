@@ -68,14 +68,14 @@ async def forget_matching(
         except WriteBlocked:
             refused.append(memory_id)
         except MemoryNotFound:
-            continue  # it went with one that it was derived from
+            continue  # deleted with a memory that it was derived from
         else:
             gone.append(memory_id)
     return ForgetResult(memory_ids=tuple(gone), refused=tuple(refused), more=more)
 
 
 def require_person(actor: Actor) -> None:
-    """Raise WriteBlocked (`write_blocked:lower_trust`) where the actor's words do not come from a person, but from a
+    """Raise WriteBlocked (`write_blocked:lower_trust`) if the actor's words do not come from a person, but from a
     model, a tool or a document: consent and erasure are a person's own.
     """
     if TRUST[actor.channel] < Trust.HIGH:

@@ -42,8 +42,8 @@ def refresh(known: Memory, draft: Draft, *, reason: str | None = None) -> Decisi
     A refresh never lowers anything. It makes a new version only if something changes that a reader could see; the audit
     log records it in any case. Lower trust confirms without changing anything.
     """
-    # A source of lower trust must not raise confidence or prolong what a better one said, or it could keep a memory
-    # alive.
+    # A source of lower trust must not raise the confidence or lifetime of a better one's statement, or it could keep a
+    # memory alive.
     changes = {} if draft.trust < known.trust else _gained(known, draft)
     memory = known.next_version(draft.now, **changes) if changes else known
     return Decision(outcome=Outcome.REFRESHED, memory=memory, reason=reason, changed=bool(changes))
@@ -70,11 +70,11 @@ def _extends(known: Memory, draft: Draft) -> bool:
     if known.expires_at is None or not draft.slides:
         return False
     end = draft.confirming(known.created_at)
-    # The rule of the kind has no end any more: the memory is kept from now on.
+    # The rule of the kind has no end any more: the memory is stored without one.
     if end is None:
         return True
     gained = end - known.expires_at
-    # The hundredth keeps memories of an hour or less precise, for which `_WORTH_A_VERSION` would be their whole life.
+    # The hundredth makes memories of an hour or less precise, for which `_WORTH_A_VERSION` would be their whole life.
     return gained > timedelta() and gained >= min(_WORTH_A_VERSION, (end - draft.now) / 100)
 
 
@@ -163,7 +163,7 @@ def _holds(known: Memory, draft: Draft) -> bool:
 
 
 def _joinable(one: SimilarMemory, draft: Draft) -> bool:
-    """Return True if a judge was asked and permits the merge: without one, different statements are kept apart."""
+    """Return True if a judge was asked and permits the merge: without one, different statements stay separate."""
     known, candidate = one.memory, draft.candidate
     return (
         draft.verdicts is not None

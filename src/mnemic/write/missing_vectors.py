@@ -43,21 +43,21 @@ def left(
 
 
 async def leave(unit: Unit, draft: Draft, memory: Memory) -> None:
-    """Mark `memory`, which the draft is kept as, for its vector."""
+    """Mark `memory`, the stored draft, for its vector."""
     name = left_prefix(token_of(draft.secret, draft.actor.user)) + memory.memory_id
     home = json.dumps({"level": memory.scope.level, "owner": memory.scope.owner})
     await unit.apply(Mutation(tenant=memory.scope.tenant, marks={name: home}))
 
 
 async def require_present(tx: Reads, draft: Draft) -> None:
-    """Raise SpaceMismatch where the store was changed to another embedder after the draft's vector was made."""
+    """Raise SpaceMismatch if the store was changed to another embedder after the draft's vector was made."""
     if draft.space != await tx.space():
         raise SpaceMismatch(hint="the store has changed to another embedder; the same call makes a new vector")
 
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """A memory that waits for its vector: the name of its mark, and where it is."""
+    """A memory that waits for its vector: the name of its mark, and its scope."""
 
     name: str
     memory_id: str
@@ -80,8 +80,7 @@ async def embed_left(store: RecordStore, embedder: Embedder | None, *, actor: Ac
         part = waiting[first : first + BATCH]
         try:
             pairs = await _embedded(store, embedder, part)
-        # What it did not answer now it will not answer for the next batch either: the marks stay, and a later run
-        # continues.
+        # A failing embedder will fail for the next batch, too: the marks stay, and a later run continues.
         except EmbedderFailed:
             break
         for one, memory, vector in zip(part, *pairs, strict=True):

@@ -1,8 +1,8 @@
 """Optional judge: a language model that labels a new statement against its neighbours.
 
 It is called before any transaction is open, with redacted texts only. It can only make a write more careful or join
-statements that the rules would have kept apart: opposites by the rules stay opposites. If it fails or is not sure,
-nothing is merged.
+statements that the rules would separate: opposites by the rules stay opposites. If it fails or is not sure, nothing is
+merged.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class OutboxConsumer:
         return max(0.0, self._rests_until - self._clock.monotonic())
 
     async def register(self) -> None:
-        """Ensure that the outbox keeps entries until this projection has consumed them. Raises StoreFailed."""
+        """Ensure that the outbox retains entries until this projection has consumed them. Raises StoreFailed."""
         if not self._registered:
             await self._store.register(self.name)
             self._registered = True

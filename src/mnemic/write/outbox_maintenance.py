@@ -32,7 +32,7 @@ async def maintain_outbox(
 
 async def end(looking: asyncio.Task[None]) -> None:
     """Stop the running task."""
-    # A store may be closed from another loop than the one that wrote; tasks can only be cancelled on theirs.
+    # A store may be closed on another event loop than the writer's; tasks can only be cancelled on theirs.
     if looking.get_loop() is asyncio.get_running_loop():
         looking.cancel()
         await asyncio.wait([looking])

@@ -52,7 +52,7 @@ async def drain(
 
 async def _drained(feed: OutboxConsumer, waiting: int, about: Collection[str] | None) -> int:
     taken = counted = 0
-    # Bounded by what waited at the start: under constant writing the call would never return.
+    # Bounded by the backlog at the start: under constant writing the call would never return.
     while taken < max(1, waiting):
         # Read before the call, which changes it: a failure of one entry alone is final, one of a batch is not.
         alone = feed.window == 1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def candidate_of(known: Memory) -> Candidate:
-    """Return the candidate that would state what `known` states, without its lifetime."""
+    """Return the candidate that would restate `known`, without its lifetime."""
     return Candidate(
         content=known.content,
         key=known.key,
@@ -39,7 +39,7 @@ def candidate_of(known: Memory) -> Candidate:
 
 
 def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Candidate:
-    """Return the candidate that says `content` in the place of `known`. The old quote supports no other words."""
+    """Return the candidate that replaces the text of `known` by `content`. The old quote supports no other words."""
     if content == known.content:
         return replace(candidate_of(known), source=replace(known.source, origin=origin))
     source = Source(origin=origin, session=actor.session, speaker=known.source.speaker)
@@ -88,7 +88,7 @@ class Revision:
         await require_present(tx, draft)
         if draft.trust < known.trust and not _may_ask(draft):
             return CommitResult(receipt_of(Outcome.BLOCKED, known, "lower_trust"), "lower_trust")
-        # Two live memories must not say the same: the next `add` of it could refresh only one of them.
+        # Two live memories must not have the same content: the next `add` of it could refresh only one of them.
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
         if twin is not None and twin.memory_id != known.memory_id:
             raise InvalidInput("content:duplicate", hint="another memory already says this")

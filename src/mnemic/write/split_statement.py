@@ -1,6 +1,6 @@
 """Remaining facts of a superseded statement, kept in a separate memory.
 
-"I moved to Porto" closes "I live in Lisbon with my dog Rex", and "My dog Rex" is kept. Such a memory names in its data
+"I moved to Porto" closes "I live in Lisbon with my dog Rex", and "My dog Rex" remains. Such a memory names in its data
 the statement that it remains of, so that it ends if that one is restored.
 """
 
@@ -43,7 +43,7 @@ async def with_rests(tx: Reads, draft: Draft, decision: Decision) -> Decision:
 
 def _rest_of(draft: Draft, memory: Memory) -> Memory | None:
     """Return the remaining part of a closed statement; None for a value under a key and for an instruction. A proposer
-    that names a statement says that something of it is replaced, but not which of its parts.
+    that names a statement replaces something of it, without naming the part.
     """
     if memory.key is not None or memory.kind is not Kind.LONG_TERM or memory.status is not Status.SUPERSEDED:
         return None

@@ -51,8 +51,8 @@ def changed(draft: Draft, near: Sequence[SimilarMemory], opposed: Mapping[str, s
     judge say, by memory_id, that the two contradict each other; then less is needed.
     """
     candidate = draft.candidate
-    # Other kinds say by their data what changes: an entity ends a relation, a structured memory a field.
-    # Shared levels are written by several people, who must not replace each other's statements (ADR 0026).
+    # Other kinds express changes in their data: an entity ends a relation, a structured memory a field. Shared levels
+    # are written by several people, who must not replace each other's statements (ADR 0026).
     if draft.scope.level != Level.USER or candidate.kind is not Kind.LONG_TERM or not near:
         return []
     new = framed(candidate.content, candidate.key, candidate.source.quote)
@@ -70,7 +70,7 @@ def changed(draft: Draft, near: Sequence[SimilarMemory], opposed: Mapping[str, s
             continue
         how = opposed.get(memory.memory_id)
         change = _as_a_whole(one, new, len(near), reach, opposed=how is not None)
-        # A long statement is too dissimilar as a whole from what changes one part of it (ADR 0083).
+        # A long statement is too dissimilar as a whole from a statement that changes one part of it (ADR 0083).
         if change is None and memory.key is None and new.turns and one.cosine >= IN_PART_COSINE:
             change = _in_part(memory, new, one.cosine, len(near), reach)
         if how == "judged":
@@ -83,7 +83,7 @@ def changed(draft: Draft, near: Sequence[SimilarMemory], opposed: Mapping[str, s
 
 
 def _is_evident(one: SimilarMemory, new: Frame, draft: Draft, change: Change) -> bool:
-    """Return True if a rule is certain of the change, or what the two say is evidence enough of it; of what was said to
+    """Return True if a rule is certain of the change, or if the words of the two are evidence enough; for words said to
     another person, only if it tells the change plainly.
     """
     known = frame_of(one.memory)
@@ -98,8 +98,8 @@ def _worth_comparing(
     candidate: Candidate, new: Frame, near: Sequence[SimilarMemory], opposed: Mapping[str, str]
 ) -> Sequence[SimilarMemory]:
     if candidate.key is not None and amending(new) is not None:
-        return []  # it corrects the value of its key, and says of nothing else that it was wrong
-    if new.silent and not may_change_certainly(new):  # it bears on what it contradicts, and on nothing else
+        return []  # it corrects the value of its key, and nothing else
+    if new.silent and not may_change_certainly(new):  # it affects the memories that it contradicts, and nothing else
         return [one for one in near if one.memory.memory_id in opposed]
     return near
 
@@ -118,7 +118,7 @@ def _is_recent(memory: Memory, draft: Draft) -> bool:
 
 def _in_order(found: Changed, new: Frame, draft: Draft) -> Changed:
     """Return the changes, the most probable first; for an amendment only that of the latest memory, if it was said
-    lately: what corrects "the last thing I said" corrects nothing of last week.
+    lately: a correction of "the last thing I said" does not concern last week.
     """
     if amending(new) is not None:
         return [pair for pair in sorted(found, key=_at)[-1:] if _is_recent(pair[0], draft)]
@@ -162,7 +162,7 @@ def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: Chang
 
 
 def _no_attribute(frame: Frame, new: Frame) -> bool:
-    """Return True if the two state no attribute in common; those of a part are not looked for where `new` has none."""
+    """Return True if the two state no attribute in common; those of a part are not computed if `new` has none."""
     return not new.attributes or new.attributes.isdisjoint(frame.attributes)
 
 
@@ -196,7 +196,7 @@ def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
         return False
     if starts_at(memory) <= moment:
         return False
-    # Of a memory without a date only its place in the order is known, and what names its own date came after it.
+    # Of a memory without a date only its place in the order is known, and a statement with a date came after it.
     undated = memory.occurred_at is None and memory.valid_from is None
     return not (undated and _names_time(draft.candidate.content, draft.now.date()))
 
@@ -206,8 +206,8 @@ def _names_time(text: str, today: date) -> bool:
 
 
 def overtaken(draft: Draft, near: Sequence[SimilarMemory]) -> list[Memory]:
-    """Return the memories of the same person that were said later than the draft and change what it says: an import may
-    deliver the first statement last.
+    """Return the memories of the same person that were said later than the draft and change its statement: an import
+    may deliver the first statement last.
     """
     candidate, said = draft.candidate, draft.candidate.occurred_at
     if said is None or draft.scope.level != Level.USER or candidate.kind is not Kind.LONG_TERM:
@@ -217,7 +217,7 @@ def overtaken(draft: Draft, near: Sequence[SimilarMemory]) -> list[Memory]:
         for one in near
         if one.memory.occurred_at is not None
         and one.memory.occurred_at > said
-        # A later statement of lower trust may not close an earlier one, in whatever order they arrive.
+        # A later statement of lower trust may not close an earlier one, in any order of arrival.
         and one.memory.trust >= draft.trust
         and _same_person(one.memory, draft)
         and not _of_one_statement(one.memory, draft)
@@ -229,7 +229,7 @@ def overtaken(draft: Draft, near: Sequence[SimilarMemory]) -> list[Memory]:
 
 
 def _ended(memory: Memory, draft: Draft) -> Memory:
-    """Return the memory closed where the draft begins, never before it began itself."""
+    """Return the memory closed at the beginning of the draft, never before it began itself."""
     return closed(memory, draft.now, max(draft.starts_at, starts_at(memory)))
 
 
@@ -244,8 +244,8 @@ def _bears(one: SimilarMemory, new: Frame, beside: Frame | None) -> bool:
 
 
 def which_of_several(draft: Draft, found: Changed, near: Sequence[SimilarMemory]) -> list[Memory]:
-    """Return the memories of which the draft ends one without saying which ("The cat died", of two cats); empty where
-    it ends what it says.
+    """Return the memories of which the draft ends one without saying which ("The cat died", of two cats); empty if it
+    is specific.
     """
     if not all(change.how == "ended" for _, change in found):
         return []
@@ -280,8 +280,8 @@ def _in_one_talk(memory: Memory, draft: Draft) -> bool:
 
 
 def _of_one_statement(memory: Memory, draft: Draft) -> bool:
-    """Return True if one is a value under a key that was read of the words of the other: they say the same, and neither
-    is an earlier statement that the other could replace.
+    """Return True if one is a value under a key that was read from the words of the other: they have the same meaning,
+    and neither is an earlier statement that the other could replace.
     """
     if memory.fingerprint in draft.read_with:
         return True
@@ -297,7 +297,7 @@ def _of_one_statement(memory: Memory, draft: Draft) -> bool:
 def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
     """Return the draft as the successor of the memories it changes; as pending if trust or policy requires review."""
     against = [memory for memory, _ in found]
-    # Trust first: a tool's output must not replace what the user said, whatever it claims.
+    # Trust first: a tool's output must not replace the user's words, whatever it claims.
     if any(memory.trust > draft.trust for memory in against):
         return pending(draft, against, memory_id, "lower_trust")
     if any(memory.key is not None and draft.policy.rule(memory.key).on_change == "review" for memory in against):
@@ -309,9 +309,9 @@ def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
 
 
 def _amended(draft: Draft, against: Sequence[Memory]) -> dict[str, object]:
-    """Return what differs of the memory of a correction in a few words: it says what the corrected statement said, with
-    the right value; its vector is that statement's, which is nearer than the correction's. A value under a key stays
-    under it.
+    """Return the changed fields of the memory of a correction in a few words: it repeats the corrected statement with
+    the right value, and has that statement's vector, which is nearer than the correction's. A value under a key keeps
+    its key.
     """
     candidate = draft.candidate
     if len(against) != 1 or candidate.key is not None:
@@ -332,7 +332,7 @@ def _amended(draft: Draft, against: Sequence[Memory]) -> dict[str, object]:
 
 
 def also(decision: Decision, draft: Draft, found: Changed) -> Decision:
-    """Return a decision by key that closes, besides, what the draft changes elsewhere."""
+    """Return a decision by key that also closes the memories that the draft changes elsewhere."""
     closing = [
         memory
         for memory, _ in found

@@ -34,7 +34,7 @@ def vault_name(prefix: str, marker: str) -> str:
 
 
 def marker_of(name: str) -> str:
-    """Return the marker whose value is kept under `name`."""
+    """Return the marker of the value that is stored under `name`."""
     return f"[{name.rpartition('/')[2]}]"
 
 
@@ -50,7 +50,7 @@ class TokenVault:
         return base64.b64encode(self.keyring.seal(subject, plain, _bound(subject.tenant, name))).decode()
 
     def anew(self, tenant: str, name: str, sealed: str) -> str | None:
-        """Return the value kept under `name`, sealed with the current key; None if it is already, or cannot be
+        """Return the value stored under `name`, sealed with the current key; None if it is already, or cannot be
         opened.
         """
         fresh = self.keyring.anew(_raw(sealed), _bound(tenant, name))
@@ -61,7 +61,7 @@ class TokenVault:
         return self.keyring.whose(_raw(sealed))
 
     def opened(self, subject: Scope, name: str, sealed: str) -> str:
-        """Return the value that is kept under `name`."""
+        """Return the value that is stored under `name`."""
         return self.keyring.open(_raw(sealed), _bound(subject.tenant, name)).decode("utf-8", "surrogatepass")
 
 

@@ -1,9 +1,9 @@
 """Question and answer of a turn, stored with its line in the audit log, so that a person can read the question, the
 memories shown to the model, and its answer.
 
-A turn is a mark of its user: redacted, sealed with the user's data key where there is one, and gone with the user, with
-any memory that it showed and that is erased, forgotten or purged, after `KEPT_FOR`, or once the user has `MOST` newer
-ones.
+A turn is a mark of its user: redacted, encrypted with the user's data key if there is one, and deleted with the user,
+with any memory that it showed and that is erased, forgotten or purged, after `KEPT_FOR`, or once the user has `MOST`
+newer ones.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 KEPT_FOR = timedelta(days=30)
 MOST = 200
 LONGEST = 4_000
-"""Characters of a question, an answer or a block that are kept."""
+"""Maximum length, in characters, of a stored question, answer or block."""
 ALL_TURNS = "turns/"
 
 
@@ -42,7 +42,7 @@ class TurnLogEngine(Protocol):
     keeps_turns: bool
 
     async def redacted(self, text: str, *, actor: Actor) -> str:
-        """`text` as it may be kept."""
+        """`text` as it may be stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +66,9 @@ def turn_prefix(token: str) -> str:
 
 
 def keeps_turns(engine: TurnLogEngine) -> bool:
-    """Return True if policy allows to keep the texts of turns. Where it says nothing (`keep_turns`), they are kept by a
-    program and the command line, and not by the service; and never without the messages themselves, nor where keys
-    need a consent.
+    """Return True if policy allows to store the texts of turns. By default (`keep_turns` None), they are stored by a
+    program and the command line, and not by the service; and never without the messages themselves, nor where keys need
+    a consent.
     """
     policy, limits = engine.rules.policy, engine.rules.limits
     if policy.keep_turns is not None:
@@ -77,8 +77,8 @@ def keeps_turns(engine: TurnLogEngine) -> bool:
 
 
 async def keep_turn(engine: TurnLogEngine, actor: Actor, turn: TurnTexts) -> None:
-    """Keep the texts of a turn of the actor's, in the place of those that are kept of it, if policy allows it. Nothing
-    is kept of a question that asks something of memory ("forget what I told you about ..."), nor of a user who was
+    """Store the texts of a turn of the actor's, replacing earlier ones of the turn, if policy allows it. Nothing is
+    stored of a question that asks something of memory ("forget what I told you about ..."), nor of a user who was
     erased since it began, or permanently. Raises StoreFailed, KeyFailed.
     """
     if not keeps_turns(engine) or any(asked_of_memory(turn.question)):
@@ -102,7 +102,7 @@ async def keep_turn(engine: TurnLogEngine, actor: Actor, turn: TurnTexts) -> Non
 async def turns_of(
     store: RecordStore, vault: TokenVault | None, actor: Actor, *, run_ids: Collection[str] | None = None
 ) -> dict[str, TurnTexts]:
-    """Return the kept turns of the actor's user, or of these only those of `run_ids`, by `run_id`. Raises StoreFailed,
+    """Return the stored turns of the actor's user, or only those of `run_ids`, by `run_id`. Raises StoreFailed,
     KeyFailed.
     """
     token = await subject_token(store, actor.tenant, actor.user)
@@ -133,8 +133,8 @@ async def expire_turns(store: RecordStore, tenant: str, now: datetime) -> int:
 
 
 async def reseal_turns(store: RecordStore, vault: TokenVault, tenant: str) -> int:
-    """Encrypt the kept turns with the current data keys; return the number of those that were not. Raises StoreFailed,
-    KeyFailed.
+    """Encrypt the stored turns with the current data keys; return the number of those that were not. Raises
+    StoreFailed, KeyFailed.
     """
     done = 0
     for name, value in (await store.marks(tenant, ALL_TURNS)).items():

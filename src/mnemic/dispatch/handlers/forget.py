@@ -1,4 +1,4 @@
-"""The request to forget a memory, and what requests without a statement have in common."""
+"""The request to forget a memory, and the base of handlers of requests without a statement."""
 
 from __future__ import annotations
 

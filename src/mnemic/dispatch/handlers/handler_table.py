@@ -16,7 +16,7 @@ Table = dict[type[requests.Request[Any]], Handler]
 
 
 def table(pipeline: MemoryWritePipeline, limiter: Limiter) -> Table:
-    """Return the handlers of requests that correct and forget, and of messages kept as they are."""
+    """Return the handlers of requests that correct and forget, and of messages stored verbatim."""
     parts = pipeline, limiter
     return {
         requests.Record: RecordHandler(pipeline),

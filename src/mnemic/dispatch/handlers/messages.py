@@ -28,7 +28,7 @@ class RecordHandler:
         return ()
 
     async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> Sequence[WriteReceipt]:
-        """Return a receipt for each message that has text, or for each part of one that is too long for a memory."""
+        """Return a receipt for each message that has text, or for each part of a message too long for one memory."""
         cut = [await self._redacted(message, call) for message in call.request.messages]
         parts = [part for message in cut for part in in_parts(message)]
         written = await call.engine.handle(AddMany(candidates=tuple(message_candidates(parts))), actor=call.actor)
@@ -36,7 +36,7 @@ class RecordHandler:
         return receipts
 
     async def _redacted(self, message: Message, call: Call) -> Message:
-        """`message`, redacted where it will be cut: no card number may end at a cut and look harmless."""
+        """`message`, redacted if it will be cut: a card number divided by a cut would look harmless."""
         if len(message.content) <= MAX_CONTENT_CHARS:
             return message
         return replace(message, content=await self.pipeline.redacted(message.content, tenant=call.actor.tenant))

@@ -44,7 +44,7 @@ async def write_in_portions(
 
 def portions(candidates: Sequence[Candidate], limits: Limits) -> Iterator[range]:
     """Return the places of `candidates`, cut so that no portion alone fills a quota of rows that evicts: a later one
-    takes the place of an earlier one. All of them at once where nothing is evicted.
+    takes the place of an earlier one. All of them at once if nothing is evicted.
     """
     most = min([NEAR, *(quota.rows for quota in limits.quotas if quota.rows is not None)])
     step = most if evicts(limits) else max(1, len(candidates))

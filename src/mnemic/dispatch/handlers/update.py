@@ -38,7 +38,7 @@ class DeriveHandler:
         return [Proposal(candidate=candidate, subject=call.actor, lenient=True)]
 
     async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
-        """Return the receipt; `blocked` with `sources_gone` where a source is no longer there when it is committed."""
+        """Return the receipt; `blocked` with `sources_gone` if a source was deleted before the commit."""
         (one,) = passed
         if one.reason is not None:
             return one.receipt()

@@ -62,7 +62,7 @@ _NEAR = 2
 
 
 @cache
-def _groups() -> Mapping[str, tuple[str, int]]:
+def sibling_groups() -> Mapping[str, tuple[str, int]]:
     """Return the group and the number of the row of each word; a make of cars is in the row of the word "car"."""
     read: dict[str, list[str]] = json.loads(get_data("mnemic.retrieve", "sibling_kinds.json") or b"{}")
     groups = {
@@ -131,7 +131,7 @@ def _is_about_one(content: str) -> bool:
     words = _WORD.findall(content.lower())[: _NEAR + 3]
     if not words or words[0] not in OWNED:
         return False
-    return any(word in _IS and _bare(before) in _groups() for before, word in pairwise(words))
+    return any(word in _IS and _bare(before) in sibling_groups() for before, word in pairwise(words))
 
 
 def _is_favourite(question: str, things: frozenset[str], content: str) -> bool:
@@ -160,7 +160,7 @@ def _owned(text: str, *, asking: bool) -> frozenset[tuple[str, int]]:
     """Return the things of the table that a person in `text` has; of a question (`asking`), those of its asker or of a
     named person.
     """
-    table, owners = _groups(), OWNED if asking else _HAS
+    table, owners = sibling_groups(), OWNED if asking else _HAS
     words = _WORD.findall(text.lower())
     if not asking and words and words[0] in _OF_OTHERS:
         words[0] = "my"
@@ -176,7 +176,7 @@ def _owned(text: str, *, asking: bool) -> frozenset[tuple[str, int]]:
 @lru_cache(maxsize=2048)
 def _named(text: str) -> frozenset[tuple[str, int]]:
     """Return the things of the table that `text` names."""
-    table = _groups()
+    table = sibling_groups()
     return frozenset(table[word] for word in _words(text) if word in table)
 
 

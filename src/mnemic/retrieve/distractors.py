@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from mnemic.retrieve.distractor_kinds import about_other_kinds
 from mnemic.retrieve.distractor_names import of_other_names
+from mnemic.retrieve.distractor_owners import about_other_owners
 from mnemic.retrieve.distractor_persons import about_other_persons
 from mnemic.retrieve.distractor_siblings import about_siblings, behind, lowered, set_aside
 from mnemic.retrieve.name_only_memories import asks_more, mere_names
@@ -60,7 +61,7 @@ class NonAnswers:
         """Return the memories that do not answer `question`."""
         others = of_other_names(question, memories)
         kinds = about_other_kinds(question, memories) | others
-        persons = about_other_persons(question, memories)
+        persons = about_other_persons(question, memories) | about_other_owners(question, memories)
         apart = about_siblings(question, memories) | kinds | persons
         named = mere_names(memories) if asks_more(question) else frozenset()
         if _OF_QUESTIONS.search(question):

@@ -83,6 +83,13 @@ _PLAIN = pattern(
     r" (?-i:[^\W\d_a-z])[\w'’-]{1,20}"
     r")[.!]?$"
 )
+_STEERS = pattern(
+    r"^\W{0,3}(?:my|our) [^\W\d_][\w'’-]*(?: [\w'’-]+){0,3}? (?:now |still )?(?:drives|flies|steers|captains|sails)"
+    r" (?:an? |the )?(?:[\w-]+ )?(?:taxis?|cabs?|bus(?:es)?|coach(?:es)?|trams?|trains?|lorr(?:y|ies)|trucks?"
+    r"|ambulances?|forklifts?|cranes?|tractors?|helicopters?|planes?|jets?|airliners?|ferr(?:y|ies)|tugs?|tankers?|barges?)"
+    r"(?: (?:for|at|in|on) (?!me\b|us\b|it\b|my\b|our\b|fun\b)[^,.!?]{2,30})?[.!]?$"
+)
+"""Matches what somebody of the speaker's drives for a living, as a whole sentence."""
 _USES = pattern(
     r"^\W{0,3}(?:(?:i|we|i'm|we're|i am|we are|ich|wir|je|on|nous|yo|io|eu|ik|we|wij) |j')?"
     r"(?:(?:mostly|mainly|always|usually|only|immer|toujours|siempre|sempre|altijd) )?"
@@ -113,5 +120,9 @@ def is_used_or_done(text: str) -> bool:
 
 
 def is_plain_state(text: str) -> bool:
-    """Return True if a clause plainly states what its speaker has, does, speaks or weighs."""
+    """Return True if a clause plainly states what its speaker has, does, speaks or weighs, or what a relative drives
+    for a living.
+    """
+    if _STEERS.search(text) is not None:
+        return True
     return _PLAIN.search(text) is not None and _OF_THE_MOMENT.search(text) is None

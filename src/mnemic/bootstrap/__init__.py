@@ -151,14 +151,14 @@ def build_engine(
 
 
 def _reads_later(settings: Settings, models: Mapping[str, Any]) -> bool:
-    """Return True if a chat turn leaves its messages to be read later: as set, or else where a model reads them."""
+    """Return True if a chat turn leaves its messages to be read later: as set, by default if a model reads them."""
     if settings.background is not None:
         return settings.background
     return settings.extractor == "auto" and models.get("completer") is not None
 
 
 def _keyring(settings: Settings) -> Keyring | None:
-    """Return the data keys under the master key of `settings`; None where they name none."""
+    """Return the data keys under the master key of `settings`; None if they name none."""
     if settings.key_file is None:
         return None
     from mnemic.bootstrap.keyrings import build_keyring
@@ -185,7 +185,7 @@ def _copies(settings: Settings, embedder: Embedder) -> list[Projection]:
 
 
 def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
-    """Return the graph as a projection, where the store does not write it with the memories."""
+    """Return the graph as a projection, unless the store writes it with the memories."""
     if keeps_graph(settings):
         return []
     from mnemic.graph.projection import GraphProjection

@@ -15,8 +15,8 @@ PROFILE_SUFFIXES, MAX_PROFILE_BYTES = (".json", ".toml", ".yaml", ".yml"), 64 * 
 
 
 def build_profile(settings: Settings, agent: str) -> Profile | None:
-    """Return the profile of `agent` in the folder of personas; None where there is no folder, or no file of that name,
-    as of an agent whose name is no identifier. Raises InvalidConfig.
+    """Return the profile of `agent` in the folder of personas; None if there is no folder, or no file of that name, as
+    for an agent name that is no identifier. Raises InvalidConfig.
     """
     folder = settings.personas
     if folder is None:

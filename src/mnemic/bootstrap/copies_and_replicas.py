@@ -32,7 +32,7 @@ def replica_of(location: str) -> str | None:
 
 def routed(location: str) -> dict[str, Any]:
     """Return the options of a store behind a router, which `location` names as `?router=pgdog&server=...&server=...`;
-    none where it names none. Raises InvalidConfig (`invalid_config:router`).
+    none if it names none. Raises InvalidConfig (`invalid_config:router`).
     """
     routers, servers = _named(location, ROUTER), _named(location, SERVER)
     if len(routers) > 1 or bool(routers) != bool(servers):

@@ -1,4 +1,4 @@
-"""A backend that is loaded, and opened where it opens, with its first verb."""
+"""A backend that is loaded, and opened if it can be, on its first call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class AtFirstUse:
-    """Any port whose methods are all coroutines, created by `make` on the first call of one of them."""
+    """Any port with coroutines as its only methods, created by `make` on the first call of one of them."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make

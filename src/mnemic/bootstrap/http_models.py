@@ -1,4 +1,4 @@
-"""Models over HTTP, whose clients are in mnemic-models, and a stand-in where that is not installed."""
+"""Models over HTTP, with the clients of mnemic-models, and a stand-in if that is not installed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from mnemic.types import Deadline, Prompt
 
 
 def over_http(module: str) -> ModuleType:
-    """Return the module of mnemic-models. Raises InvalidConfig (`invalid_config:openai`) where it is not installed."""
-    # By name and not by entry point: what gets the keys of the settings is a package of this repository, and no other.
+    """Return the module of mnemic-models. Raises InvalidConfig (`invalid_config:openai`) if it is not installed."""
+    # By name and not by entry point: the keys of the settings go to a package of this repository, and to no other.
     name = f"mnemic_models.{module}"
     try:
         return import_module(name)

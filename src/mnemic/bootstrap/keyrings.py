@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def build_keyring(settings: Settings) -> Keyring | None:
-    """Return the data keys under the master key of `settings`; None where they name none. Raises InvalidConfig."""
+    """Return the data keys under the master key of `settings`; None if they name none. Raises InvalidConfig."""
     if settings.key_file is None:
         return None
     with brought_by("keys"):

@@ -61,7 +61,7 @@ def vendor_of(settings: Settings) -> str | None:
 
 
 def missing_client(settings: Settings) -> str | None:
-    """Describe the package that the configured model needs and that is not installed; None where nothing is missing."""
+    """Describe the missing package of the configured model; None if nothing is missing."""
     vendor = vendor_of(settings)
     if vendor is None and scheme_of(settings.model_url or "https://") not in _HTTP:
         return None
@@ -72,7 +72,7 @@ def missing_client(settings: Settings) -> str | None:
 
 
 def _of_vendor(vendor: str) -> Callable[..., Completer]:
-    """Return the factory of a vendor's models. Raises MissingExtra where its package is not installed."""
+    """Return the factory of a vendor's models. Raises MissingExtra if its package is not installed."""
     extra, client = _CLIENTS.get(vendor, ("", ""))
     if extra and not (is_offered("completers", vendor) and _is_installed(client)):
         raise MissingExtra(extra, hint=f"pip install 'mnemic[{extra}]'")
@@ -91,7 +91,8 @@ def _over_http(settings: Settings) -> Completer:
     try:
         client = over_http("openai_completer")
     except InvalidConfig:
-        # An engine opens without the client, and works by rules; the first call says what to install.
+        # An engine opens without the client, and works by rules; the error of the first call names the package to
+        # install.
         return AbsentCompleter(model)
     completer: Completer = client.OpenAICompleter(
         model=model,
@@ -119,7 +120,7 @@ def build_extractor(settings: Settings, embedder: Embedder, completer: Completer
 
 
 def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
-    """Return the reranker that the settings name; None where they name none. Raises InvalidConfig
+    """Return the reranker that the settings name; None if they name none. Raises InvalidConfig
     (`invalid_config:reranker`, `:openai` without the client).
     """
     if settings.reranker == "none":
@@ -141,7 +142,7 @@ def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
 
 
 def build_tokenizer(settings: Settings) -> Any:
-    """Return the vocabulary that the settings name; None where they name none. Raises InvalidConfig
+    """Return the vocabulary that the settings name; None if they name none. Raises InvalidConfig
     (`invalid_config:tokenizer`), and MissingExtra without tiktoken.
     """
     if settings.tokenizer is None:
@@ -153,7 +154,7 @@ def build_tokenizer(settings: Settings) -> Any:
 
 def with_names(rules: RedactionRules) -> RedactionRules:
     """Return the rules with a detector for the names they ask for. Raises InvalidConfig
-    (`invalid_config:redaction.names`) where nothing is installed that could find them.
+    (`invalid_config:redaction.names`) if no package that could find them is installed.
     """
     if not rules.names:
         return rules

@@ -56,7 +56,7 @@ def _served(location: str, durability: str, keyring: Keyring | None, seals: bool
 
 
 def store_file(location: str) -> Path | None:
-    """Return the file that `location` names, or None where it names no file. Raises InvalidConfig."""
+    """Return the file that `location` names, or None if it names no file. Raises InvalidConfig."""
     elsewhere = location == "memory:" or postgres_dsn(location) is not None or is_offered_store(location)
     return None if elsewhere else sqlite_path(location)
 
@@ -138,7 +138,7 @@ def _graph_of(location: str) -> GraphStore:
 
 
 def keeps_graph(settings: Settings) -> bool:
-    """Tell whether the store writes the graph together with the memories; else the outbox feeds it."""
+    """Return True if the store writes the graph together with the memories; else the outbox feeds it."""
     return settings.graph is None and settings.store != "memory:" and not is_offered_store(settings.store)
 
 

@@ -1,7 +1,7 @@
 """CONVERSATION IN, UNTRUSTED CANDIDATES OUT.
 
-By rules (`rules`) without any model, or by a language model (`model`). Both keep to what the user's own words
-support, and say what they left out and why.
+By rules (`rules`) without any model, or by a language model (`model`). Both are limited to facts that the user's own
+words support, and report each omission with its reason.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Extraction:
     Reasons: `transient` a request or passing state, `hypothetical`, `quoted` another person's words or displayed text,
     `sarcasm`, `joke`, `opinion` of the moment, `third_party` gossip, `not_durable` small talk, `not_understood`
     possibly durable but unclear, `origin` not the user's own message, `key_not_in_policy`, `unsupported` by the user's
-    words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips. `cost` is what a model
-    charged for reading it. `degraded` gives the reason why rules read it instead of a model, `unknown` why it was read
-    without what is known: then changes that it only implies are missed. `between_people`: it was said to another
-    person.
+    words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips. `cost` is the charge of
+    a model for reading it. `degraded` gives the reason why rules read it instead of a model, `unknown` why it was
+    read without the known memories: then changes that it only implies are missed. `between_people`: it was said to
+    another person.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -41,7 +41,7 @@ class Extractor(Protocol):
     """Proposes memories from one message."""
 
     async def extract(self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline) -> Extraction:
-        """Candidates that keep policy and budget, each with a quote and its span in `message.content`.
+        """Candidates within policy and budget, each with a quote and its span in `message.content`.
 
         The origin of a candidate is the message's channel. Raises RunStopped (policy, budget, model) and InvalidInput
         for a message that is not valid text.
@@ -59,7 +59,7 @@ class WindowExtractor(Extractor, Protocol):
 
 
 USER_ROLES = frozenset({"user", "human"})
-"""Roles whose words are the user's own. Everybody else's are left out as `origin`."""
+"""Roles of the user's own words. All others are left out as `origin`."""
 
 _OWN_CHANNELS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 

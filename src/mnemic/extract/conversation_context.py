@@ -1,4 +1,4 @@
-"""Talk around a message: what it answers, whom it goes on about, and whether another person takes part."""
+"""Conversation around a message: the question it answers, the person it goes on describing, and other participants."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from mnemic_language.sentences.statements import Piece
 from mnemic_language.sentences.unresolved_references import begins_unnamed
 
 TURNS_BEFORE = 3
-"""Turns before a message that may hold the question which it answers."""
+"""Turns before a message that may contain the question that it answers."""
 ANSWERED_WITHIN = timedelta(days=2)
 """Time after which a message hardly answers the one before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """Surroundings of a message: `other` is what was said to its author just before (empty if nothing was), `own` what
-    the author said before that, and `people` whether another person takes part, and not only a model.
+    """Surroundings of a message: `other` is the last text to its author (empty if there is none), `own` what the author
+    said before that, and `people` whether another person takes part, and not only a model.
     """
 
     other: str = ""
@@ -39,8 +39,8 @@ SPOKEN_ALONE = Talk()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A first sentence that answers a question: the `statement` that it makes, whether that `lasts` by what was asked,
-    the place where it ends, and the message without it, every character in its place.
+    """A first sentence that answers a question: the `statement` that it makes, whether the question makes it one that
+    `lasts`, its end, and the message with it blanked out, so that offsets stay valid.
     """
 
     statement: str
@@ -51,7 +51,7 @@ class Answer:
     rest: Message
 
     def joined(self, answered: Extraction, rest: Extraction) -> Extraction:
-        """Return what was found in the statement, with the answer as its evidence, and in the rest of the message."""
+        """Return the findings in the statement, with the answer as their evidence, and in the rest of the message."""
         quote = self.message.content[: self.end].strip()
         start = self.message.content.index(quote)
         span = start, start + len(quote)
@@ -103,9 +103,9 @@ def answer_in(message: Message, talk: Talk) -> Answer | None:
 
 
 def by_name(content: str, talk: Talk) -> str:
-    """Return a statement that begins with "he" or "she" with whom the talk just named in that place, where it named one
-    person; between people an empty text where it named none or several, or says only when something begins ("I start on
-    Monday").
+    """Return a statement that begins with "he" or "she", with the person that the talk just named in its place, if it
+    named only one; between people an empty text if it named none or several, or only tells when something begins
+    ("I start on Monday").
     """
     if talk.people and begins_unnamed(content):
         return ""

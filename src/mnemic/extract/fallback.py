@@ -24,7 +24,7 @@ MODELS_SHARE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class FallbackExtractor:
-    """`model` first, `rules` where it fails."""
+    """`model` first, `rules` if it fails."""
 
     model: InformedExtractor
     rules: Extractor = field(default_factory=RuleExtractor)
@@ -35,7 +35,7 @@ class FallbackExtractor:
     async def extract(
         self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: MessageContext = ALONE
     ) -> Extraction:
-        """As `Extractor`. Raises ModelFailed only where policy says that the run shall stop."""
+        """As `Extractor`. Raises ModelFailed only if policy stops the run then."""
         if policy.on_model_failure == "stop":
             return await self.model.extract(message, policy=policy, budget=budget, deadline=deadline, around=around)
         try:

@@ -23,11 +23,11 @@ _LONGEST_ENDING = 3
 _WORD = Pattern(r"\w+")
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‐": "-", "–": "-", "—": "-", "-": "-"})
 _WIDE = Pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
-"""Scripts that are written without spaces, or where a word carries its particles: compared as running text."""
+"""Scripts that are written without spaces, or that attach particles to words: compared as running text."""
 
 
 def ground(candidate: Candidate, message: Message) -> Candidate | None:
-    """`candidate` with `source.quote` and `source.span` taken from the message, or None where no words support it.
+    """`candidate` with `source.quote` and `source.span` taken from the message, or None if no words support it.
 
     The span counts characters of `message.content`, and the quote is exactly that text.
     """
@@ -39,7 +39,7 @@ def ground(candidate: Candidate, message: Message) -> Candidate | None:
 
 
 class NormalisedText:
-    """A text in the form it is compared in, and the way back: `places[i]` is where character i comes from."""
+    """A text in its form for comparison, and the way back: `places[i]` is the origin of character i."""
 
     __slots__ = ("original", "places", "text")
 

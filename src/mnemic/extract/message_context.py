@@ -25,9 +25,9 @@ MAX_KNOWN_CHARS = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageContext:
-    """`known`: live memories that may concern a message, `before`: the turns before it, oldest first,
-    `instructions`: what the caller wants kept or left out in this call. In a model's answer a memory's id is its
-    place in `known`, from 1.
+    """`known`: live memories that may concern a message, `before`: the turns before it, oldest first, `instructions`:
+    facts that the caller wants included or left out in this call. In a model's answer a memory's id is its place in
+    `known`, from 1.
     """
 
     known: tuple[Memory, ...] = ()
@@ -96,8 +96,8 @@ def _entry(number: int, memory: Memory) -> dict[str, JsonValue]:
 
 
 def known_key(key: str, around: MessageContext, policy: Policy) -> str:
-    """`key`, or the known one that is meant by it: the same words in another order or spelling ("favourite_colour"), or
-    a more general word for one known key ("city" where there is "home_city").
+    """`key`, or the known one that it refers to: the same words in another order or spelling ("favourite_colour"), or a
+    more general word for one known key ("city" for "home_city").
     """
     names = dict.fromkeys([*(policy.keys or ()), *(one.key for one in around.known if one.key is not None)])
     if key in names:

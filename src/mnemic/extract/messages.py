@@ -23,7 +23,7 @@ answers.
 """
 
 PARTICIPANT = "participant"
-"""Role of another person who takes part in the talk, and the mark of what that person said."""
+"""Role of another person who takes part in the talk, and the mark of that person's words."""
 _PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 _PASSING = frozenset({TRANSIENT, NOT_DURABLE})
 _READ = _PASSING | {
@@ -75,14 +75,14 @@ def _as_said(message: Message) -> Message:
 
 
 def in_parts(message: Message) -> Iterator[Message]:
-    """Yield the message, or where it is too long for one memory its parts. A message without text has no part."""
+    """Yield the message, or its parts if it is too long for one memory. A message without text has no part."""
     for part in text_parts(message.content):
         yield message if part == message.content else replace(message, content=part)
 
 
 def text_parts(text: str) -> Iterator[str]:
-    """Yield the text, or where it is too long for one memory its parts, cut between paragraphs, lines, sentences or
-    words. White space at a cut is dropped, nothing else; a blank text has no part.
+    """Yield the text, or its parts if it is too long for one memory, cut between paragraphs, lines, sentences or words.
+    White space at a cut is dropped, nothing else; a blank text has no part.
     """
     while len(text) > MAX_CONTENT_CHARS:
         marks = ("\n\n", "\n", ". ", " ")
@@ -114,13 +114,13 @@ def _candidate(message: Message, previous: Message | None) -> Candidate:
 
 
 def _marks(message: Message) -> dict[str, bool]:
-    """Return what the memory of a message has to know of it beside its source."""
+    """Return the data of a message that its memory stores in addition to the source."""
     marks = {PASTED: _is_pasted(message), PARTICIPANT: is_other_person(message)}
     return {name: True for name, given in marks.items() if given}
 
 
 def _is_pasted(message: Message) -> bool:
-    """Return True if a person's message shows more words of others than it says in that person's own."""
+    """Return True if a person's message quotes more words of others than it adds."""
     if message.origin not in _PERSONS:
         return False
     shown = " ".join(message.content[start:end] for start, end in data_spans(message.content))
@@ -129,7 +129,7 @@ def _is_pasted(message: Message) -> bool:
 
 
 def _context(message: Message, previous: Message | None) -> str:
-    """Return the text before it, where both are short enough to need each other."""
+    """Return the text before it, if both are short enough to need each other."""
     if previous is None or previous.session != message.session:
         return ""
     if max(len(message.content.split()), len(previous.content.split())) > SHORT_WORDS:

@@ -36,7 +36,7 @@ Read = Extraction | MnemicError
 
 
 class ModelExtractor:
-    """Asks a model for candidates and keeps those that the user's words support."""
+    """Extractor that asks a model for candidates and returns those that the user's words support."""
 
     asks_model = True
     reads_known = True

@@ -39,11 +39,11 @@ FEW_STEMS = 2
 MAX_BESIDE = 400
 _NUMBER = Pattern(r"\d{1,6}(?:\.\d{1,6})?")
 LASTING_FROM = 0.5
-"""Probability from which the classifier makes a sentence a standing instruction, whatever the model calls it."""
+"""Probability from which the classifier makes a sentence a permanent instruction, overriding the model."""
 
 CONFIDENCE_CEILING: Mapping[Trust, float] = MappingProxyType({Trust.HIGH: 0.95, Trust.MEDIUM: 0.8, Trust.LOW: 0.5})
-"""The most that a model's own number may claim, by the trust of the message's channel: a model that says 1.0 has still
-only read one message. A cut is named in `Candidate.clamped`."""
+"""Upper bound of a model's own number, by the trust of the message's channel: a model that says 1.0 has still only read
+one message. A cut is named in `Candidate.clamped`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +60,8 @@ class ProposalContext:
 def proposed(item: object, reading: ProposalContext) -> Candidate | Skipped | None:
     """Return the candidate of one item of a model's answer, why it is left out, or None for `none`.
 
-    A malformed item is left out alone. Raises KeyNotAllowed and ScopeNotAllowed for what the policy excludes, where it
-    stops at a breach.
+    A malformed item is left out alone. Raises KeyNotAllowed and ScopeNotAllowed for items that the policy excludes, if
+    it stops at a breach.
     """
     fields = _as_meant(item) if isinstance(item, Mapping) else {}
     operation = fields.get("op", "add")
@@ -113,7 +113,7 @@ def _checked(item: object, reading: ProposalContext) -> Candidate | Skipped:
 
 
 def _meant(key: object, target: Memory | None, reading: ProposalContext) -> object:
-    """Return the key of an item: that of the memory it updates, or the known one that is meant by the model's."""
+    """Return the key of an item: that of the memory it updates, or the known one that the model's refers to."""
     if key is None or not isinstance(key, str):
         return key
     if target is not None and target.key is not None:
@@ -146,7 +146,7 @@ def _supported(candidate: Candidate, target: Memory | None, reading: ProposalCon
 
 
 def _nearby_statement(candidate: Candidate, target: Memory, message: Message) -> str:
-    """Return the words that say what of a known memory changes, where those that are kept do not: the user's other
+    """Return the words that name the changed part of a known memory, if the stored ones do not: the user's other
     sentences ("Don't send it to Alder Close. We're at 3 Wharf Lane now"), or the memory itself for a few words ("Down
     to five!").
     """
@@ -163,7 +163,7 @@ def _nearby_statement(candidate: Candidate, target: Memory, message: Message) ->
 
 def _is_about_something_else(known: str, new: Frame) -> bool:
     """Return True if a few words have a subject, and begin unlike anything in `known`: "I quit Netflix" changes nothing
-    of "I'm allergic to nuts", whatever a model says, and "I'm on tablets now" may.
+    of "I'm allergic to nuts", against any model, and "I'm on tablets now" may.
     """
     return bool(new.subject) and _opening(new.text) not in map(_opening, (known, *separate(known)))
 
@@ -194,9 +194,7 @@ def _ending(quote: object, target: Memory | None, reading: ProposalContext) -> C
 
 
 def _under_right_key(candidate: Candidate, policy: Policy) -> Candidate:
-    """Return the candidate under the key that the tables read its value under, where it is a key of theirs that was
-    given.
-    """
+    """Return the candidate under the key that the tables give its value, if it is a key of theirs that was given."""
     if candidate.key not in TABLE_KEYS:
         return candidate
     read = [
@@ -210,7 +208,7 @@ def _under_right_key(candidate: Candidate, policy: Policy) -> Candidate:
 
 
 def _from_channel(candidate: Candidate, message: Message) -> Candidate:
-    """Return the candidate with the origin and confidence of the message's channel, whatever the model claims."""
+    """Return the candidate with the origin and confidence of the message's channel, overriding the model's claims."""
     ceiling = CONFIDENCE_CEILING[TRUST[message.origin]]
     too_sure = candidate.confidence > ceiling
     lowered = replace(

@@ -1,7 +1,7 @@
 """Extraction without a language model: the statements of the user's own words, each whole.
 
 A message is split into sentences and clauses. Displayed text (pasted text, quotations, roles to play) is blanked out
-first. Rules leave out questions, requests, guesses and other people's words, and always keep statements that the user
+first. Rules leave out questions, requests, guesses and other people's words, and always store statements that the user
 asks to remember; a small classifier decides on the rest (`classify`). Tables then look for typed facts, which are
 stored under their key with the statement as context; a statement that says more than its values is also stored whole.
 
@@ -60,14 +60,14 @@ MAX_STATEMENTS = 60
 """Maximum number of candidates of one message. The budget's `max_capture_items` limits a model, not the user's words.
 """
 MAX_EMBEDDED = 96
-"""Pieces of one message whose vectors are asked for; those after them are judged by their words alone."""
+"""Maximum number of pieces of one message that are embedded; later ones are judged by their words alone."""
 SHORTEST_UNTRAINED_CHARS = 5
 ANSWERED_CONFIDENCE = 0.8
-"""Confidence of the answer to a plain question, of which the classifier says nothing."""
+"""Confidence of the answer to a plain question, which the classifier cannot judge."""
 _GAP = 8
 """Separators between two clauses that are reported as one span: a comma, an "and"."""
 _OCCASION = Pattern(r"(?:when|whenever|if|each time|every time)\s", re.IGNORECASE)
-"""Matches the occasion of an order, without which it would hold always ("When I ask for code, answer in Python")."""
+"""Matches the occasion of an order, without which it would always apply ("When I ask for code, answer in Python")."""
 _PREAMBLE = Pattern(
     r"^(?:for|in|from|going|as|please|when|whenever|para|en|a partir|de)\b[^,;.]{0,60}$|^(?:from now on|"
     r"going forward)$",
@@ -85,7 +85,7 @@ class RuleExtractor:
     """Finds typed facts by tables of patterns and whole statements by a classifier, in English, German, French,
     Spanish, Italian, Portuguese and Dutch; of four more languages the plainest statements.
 
-    With the `embedder` whose space the classifier was trained in it judges by meaning, too; else by words alone.
+    With the `embedder` of the classifier's training it judges by meaning, too; else by words alone.
     """
 
     def __init__(self, embedder: Embedder | None = None) -> None:
@@ -103,7 +103,7 @@ class RuleExtractor:
         talk: Talk = SPOKEN_ALONE,
     ) -> Extraction:
         """Return the candidates of `message`; see `Extractor`. A breach of policy is never proposed, so nothing here
-        stops a run. `talk`: what it answers, whom it goes on about, and whether another person takes part.
+        stops a run. `talk`: the conversation around the message.
 
         Raises InvalidInput for text with a NUL or half a surrogate pair, BudgetSpent past the deadline. Other tasks run
         between two sentences.
@@ -215,7 +215,7 @@ def text_of(piece: Piece) -> str:
 
 
 def _sentences(text: str, found: _Findings) -> list[Sentence]:
-    """Return the sentences of `text` that may say something; those that cannot are reported."""
+    """Return the sentences of `text` that may state a fact; the others are reported."""
     sentences: list[Sentence] = []
     fiction = payload = False
     of_tale = is_of_tale(f"{found.talk.own} {found.talk.other} {text}")
@@ -266,13 +266,13 @@ def _speaks(clause: Clause, found: _Findings) -> bool:
         return False
     words = clause.text.replace(MARKER, " ")
     if words != clause.text and (len(clause.text.split()) < SHORTEST_CONTENT_WORDS * 2 or not speaks_of_self(words)):
-        found.leave_out(QUOTED, span)  # what is said of a quotation, by nobody named, says nothing without it
+        found.leave_out(QUOTED, span)  # a remark on a quotation means nothing without it
         return False
     return True
 
 
 def _by_tables(piece: Piece) -> None:
-    """Judge a piece in a script that the classifier does not know: kept where a table has a plain statement like it."""
+    """Judge a piece in a script that the classifier does not know: stored if a table has a plain statement like it."""
     text = piece.text.strip()
     rule = next((rule for rule in other_languages.FREE if rule.pattern.search(text)), None)
     long_enough = len(text.split()) >= SHORTEST_CONTENT_WORDS or len(_HAN.findall(text)) >= SHORTEST_UNTRAINED_CHARS
@@ -293,7 +293,7 @@ class _Findings:
     unsure: bool = False
 
     def leave_out(self, reason: str, span: tuple[int, int], key: str | None = None, *, unsure: bool = False) -> None:
-        """Report a reason, once for neighbours that share it, and for those of which none says much alone."""
+        """Report a reason, once for neighbours that share it, and for those that mean little alone."""
         last = self.skipped[-1] if self.skipped else None
         near = last is not None and last.span is not None and span[0] - last.span[1] <= _GAP
         both, self.unsure = self.unsure and unsure, unsure
@@ -304,11 +304,11 @@ class _Findings:
             self.skipped.append(Skipped(reason=reason, key=key, span=span))
 
     def keep(self, statement: Statement, text: str, sentence: Sentence) -> None:
-        """Propose the typed facts of a statement, and the statement itself where it says more than they do."""
+        """Propose the typed facts of a statement, and the statement itself if it says more than they do."""
         values = self.keys_of(sentence, statement.start, statement.end)
         opening, said = text[statement.start : statement.said_from], text[statement.said_from : statement.end]
         content = as_sentence(in_main_order(opening, said).replace(MARKER, ""))
-        # Beside a clause with a value, one without ("and I love kayaking") says more by a single word.
+        # Next to a clause with a value, one without ("and I love kayaking") says more by a single word.
         least = 1 if self._has_keyless(sentence, statement) else 2
         if values and not (self.policy.allows_keyless and says_more(content, values, least=least)):
             return
@@ -325,7 +325,7 @@ class _Findings:
         """Propose the typed facts of the clauses between two places; their values and keys."""
         texts: list[str] = []
         if self.policy.allows_keyless and orders_on_occasion(sentence.whole.text):
-            return texts  # the value alone would hold always
+            return texts  # the value alone would always apply
         for clause in sentence.clauses:
             inside = clause.end > start and clause.start < end
             if inside and not clause.asks and not DENIES_SAYING.search(clause.text):

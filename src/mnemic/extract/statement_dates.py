@@ -1,7 +1,7 @@
 """Times that a statement gives relative to its message: "since last March", "two weeks ago", "until Friday".
 
 An expression is used that `mnemic_language.text.time_expressions` resolves to exactly one day, given the day of the
-message; of a change also one that is a longer time ("I moved last week"), whose first or likeliest day is taken. "Next
+message; of a change also a longer period ("I moved last week"), represented by its first or likeliest day. "Next
 Friday", said on a Wednesday, may be this week's or next week's and is ignored, and so is a statement with two times.
 """
 
@@ -44,7 +44,7 @@ class StatementTimes(NamedTuple):
 
 
 def timed(candidate: Candidate, text: str, said_at: datetime | None) -> Candidate:
-    """Return `candidate` with the times that `text`, its source, gives. Times that it already has are kept; for a keyed
+    """Return `candidate` with the times that `text`, its source, gives. Times that it already has remain; for a keyed
     value the time of the message remains the time of the statement, and the day of a change is its beginning.
     """
     if said_at is None:
@@ -64,8 +64,8 @@ def times_in(text: str, said_at: datetime) -> StatementTimes:
 
     "Since" and its synonyms set `valid_from`, unless that is in the future; "until" sets `valid_to` to the end of the
     day, unless that is in the past. A plain day sets `occurred_at`, unless it is that of a slip of the pen: "a typo
-    yesterday" tells when something was said, not since when it is true. A change at a time of more days ("last week")
-    sets `valid_from`. A date outside the calendar is ignored.
+    yesterday" is the time of speaking, not the beginning of a truth. A change at a time of more days ("last week") sets
+    `valid_from`. A date outside the calendar is ignored.
     """
     slip, said = _SLIP.search(text) is not None, text
     text = in_english(text)
@@ -84,7 +84,7 @@ def times_in(text: str, said_at: datetime) -> StatementTimes:
 
 
 def _lasting(period: Period, text: str, today: date) -> StatementTimes:
-    """Return the beginning of what a change at this time, which is no single day, has brought about."""
+    """Return the beginning of the state after a change at this time, which is no single day."""
     if period.since > today or not _tells_change(text):
         return StatementTimes()
     return StatementTimes(valid_from=_midnight(period.since))

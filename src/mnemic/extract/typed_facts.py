@@ -44,7 +44,7 @@ _FORBIDDEN = re.compile(
     r"|(?<![^\s])(?:(?:ya )?no|nunca|jamás|tampoco)(?: (?:me|nos|lo|la))?\s+$",
     re.IGNORECASE,
 )
-"""Before a fact it says that this is not so, or not wanted: "Don't ever call me darling", "Ya no vivo en Lugo"."""
+"""Before a fact it negates it, or makes it unwanted: "Don't ever call me darling", "Ya no vivo en Lugo"."""
 _NO_VALUE = re.compile(r"(?:not|never|no longer|anything but|isn't|aren't)\b", re.IGNORECASE)
 _NAMELESS = re.compile(r"^(?:ones?|those|the ones?|called|named|when|that|because) ?", re.IGNORECASE)
 _NAMES = re.compile(r"(?<=[a-z,] )[A-ZÀ-Þ][\w'-]+")
@@ -52,7 +52,7 @@ _LONG_AGO = re.compile(
     r"(?i)\b(?:when (?:i|we) (?:was|were)|as an? (?:child|kid|baby|toddler|teenager|student)|back in (?:19|20)\d\d"
     r"|cuando (?:era|tenía|éramos)|de (?:niñ[oa]|pequeñ[oa]))\b"
 )
-"""Says that somebody came to a place in another time of life, where they need not live now."""
+"""Matches a move to a place in another time of life, where the person need not live now."""
 _LIGHT = frozenset(
     terms(
         "i me my mine we us our you your he she it they am is are was be been have has had do does "
@@ -65,7 +65,7 @@ _LIGHT = frozenset(
         "yo mi mis me vivo vivimos en trabajo trabajamos llamo es un una el la de para prefiero"
     )
 )
-"""Words that a key already says, or that say little."""
+"""Words that a key already contains, or that mean little."""
 
 
 def typed_facts(text: str, lasting: bool, policy: Policy) -> Iterator[tuple[Rule, str, str]]:
@@ -89,7 +89,7 @@ def typed_facts(text: str, lasting: bool, policy: Policy) -> Iterator[tuple[Rule
 def _by_rules(
     whole: str, text: str, lasting: bool, policy: Policy, *, in_company: bool
 ) -> Iterator[tuple[Rule, str, str]]:
-    """Yield the facts that the tables read; in company only those that say who a person is."""
+    """Yield the facts that the tables read; in company only those that identify a person."""
     taken: set[str] = set()
     for rule in _TYPED:
         if rule.key is None or rule.key in taken or (rule.lasting and not lasting):

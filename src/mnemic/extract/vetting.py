@@ -1,7 +1,7 @@
 """Check of a model's proposals against the user's words: the value must follow from the quote, and the rules for
 clauses can veto it.
 
-A quote shows only that words were said. It supports a value whose words it contains, or that the tables read in it
+A quote proves only that words were said. It supports a value whose words it contains, or that the tables read in it
 under the same key. A question, a guess, another person's words, a passing request, a denial, a past state and a
 statement about somebody else support no claim about the user.
 """
@@ -26,7 +26,7 @@ from mnemic_language.sentences.tables import pattern
 from mnemic_language.text.analyse import terms
 
 LASTS_FROM = 0.5
-"""The classifier's share from which an order is read as one that lasts."""
+"""Minimum share of the classifier at which an order counts as permanent."""
 CHANGES_FROM = 0.2
 """The same if the instruction is proposed as a change of a known memory."""
 _DENIAL = pattern(
@@ -39,7 +39,7 @@ _DENIAL = pattern(
 _SAYS_DENIAL = pattern(
     r"avoid|dislik|hate|allerg|intoleran|restrict|exclu|never|not?(?:\b|_)|without|free\b|stop|negat|except|phobia"
 )
-"""A key or value that says itself that something is not."""
+"""Matches a key or value that itself contains a negation."""
 _OVER = pattern(
     r"\b(?:used to|formerly|previously|in the past|back then|when i was|once (?:lived|worked|was|had)|no longer|"
     r"any ?more|früher|"
@@ -105,7 +105,7 @@ _WISHED = pattern(
 )
 """A supposition or a wish in the other languages: "J'aimerais vivre à Rome" names no home."""
 _WANTS = pattern(r"wish|want|dream|goal|plan|hope|wunsch|ziel|souhait|rêve|deseo|sueño|sogno|desejo|sonho|wens|droom")
-"""A key or value that says itself that something is wished for."""
+"""Matches a key or value that itself contains a wish."""
 _ALWAYS = pattern(r"\b(?:immer|stets|toujours|siempre|sempre|altijd|always)\b")
 """Makes a wish a preference: "Ich möchte immer am Gang sitzen"."""
 _NEW_SUBJECT = pattern(
@@ -132,11 +132,11 @@ _HEDGED = pattern(
     r"\b(?:i think|i believe|i suspect|i feel like) (?:that )?(?:i'm|i am|i might|i may|i could|we're|we are)\b"
 )
 MAX_BEFORE = 8
-"""Clauses before a quote that may say that a text follows."""
+"""Maximum number of clauses before a quote that may announce a text."""
 
 
 def veto(candidate: Candidate, message: Message, policy: Policy) -> str | None:
-    """Return the reason why a grounded candidate of a model may not be kept, or None."""
+    """Return the reason for refusing a grounded candidate of a model, or None."""
     span = candidate.source.span
     if span is None or not follows(candidate, policy):
         return UNSUPPORTED
@@ -259,7 +259,7 @@ def _is_before_a_question(clause: Clause, span: tuple[int, int]) -> bool:
 
 
 def said_until(text: str, end: int) -> int:
-    """Return the position at which the statement whose quote ends at `end` ends in its clause: before a following
+    """Return the end, within its clause, of the statement that has a quote ending at `end`: before a following
     question, or at the end of the clause.
     """
     if not text.rstrip().endswith(("?", "？")):

@@ -1,1 +1,1 @@
-"""PEOPLE AND THINGS: their names, who is the same, and what a search reaches from one to another."""
+"""PEOPLE AND THINGS: their names, their identity, and the memories that a search reaches from one to another."""

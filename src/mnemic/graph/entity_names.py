@@ -1,4 +1,4 @@
-"""Names and contents of entity memories: names that count, keys, nodes, and where they come from."""
+"""Names and contents of entity memories: names that count, keys, nodes, and their origins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mnemic_language.text.names import core, slug
 MAX_NAME_CHARS = 80
 MAX_VALUE_CHARS = 120
 SAME = "same"
-"""Category of the memories that say that two nodes are one."""
+"""Category of the memories that identify two nodes."""
 
 _MAX_KEY_CHARS = 128
 _ADDRESS = frozenset("@\n\t/\\")
@@ -104,7 +104,7 @@ def check_name(named: NamedEntity) -> None:
 
 
 def name_key(label: str, name: str) -> str:
-    """Return the key of the memory that says that something of this label is called so."""
+    """Return the key of the memory of a name for something of this label."""
     return key_of(f"{label}:{slug(name, label)}")
 
 
@@ -115,7 +115,7 @@ def key_of(*parts: str) -> str:
 
 
 def value_of(sentence: str, name: str) -> str:
-    """Return the sentence, or the name alone where it would be too long."""
+    """Return the sentence, or the name alone if it would be too long."""
     return sentence if len(sentence) <= MAX_VALUE_CHARS else name
 
 

@@ -37,7 +37,7 @@ class MergedNodes:
 
     @property
     def fewer(self) -> int:
-        """By how many the nodes are fewer where those that are one are one."""
+        """Number of nodes less after identical ones are merged."""
         return max(0, len(self.chiefs) - len(set(self.chiefs.values())))
 
     def chief(self, node: str) -> str:

@@ -41,7 +41,7 @@ _ME: str = ME_NODE["node"]
 class GraphNeighbourhood:
     """`mnemic.retrieve.graph_neighbourhood.Neighbourhood` by the graph of entities: from at most four things, at most
     two relations far, to at most twenty that the query asks for and six others. The second relation is only gone along
-    where the query says it ("employer", "city").
+    if the query names it ("employer", "city").
 
     No path goes through the user, who is near to everything; from the user only along a relation that the query calls
     theirs ("my sister"). A walk raises StoreBusy past the time limit of `backend`.
@@ -72,9 +72,7 @@ class GraphNeighbourhood:
 
 
 def _entities(where: Where, own: Scope) -> Where:
-    """Return the filter for all statements about names, whatever the query's own filters and time are: a name has no
-    time.
-    """
+    """Return the filter for all statements about names, without the query's filters and time: a name has no time."""
     return replace(
         where,
         scopes=(own,),
@@ -100,8 +98,8 @@ async def _called(spelled: Sequence[str], inside: Where, snapshot: Snapshot) -> 
 
 
 class _Worth(Enum):
-    """Worth of a relation: one that the query says, as the first or the `further` one; one that it says and that was
-    gone along already (who else works there); one that it does not say, which is hardly more than a name.
+    """Weight of a relation: one that the query names, as the first or the `further` one; one that it names and that was
+    followed already (who else works there); one that it does not name, which is hardly more than a name.
     """
 
     said = 1.0
@@ -151,7 +149,7 @@ class _Walk:
         return [*self.named, *said[:MAX_REACHED], *[one for one in best if not one.said][:MAX_UNSAID]]
 
     def _onward(self) -> list[ReachedNode]:
-        """From where a second relation is looked for: none, where the query says none."""
+        """Start of the search for a second relation: none if the query names none."""
         if not self.asked.said:
             return []
         passed = {_ME, *(one.node for one in self.named)}

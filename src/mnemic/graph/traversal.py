@@ -35,7 +35,7 @@ class GraphTraversal:
         """At most `limit` nodes within `hops` steps of `start`, in the order of `GraphStore.neighbours`."""
         if not self.same.chiefs:
             return await self.graph.neighbours(self.scope, start, hops=hops, at=self.at, limit=limit)
-        most = MAX_NODES if limit in range(1, MAX_NODES + 1) else limit  # the graph says what is out of range
+        most = MAX_NODES if limit in range(1, MAX_NODES + 1) else limit  # the graph rejects a limit out of range
         reached = await self._reached(start, hops, most)
         near = newest_first(self.same.joined(list(reached.nodes.values())))
         found = [Neighbour(node=node, path=reached.ways[node.node]) for node in near if reached.ways[node.node]]

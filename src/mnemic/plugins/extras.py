@@ -1,4 +1,4 @@
-"""Modules of other distributions, and the error where one is not installed."""
+"""Modules of other distributions, and the error if one is not installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mnemic.errors import MissingExtra
 
 @contextmanager
 def brought_by(extra: str) -> Iterator[None]:
-    """Raise MissingExtra (`missing_extra:<extra>`) where an import inside finds a package missing."""
+    """Raise MissingExtra (`missing_extra:<extra>`) if an import inside finds a package missing."""
     try:
         yield
     except ModuleNotFoundError as missing:
@@ -24,7 +24,7 @@ def brought_by(extra: str) -> Iterator[None]:
 def package_module(name: str) -> Any:
     """Return a module of another distribution of this repository, which the core does not know by an import.
 
-    Raises MissingExtra (`missing_extra:<name>`) where that distribution is not installed.
+    Raises MissingExtra (`missing_extra:<name>`) if that distribution is not installed.
     """
     try:
         return import_module(name)

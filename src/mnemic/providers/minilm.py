@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnxruntime import SessionOptions
 
-# Read by the runtime as it is loaded: from 1.31 on, its wheels report sessions to Microsoft and keep a file in a user's
-# cache unless this says no; its own `disable_telemetry_events` stops neither. A value of the user's stays (ADR 0170).
+# Read by the runtime as it is loaded: from 1.31 on, its wheels report sessions to Microsoft and store a file in a
+# user's cache unless this is set; its own `disable_telemetry_events` stops neither. A value of the user's stays (ADR
+# 0170).
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 T = TypeVar("T")
@@ -51,8 +52,8 @@ class InProcessEmbedder:
 
     It works in two threads: one of them for long texts and large batches, so that neither an import nor a maliciously
     slow text delays a question. `batch` texts are embedded at a time; between two batches a waiting call gets its turn.
-    Short texts that wait together share a run where the model says that they have the same number of tokens.
-    The vectors of the last 1,024 texts are cached. May be shared by several event loops, and used after a fork.
+    Short texts that wait together share a run if the model counts the same number of tokens in them. The vectors of the
+    last 1,024 texts are cached. May be shared by several event loops, and used after a fork.
 
     Raises EmbedderFailed: `embedder_failed:timeout` past the deadline (never a partial list), `:closed`, and the errors
     of the model.
@@ -159,7 +160,7 @@ class InProcessEmbedder:
 
 
 class PrefixedEmbedder(InProcessEmbedder):
-    """An embedder whose model was trained with a prefix before statements, and another one before questions."""
+    """An embedder of a model trained with one prefix before statements and another before questions."""
 
     text_prefix = query_prefix = ""
 

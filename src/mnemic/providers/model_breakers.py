@@ -20,7 +20,7 @@ FEW = 8
 """Maximum number of texts of an interactive call: a query, or a write. Larger calls belong to jobs."""
 FEW_SECONDS = timedelta(seconds=8)
 """Seconds for such a call in all, its retries included: a search answers by words and keys then, well within the
-service's thirty seconds. One that took all of them opens the circuit.
+service's thirty seconds. A call that took all of them opens the circuit.
 """
 TRIAL_WAIT = timedelta(seconds=1)
 """Time after which a caller no longer waits for the trial of an open circuit, which continues without it; the same
@@ -36,7 +36,7 @@ _UNREACHED = frozenset({"embedder_failed:timeout", "embedder_failed:unavailable"
 
 
 class BreakingEmbedder:
-    """An embedder with a circuit breaker. Raises EmbedderFailed (`embedder_failed:circuit_open`) where it is open."""
+    """An embedder with a circuit breaker. Raises EmbedderFailed (`embedder_failed:circuit_open`) if it is open."""
 
     def __init__(self, inner: Embedder, clock: Clock) -> None:
         self._inner = inner
@@ -119,7 +119,7 @@ class BreakingEmbedder:
 
 
 class BreakingCompleter:
-    """A language model with a circuit breaker. Raises ModelUnavailable where it is open."""
+    """A language model with a circuit breaker. Raises ModelUnavailable if it is open."""
 
     is_metered = True
 
@@ -161,6 +161,6 @@ def _record(
 ) -> None:
     if not unanswered or failure.permanent:
         circuit.answered()
-    # A call that began with hardly any time left says nothing about the server.
+    # The timeout of a call that began with hardly any time left is no evidence against the server.
     elif had_time:
         circuit.missed(opens=opens)

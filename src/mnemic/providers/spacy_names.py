@@ -1,7 +1,7 @@
 """Names of people and places, found by a small English model of spaCy (`en_core_web_sm`, OntoNotes labels).
 
-It judges by context and by capitals, so it misses names and takes some other words for names; what it finds is replaced
-as everything else is. About 8 ms of processor time for a sentence, a second to load at the first text.
+It judges by context and by capitals, so it misses names and mistakes some other words for names; its findings are
+replaced as everything else is. About 8 ms of processor time for a sentence, a second to load at the first text.
 """
 
 from __future__ import annotations

@@ -23,5 +23,5 @@ def tokenizer_named(name: str, model: str) -> tiktoken.Encoding:
         return tiktoken.encoding_for_model(model) if name == OF_THE_MODEL else tiktoken.get_encoding(name)
     except (KeyError, ValueError) as unknown:
         raise InvalidConfig("tokenizer", hint="an encoding that tiktoken knows, or model") from unknown
-    except Exception as failure:  # its HTTP client raises what it likes
+    except Exception as failure:  # its HTTP client may raise any exception
         raise InvalidConfig("tokenizer", hint=f"cannot be fetched: {type(failure).__name__}") from failure

@@ -60,7 +60,7 @@ class WordPiece:
         return self._cached_pieces.cache_info().currsize
 
     def ids(self, text: str) -> list[int]:
-        """Return the ids of `text`, from `[CLS]` to `[SEP]`; what does not fit is cut off at the end."""
+        """Return the ids of `text`, from `[CLS]` to `[SEP]`, truncated at the end."""
         ids = [self._start]
         for chunk in _plain(text).split():
             ids += self._cached_pieces(chunk) if len(chunk) <= CACHED_CHUNK_CHARS else self._pieces(chunk)

@@ -12,7 +12,7 @@ class NotPlainYaml(ValueError):
 
 
 def loads(text: str) -> object:
-    """Return the data in `text`. Raises NotPlainYaml, and nothing else, whatever the text is."""
+    """Return the data in `text`. Raises NotPlainYaml, and nothing else, for any text."""
     try:
         return yaml.load(text, Loader=_Plain)  # noqa: S506 - a safe loader, and stricter
     except NotPlainYaml:

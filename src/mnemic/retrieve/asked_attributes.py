@@ -1,7 +1,7 @@
-"""Statements without a key that give what a question asks for: "I moved to Madrid" answers "Where do I live?".
+"""Statements without a key that answer a question for an attribute: "I moved to Madrid" answers "Where do I live?".
 
-A value under the key is found by the key. A statement has none, and often no word of the question; what it is about is
-read as when it is compared with others.
+A value under the key is found by the key. A statement has none, and often no word of the question; its subject is read
+as when it is compared with others.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mnemic_language.questions.key_questions import PREFERENCE
 from mnemic_language.questions.stated_work import Work, stated_work
 
 ASKED = "asked"
-"""Name of the move of what says what is asked for, or says that it is over, among the ranks."""
+"""Rank name of the move of memories that answer, or end an earlier answer."""
 JOB = "job"
 ATTRIBUTES: Mapping[str, str] = MappingProxyType({"home_city": "residence", "employer": JOB, "job": JOB})
 """The attribute of a statement that gives a key's value."""
@@ -38,12 +38,12 @@ that the embedder reads badly.
 SAYS = 0.9
 """Least relevance of a statement that literally states the requested attribute."""
 OVER = 0.5
-"""Part of its relevance that a statement of what is over keeps, where the question asks for what is true now."""
+"""Factor for the relevance of a statement that is no longer true, if the question asks for the present."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeAnswers:
-    """Memories that are about what a question asks for, each with its least relevance, and those of what is over."""
+    """Memories about the attribute that a question asks for, each with its least relevance, and those now untrue."""
 
     about: Mapping[str, float] = field(default_factory=dict)
     over: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ class AttributeAnswers:
         return {one: score + LIFT * (one in self.about) for one, score in after.items()}
 
     def related(self, known: float | None, relevances: Mapping[str, float]) -> tuple[float | None, Mapping[str, float]]:
-        """Return the relevance of the search and those of its memories, with what answers."""
+        """Return the relevance of the search and those of its memories, with the answers."""
         if not self.about and not self.over:
             return known, relevances
         found = lowered(relevances, self.over, OVER)
@@ -72,8 +72,8 @@ NOTHING_ASKED = AttributeAnswers()
 async def answering(
     memories: Mapping[str, Memory], question: Question, snapshot: Snapshot, scopes: Sequence[Scope]
 ) -> AttributeAnswers:
-    """Return those of `memories` that are about what the question asks for, or took the place of one that was: "I quit
-    Bosch, I'm at Fiat now" names no work.
+    """Return those of `memories` about the attribute that the question asks for, or that replaced one: "I quit Bosch,
+    I'm at Fiat now" names no work.
     """
     wanted = frozenset(ATTRIBUTES[key] for key in question.keys if key in ATTRIBUTES)
     if not wanted and PREFERENCE not in question.keys:
@@ -122,7 +122,7 @@ def _is_stated(memory: Memory) -> bool:
 
 
 def _stated_in(memory: Memory) -> str:
-    """Return what a memory states; of a message without its questions and quotations."""
+    """Return the statements of a memory; of a message without its questions and quotations."""
     return memory.content if memory.kind is Kind.LONG_TERM else " ".join(frame_of(memory).said)
 
 

@@ -1,10 +1,10 @@
 """Cosines calibrated against the background of a scope: the similarity of a query to memories that do not answer it.
 
-A multilingual model places texts of one language close to each other whatever they say, and a question in another
+A multilingual model places texts of one language close to each other regardless of meaning, and a question in another
 language far from all of them; other models show the same effect for subjects. Relative to the scope's own background, a
-conspicuous cosine means the same in each case. Models with a scale (`VectorSpace.scale`) are calibrated so. The
-default model, whose thresholds were measured on its raw cosines of English texts, is for questions in other languages
-alone, whose texts it places as close to each other.
+conspicuous cosine means the same in each case. Models with a scale (`VectorSpace.scale`) are calibrated so. The default
+model, whose thresholds were measured on its raw cosines of English texts, is for questions in other languages alone, as
+it places their texts as close to each other.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from mnemic.types import Scored
 
 SAMPLE = 100
-"""Number of memories that determine the background of a larger scope: the newest, whatever the query."""
+"""Number of memories that determine the background of a larger scope: the newest, for every query."""
 APART = 0.07
-"""Cosine of the default model of what does not belong together."""
+"""Cosine of unrelated texts in the default model."""
 APART_UNKNOWN = 0.12
-"""The same in a language that the default model hardly knows: there it is less sure of what belongs together, and an
-answer lost is worse than one too many.
+"""The same in a language that the default model hardly knows: there it separates related from unrelated texts less
+well, and an answer lost is worse than one too many.
 """
 APART_IN_OTHERS = 0.3
 """Raw cosine of the default model that the background of a small scope in another language is drawn towards. Unrelated
@@ -28,7 +28,7 @@ because the best of few is less by chance than the best of many: of 0.07, 0.3 an
 and of 30 abstain about as often.
 """
 DOUBT = 10
-"""Number of memories of the usual cosine added to those of the scope: the mean of a few says little."""
+"""Number of memories of the usual cosine added to those of the scope: the mean of a few is unreliable."""
 _LIKELY_APART = 0.75
 """Share of the memories, the least similar ones, that are taken as not answering the query."""
 

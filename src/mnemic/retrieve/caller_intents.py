@@ -53,7 +53,7 @@ def intent_of(
 
 
 def moment(given: datetime | None, name: str) -> datetime | None:
-    """`given` in UTC. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
+    """`given` in UTC. Raises InvalidInput (`invalid_input:<name>`) if it has no time zone."""
     return None if given is None else aware(given, name)
 
 

@@ -71,13 +71,13 @@ def asks_for_several(text: str) -> bool:
 
 
 def instances_of(text: str) -> str:
-    """Return the words for instances of the kind that a question asks for; empty where it asks for none."""
+    """Return the words for instances of the kind that a question asks for; empty if it asks for none."""
     kind = asked_kind(text)
     return instances_in_other_language(text) if kind is None else _table()[kind]
 
 
 def asked_kind(text: str) -> str | None:
-    """Return the kind of thing that a question asks for, as a term; None where it asks for none of the table."""
+    """Return the kind of thing that a question asks for, as a term; None if it asks for none of the table."""
     if _OPTIONS.search(text[:_READ]):
         return None
     for asked in _ASKED.findall(text[:_READ]):
@@ -101,7 +101,7 @@ async def by_instance(snapshot: Snapshot, where: Where, question: Question) -> S
 
 
 async def by_answer(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
-    """By BM25 over the words by which statements say the attribute that is asked for ("how old": born, years)."""
+    """By BM25 over the words that express the requested attribute in statements ("how old": born, years)."""
     wanted = words_of_answers(question.text)
     return await snapshot.match(where, wanted, limit=question.depth) if wanted else ()
 
@@ -109,7 +109,7 @@ async def by_answer(snapshot: Snapshot, where: Where, question: Question) -> Seq
 RELATED_WORDS: Mapping[str, RankedList] = MappingProxyType(
     {INSTANCES: by_instance, ANSWERS: by_answer, PERIOD: by_period}
 )
-"""The lists by what a question means and does not say: words, or what was said at a time."""
+"""Lists by the implied meaning of a question: words, or events of a time."""
 
 
 def asked_by(question: Question) -> Mapping[str, RankedList]:

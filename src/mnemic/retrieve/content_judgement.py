@@ -1,6 +1,6 @@
 """Judgement of the best memories by their texts: those that answer, those that do not, and those in related words.
 
-The lists rank by words and vectors alone. The texts of the best memories are read once for the result; what they say
+The lists rank by words and vectors alone. The texts of the best memories are read once for the result; their contents
 about the question moves them up or down and decides how relevant they are.
 """
 

@@ -1,4 +1,4 @@
-"""Memories whose data meets a filter, found before anything is ranked, so that no list is cut to what does not meet it.
+"""Memories whose data meets a filter, found before anything is ranked, so that no list is filled by others.
 
 The filter is judged by the process, for every memory of the scopes that are asked, and not by the database: data may be
 sealed, and a value never becomes query text.
@@ -22,7 +22,9 @@ PAGE = 500
 async def meeting(
     snapshot: Snapshot, where: Where, data: Mapping[str, Any], *, before: str | None = None
 ) -> AsyncIterator[Memory]:
-    """Yield what `where` accepts and whose data meets the filter, newest first, from after the memory_id `before`."""
+    """Yield the memories that `where` accepts and the filter on data, too, newest first, from after the memory_id
+    `before`.
+    """
     while page := await snapshot.newest(where, limit=PAGE, before=before):
         for memory in page:
             if meets(memory.data, data):
@@ -69,7 +71,9 @@ async def first_meeting(
 async def count_meeting(
     snapshot: Snapshot, where: Where, data: Mapping[str, Any], *, index: DataIndex | None = None
 ) -> int:
-    """Return how many `meeting` would yield. Raises InvalidInput (`where`, `operator`) for an invalid filter."""
+    """Return the number of memories that `meeting` would yield. Raises InvalidInput (`where`, `operator`) for an
+    invalid filter.
+    """
     data = checked_filter(data) or {}
     within = await _within(snapshot, where, data, index)
     if within is not None:
@@ -78,7 +82,9 @@ async def count_meeting(
 
 
 async def _within(snapshot: Snapshot, where: Where, data: Mapping[str, Any], index: DataIndex | None) -> Where | None:
-    """Return the filter for the memories among `where` whose data meets `data`, by the index; None if it cannot say."""
+    """Return the filter for the memories among `where` whose data meets `data`, by the index; None if the index cannot
+    decide.
+    """
     narrowed = None if index is None else await index.narrowed(snapshot, where, data)
     if narrowed is None:
         return None

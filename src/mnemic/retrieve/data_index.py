@@ -18,9 +18,9 @@ from mnemic.types import Scope, Where
 from mnemic.types.filter_language import meets
 
 MAX_INDEXED = 1_000_000
-"""Maximum number of memories of all scopes together whose data is cached; the least recently used scope is evicted."""
+"""Maximum number of memories, over all scopes, with cached data; the least recently used scope is evicted."""
 MAX_FILTERS = 16
-"""Maximum number of filters per scope whose results are cached."""
+"""Maximum number of filters per scope with cached results."""
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -71,8 +71,8 @@ class DataIndex:
             self._scopes.clear()
 
     async def narrowed(self, snapshot: Snapshot, where: Where, data: Mapping[str, Any]) -> frozenset[str] | None:
-        """Return the ids of the memories of the scopes whose data meets the filter, of any status; None if the store
-        does not report changes.
+        """Return the ids of the memories of the scopes with data that meets the filter, of any status; None if the
+        store does not report changes.
         """
         if not isinstance(snapshot, ChangeFeed):
             return None

@@ -1,4 +1,4 @@
-"""Memories about a thing of another kind than a question asks for: tennis, where it asks which instruments are played.
+"""Memories about a thing of another kind than a question asks for: tennis, if it asks for instruments.
 
 Such a memory has the verb of the question and so part of its words, like an instance. The table of everyday kinds tells
 them apart: the object of the verb belongs to kinds that have no member in common with the kind that is asked for.
@@ -16,7 +16,8 @@ from mnemic_language.questions.question_words import COMMON, content_words
 from mnemic_language.text.analyse import terms
 
 _LONGEST = 80
-"""Characters of the longest memory that is read: what tells more may name the thing in question in other words."""
+"""Maximum length, in characters, of a memory that is read: a longer one may name the thing in question in other words.
+"""
 _NEAR = 3
 """Words after the verb among which its object is."""
 _DETERMINERS = frozenset(terms("a an the my our some of in on with to lots many any several also only both"))

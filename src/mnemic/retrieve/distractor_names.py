@@ -1,8 +1,8 @@
-"""Names of another person or thing than a question asks for: the landlord's, where it asks for the pet's.
+"""Names of another person or thing than a question asks for: the landlord's, if it asks for the pet's.
 
-A statement that says what one's landlord is called has the words of every answer to "What is my pet's name?", and so
-has the user's own name under its key. The table of everyday kinds tells whether a thing is of the kind that is asked
-for; what it does not know is judged as before.
+A statement of the landlord's name has the words of every answer to "What is my pet's name?", and so has the user's own
+name under its key. The table of everyday kinds tells whether a thing is of the kind that is asked for; other things are
+judged as before.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAMED = Pattern(
     r"\A\W{0,3}(?:my|our) (?P<who>[\w'’-]+(?: [\w'’-]+){0,2}?)(?:['’]s name is| (?:is|are|was) (?:called|named)) ",
     re.IGNORECASE,
 )
-"""Matches a statement that says such a name."""
+"""Matches a statement of such a name."""
 
 
 def of_other_names(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:

@@ -1,6 +1,6 @@
-"""Memories about a sibling of what a question asks for: the dog where the question is about the hamster.
+"""Memories about a sibling of the thing in question: the dog, if the question is about the hamster.
 
-Siblings are near in meaning and share the question's other words ("what is my ... called"), so that similarity takes
+Siblings are near in meaning and share the question's other words ("what is my ... called"), so that similarity mistakes
 one for the other. A small table of everyday groups (`sibling_kinds.json`, words in a row mean the same) tells them
 apart: a memory that owns up to a sibling and does not name the thing itself does not answer. Nor does somebody's
 favourite of a kind answer for that attribute of a thing ("my favourite colour" for the colour of the bathroom), nor a
@@ -20,7 +20,7 @@ from mnemic.types import Memory, Scored
 from mnemic_language.frames.vocabulary import products
 
 BEHIND, BEHIND_STATED = 0.8, 0.5
-"""Part of its score that such a message keeps, and such a statement, which names its subject itself."""
+"""Factor for the score of such a message, and of such a statement, which names its subject itself."""
 _READ = 300
 """Characters of a question, and of a memory, that are read."""
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
@@ -28,14 +28,15 @@ OWNED = frozenset(
     "my our mine mein meine meiner meinem meinen meines unser unsere unseren mon ma mes notre nos mi mis nuestro"
     " nuestra mio mia miei mie nostro nostra meu minha meus minhas nosso nossa mijn ons onze".split()
 )
-"""Words before what the asker has, in seven languages; so does a name with 's."""
+"""Words before a possession of the asker, in seven languages; so is a name with 's."""
 _OF_OTHERS = frozenset("his her their your".split())
-"""Words before what somebody else has: a statement is about it only if it begins so ("Her husband is a nurse")."""
+"""Words before a possession of somebody else: a statement is about it only if it begins so ("Her husband is a nurse").
+"""
 _HAS = OWNED | frozenset(
     "a an have has had another one two three ein eine einen habe hat un une uno una um uma een heb"
     " tengo tenho ho".split()
 )
-"""Words before what somebody has."""
+"""Words before a possession."""
 _FAVOURITE = re.compile(
     r"\bfavou?rites? (\w+)(?: (\w+))?|\blieblings(\w+)|\blievelings(\w+)"
     r"|\b(\w+) (?:préférée?s?|favorit[oa]s?|preferid[oa]s?|preferit[oaie])\b"
@@ -58,7 +59,7 @@ _IS = frozenset(
 )
 """Words after the thing that a statement is about."""
 _NEAR = 2
-"""Words between what shows an owner and what is owned ("my new red car")."""
+"""Words between an owner's word and the possession ("my new red car")."""
 
 
 @cache
@@ -127,7 +128,7 @@ def _is_of_sibling(asked: frozenset[tuple[str, int]], content: str, *, looks: bo
 
 
 def _is_about_one(content: str) -> bool:
-    """Return True if a statement says which thing of the table a person has: "Our kitchen is green"."""
+    """Return True if a statement names a person's thing of the table: "Our kitchen is green"."""
     words = _WORD.findall(content.lower())[: _NEAR + 3]
     if not words or words[0] not in OWNED:
         return False

@@ -1,8 +1,8 @@
 """Memories that resemble a question and do not answer it: those of a sibling, of another kind or of another person,
 earlier questions, and mere names.
 
-"Where do I work?", recorded in a chat, is the nearest memory when the same is asked again, and says nothing. Nor does
-"My sister Emma." say where she lives.
+"Where do I work?", recorded in a chat, is the nearest memory when the same is asked again, and answers nothing. Nor
+does "My sister Emma." tell where she lives.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from mnemic_language.questions.asks_only import asks_only
 SIBLING, KIND, QUESTION, NAME, PERSON = "sibling", "kind", "question", "name", "person"
 """Names of the moves of such memories among the ranks."""
 OF_SIBLING, OF_QUESTION, OF_NAME = 0.15, 0.0, 0.15
-"""Part of its relevance that such a memory keeps."""
+"""Factor for the relevance of such a memory."""
 BEHIND_NAMES = 0.2
-"""Part of its score that the name of another keeps: it has every word of an answer."""
+"""Factor for the score of another's name: it has every word of an answer."""
 _OWN = frozenset({None, "", *ROLES})
 _OF_QUESTIONS = re.compile(
     r"\b(?:ask|asks|asked|asking|questions?|frag\w+|gefragt|demand\w+|pregunt\w+|domand\w+)\b", re.IGNORECASE
 )
-"""Matches a question for what was asked."""
+"""Matches a question for an earlier question."""
 
 
 def is_question(memory: Memory) -> bool:

@@ -18,7 +18,7 @@ Entry = tuple[str, float, str]
 
 def spread(entries: Sequence[Entry], signals: Mapping[str, Signals], most: int | None) -> list[Entry]:
     """Return `entries` (best first) with those beyond the first `most` of their session moved to the end; None changes
-    nothing. Memories that are not messages of a session keep their places.
+    nothing. Memories that are not messages of a session stay in place.
     """
     if most is None:
         return list(entries)
@@ -36,8 +36,8 @@ def spread(entries: Sequence[Entry], signals: Mapping[str, Signals], most: int |
 
 
 def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Mapping[str, str]:
-    """Return the recorded messages among `entries` (best first) that say no more than another entry, each with that
-    one: a memory of the same words, or the same words of the same conversation and day.
+    """Return the recorded messages among `entries` (best first) that add nothing to another entry, each with that one:
+    a memory of the same words, or the same words of the same conversation and day.
     """
     known = [memories[one] for one, _, _ in entries if one in memories]
     made: dict[tuple[str, str], list[Memory]] = {}
@@ -82,5 +82,5 @@ def _said(memory: Memory) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def _words_of(content: str) -> str:
-    """Return a content without what two writings of it differ in: searches meet the same memories again and again."""
+    """Return a content in a form without differences of spelling: searches meet the same memories again and again."""
     return plain(content).strip(" .,;:!?")

@@ -1,6 +1,6 @@
 """Questions for what happened at a time: "What did Ana do last month?", "What happened in October?".
 
-No word of such a question is in its answer, and none resembles it. The answer is what was said at that time: of the
+No word of such a question is in its answer, and none resembles it. The answer is the statements of that time: of the
 person that the question names, or of everybody. Those memories are one more list, which counts in the keyword list as
 if each had all the words of the question.
 """
@@ -33,13 +33,13 @@ LATELY = timedelta(days=30)
 
 
 def asks_for_events(question: Question) -> bool:
-    """Return True if the question gives a time that has begun, and asks for nothing but what happened then."""
+    """Return True if the question gives a time that has begun, and asks only for the events of that time."""
     return _days(question) is not None and asked_about(question.text) is not None
 
 
 async def by_period(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
-    """Return what was said at the time, by or about those that the question names, the newest first, each with the same
-    score.
+    """Return the statements of the time, by or about those that the question names, the newest first, each with the
+    same score.
     """
     days, about = _days(question), asked_about(question.text)
     if days is None or about is None:

@@ -1,6 +1,6 @@
-"""Relevance of statements to questions in other languages than English: by what their words are about.
+"""Relevance of statements to questions in other languages than English: by the subjects of their words.
 
-The default model places all texts of another language close to each other, whatever they say: by cosines and shared
+The default model places all texts of another language close to each other, regardless of meaning: by cosines and shared
 words alone, a search in a small scope cannot separate questions that nothing answers from others. A table of everyday
 words (`mnemic_language.questions.word_fields`) adds which words of the question a statement meets in other words, and
 which it does not meet although both are known. The weights are in `relevance.json`; `training/relevance/everyday.py`
@@ -91,7 +91,7 @@ NOTHING_READ = EverydayWords()
 
 
 def _text(memory: Memory) -> str:
-    """Return what a memory says; a value under a key says little without the words that it was captured from."""
+    """Return the text of a memory; a value under a key means little without the words that it was captured from."""
     quote = memory.source.quote
     return memory.content if memory.key is None or not quote else f"{memory.content} {quote}"
 
@@ -99,7 +99,7 @@ def _text(memory: Memory) -> str:
 def features(question: str, statement: str, language: str, cosine: float, key: str | None = None) -> tuple[float, ...]:
     """Return the features of a statement: words of the question that it has (`same`), that it has in other words
     (`related`), that are about other things than its own (`other`) and that the table does not know (`unknown`);
-    whether it meets all of them (`whole`); the logarithm of its length where it meets one (`length`); `cosine`; and 1.
+    whether it meets all of them (`whole`); the logarithm of its length if it meets one (`length`); `cosine`; and 1.
     """
     found = evidence(question, statement, language, key)
     met = found.same + found.related > 0

@@ -39,7 +39,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "anchored": "on the side of the event that is meant",
     }
 )
-"""Meaning of a list or signal, where it is not one of words or of meaning."""
+"""Explanation of a list or signal other than those of words or of meaning."""
 _AGAINST: Mapping[str, str] = MappingProxyType(
     {
         "sibling": "is about another thing than the one asked for",
@@ -112,7 +112,7 @@ def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> l
     if "keyword" in ranks:
         said = _terms_of(memory.content, memory.key)
         named = [f"'{word}'" for word, terms in _words_of(question.keywords) if not said.isdisjoint(terms)][:WORDS]
-        # Where it has a word that the question means, that is what the keyword list found.
+        # If it has a word that the question means, the keyword list found it by that.
         if named or {"instances", "answers", "period"}.isdisjoint(ranks):
             found.append("matches " + _listed(named) if named else "its context matches")
     if "vector" in ranks and ranks["vector"].score >= CLOSE:
@@ -143,7 +143,7 @@ def _listed(words: list[str]) -> str:
 
 
 def _speaker(memory: Memory) -> str | None:
-    """Return who said it; None for an import that does not say so."""
+    """Return the speaker; None for an import without one."""
     speaker = memory.source.speaker
     if speaker in (None, "", "user"):
         return _SPEAKERS.get(memory.source.origin)

@@ -133,7 +133,7 @@ def _iso(moment: datetime | None) -> str | None:
 
 
 async def accepted(store: RecordStore, where: Where) -> AsyncIterator[Memory]:
-    """Every memory that `where` accepts, newest first, page by page."""
+    """All memories that `where` accepts, newest first, page by page."""
     before: str | None = None
     while page := await store.newest(where, limit=PAGE, before=before):
         before = page[-1].memory_id
@@ -142,7 +142,7 @@ async def accepted(store: RecordStore, where: Where) -> AsyncIterator[Memory]:
 
 
 async def exported(store: RecordStore, where: Where) -> AsyncIterator[dict[str, Any]]:
-    """Everything `where` accepts, newest first, page by page; one dict a memory."""
+    """Memories that `where` accepts, newest first, page by page; one dict each."""
     async for memory in accepted(store, where):
         yield as_dict(memory)
 

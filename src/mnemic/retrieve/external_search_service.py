@@ -22,7 +22,7 @@ class ExternalSearch(Protocol):
     """A service that ranks memories by words and by meaning."""
 
     async def ranked(self, question: Question, where: Where, deadline: Deadline | None) -> Sequence[Scored]:
-        """Its best memories inside `where`, which it may know as they were a moment ago. Raises MnemicError."""
+        """Its best memories within `where`, as they were possibly a moment ago. Raises MnemicError."""
 
 
 async def accepted(found: Sequence[Scored], where: Where, snapshot: Snapshot) -> Sequence[Scored]:
@@ -42,13 +42,13 @@ class SearchIndexAdapter:
 
     @classmethod
     def among(cls, projections: Sequence[Projection], clock: Clock) -> Self | None:
-        """Return the first of these projections that is a search index; None where none is."""
+        """Return the first of these projections that is a search index; None if none is."""
         index = next((each for each in projections if isinstance(each, SearchIndex)), None)
         return None if index is None else cls(index, OptionalBackend(clock))
 
     async def ranked(self, question: Question, where: Where, deadline: Deadline | None) -> Sequence[Scored]:
-        """Return the service's best, words and vector asked at once; nothing where it cannot be asked such a thing (a
-        time in the past). Raises StoreBusy and StoreUnavailable.
+        """Return the service's best, words and vector in one query; nothing if it does not support the query (a time in
+        the past). Raises StoreBusy and StoreUnavailable.
         """
         ask = partial(self.index.search, where, question.keywords, question.vector, limit=question.depth)
         try:

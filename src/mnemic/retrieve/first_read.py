@@ -20,11 +20,11 @@ from mnemic.retrieve.question import NOBODY
 from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
 
 FirstLists = tuple[Lists, Walk | None]
-"""The lists that need no vector, and the graph neighbourhood of what the query names."""
+"""The lists that need no vector, and the graph neighbourhood of entities in the query."""
 
 
 Hidden = Callable[[Marks], Awaitable[frozenset[str]]]
-"""Reads the keys of which nothing may be found; it awaits nothing but the marks."""
+"""Reader of the keys that no search may find; it may await only the marks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ async def first_read(
     hidden: Hidden | None,
     lists: Callable[[ParsedSearch, Snapshot], Awaitable[FirstLists]],
 ) -> FirstRead:
-    """Read what `FirstRead` has. `search` is the request, parsed for the speakers `guess`. Past states
+    """Return the fields of `FirstRead`. `search` is the request, parsed for the speakers `guess`. Past states
     (`request.known_at`) are another read. Raises MnemicError.
     """
     within = store.capabilities.reads_marks
@@ -66,7 +66,7 @@ async def first_read(
         aliases = await _aliases(names, speakers, request, snapshot) if names else NOBODY
         if search is None or speakers != guess or aliases or request.known_at is not None:
             return FirstRead(hidden=keys, speakers=speakers, aliases=aliases)
-        # A store may run this again: what failed in an abandoned try is not noted.
+        # A store may run this again: failures of an abandoned try are not noted.
         tried = replace(search.without(keys), errors={}, failures=[])
         return FirstRead(hidden=keys, speakers=speakers, search=tried, lists=await lists(tried, snapshot))
 

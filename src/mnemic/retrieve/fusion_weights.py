@@ -12,7 +12,7 @@ from dataclasses import dataclass
 class Weights:
     """Weight of each list in the fused score. `graph` and `near` are lists for queries that name something with
     relations (`mnemic.retrieve.graph_neighbourhood`); with both at 0 they are not made. `search_index` weighs the list
-    of a search service, where one is set up.
+    of a search service, if one is set up.
     """
 
     # Round numbers, set by hand on five conversations of LoCoMo and measured on the other five (decision 0006).

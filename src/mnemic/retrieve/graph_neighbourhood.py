@@ -1,7 +1,7 @@
 """Surroundings of the people and things that a query names, as two more lists.
 
 "Which city is my sister's employer in?" is answered by a memory that neither says "sister" nor "employer": one must go
-from memory to memory. `graph` ranks the relations on the way, `near` what else is remembered of those who were reached.
+from memory to memory. `graph` ranks the relations on the way, `near` other memories of the entities reached.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mnemic.types import Deadline, Memory, Scored, Where
 
 GRAPH, NEAR = "graph", "near"
 SAID = 0.8
-"""The least score of a relation that the query says."""
+"""The least score of a relation that the query names."""
 
 MAX_NAMES = 8
 _QUOTES = str.maketrans(dict.fromkeys('"“”', " "))
@@ -56,7 +56,7 @@ async def around(
     reached: Iterable[ReachedNode], where: Where, keyword: Sequence[Scored], snapshot: Snapshot, *, depth: int
 ) -> tuple[Sequence[ReachedNode], dict[str, Sequence[Scored]]]:
     """Return those of `reached` whose path is visible, and the lists made of them. A path is hidden if one of its
-    memories is gone, hidden, or was not true or not stored at the time of `where`. `keyword` is the list by words.
+    memories is deleted, hidden, or was not true or not stored at the time of `where`. `keyword` is the list by words.
     """
     passed = sorted({memory_id for one in reached for memory_id in one.way})
     memories = await snapshot.get_many(passed, scopes=where.scopes) if passed else {}
@@ -81,7 +81,7 @@ def _relations(near: Sequence[ReachedNode], where: Where, memories: Mapping[str,
 async def _remembered(
     near: Sequence[ReachedNode], where: Where, keyword: Sequence[Scored], snapshot: Snapshot, depth: int
 ) -> Sequence[Scored]:
-    """Find the memories with the name of one that was reached along a relation that the query says, or with another
+    """Find the memories with the name of one that was reached along a relation that the query names, or with another
     name of one that it means itself: by BM25 of these names and of the query's own words, which add up.
     """
     meant = [one for one in near if one.said or one.named]

@@ -23,7 +23,7 @@ class HotSet(Projection, Protocol):
 
     @property
     def size(self) -> int:
-        """Number of memories of one scope that it keeps."""
+        """Maximum number of memories of one scope in it."""
 
     async def newest(self, scope: Scope, *, limit: int) -> HotSetContents | None:
         """Return up to `limit` of the scope's memories, or None if the set is not complete."""
@@ -39,9 +39,7 @@ class HotSet(Projection, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HotReader:
-    """Reads through a hot set, if there is one. One that fails, or that does not know a scope, costs time and no
-    memory.
-    """
+    """Reads through a hot set, if there is one. One that fails, or that lacks a scope, costs time and no memory."""
 
     store: RecordStore
     hot: HotSet | None = None
@@ -52,7 +50,7 @@ class HotReader:
         return cls(store, next((each for each in projections if isinstance(each, HotSet)), None))
 
     async def newest(self, where: Where, *, limit: int) -> SearchResult:
-        """Return the `limit` newest of what `where` accepts, by `happened_at`. A hot set that failed is named in
+        """Return the `limit` newest memories that `where` accepts, by `happened_at`. A hot set that failed is named in
         `errors`; the memories came from the store then. Raises StoreFailed.
         """
         errors: dict[str, str] = {}
@@ -71,7 +69,7 @@ class HotReader:
         return SearchResult(hits=tuple(hits), errors=errors, where=where)
 
     async def _by_hot_set(self, hot: HotSet, where: Where, limit: int) -> list[Memory] | None:
-        """None where the set cannot vouch for the `limit` newest, or has changes yet to take."""
+        """None if the set may lack one of the `limit` newest, or has pending changes."""
         if (await self.store.projections()).get(hot.name):
             return None
         known = {scope: await self._known(hot, scope, limit) for scope in where.scopes}

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from mnemic.types import Kind, Memory, Rank, Trust
 
 IMPORTANCE = "importance"
-"""The field of a memory's `data` in which its writer says how important it is, 0 to 1; and the name of the sign."""
+"""Field of a memory's `data` with the importance given by its writer, 0 to 1; also the name of the signal."""
 ORDINARY = 0.5
 USUAL_CONFIDENCE = 0.8
 RUNNERS_UP = 5
-"""Hits read for their importance: where a hundred memories are about as relevant, to read all of them cost a search
-more than all its lists.
+"""Hits read for their importance: if a hundred memories are about as relevant, reading all of them cost a search more
+than all its lists.
 """
 # Small steps: no single property moves a figure to 0 or 1.
 _FOR_CONFIDENCE, _FOR_LOW_TRUST, _FOR_VERSION, _FOR_GUIDING = 0.5, 0.2, 0.05, 0.15
@@ -61,8 +61,8 @@ def _is_ordinary(memory: Memory) -> bool:
 
 def contenders(scores: Mapping[str, float], top_k: int, weight: float, order: Sequence[str] | None = None) -> list[str]:
     """Those that can be among the `top_k` best once importance has moved every score by at most half of `weight`, best
-    first, and no more than `RUNNERS_UP` beyond `top_k`: each of them is read. `order`: the memories by their scores,
-    where they are in order already.
+    first, and no more than `RUNNERS_UP` beyond `top_k`: each of them is read. `order`: the memories by their scores, if
+    they are in order already.
     """
     order = sorted(scores, key=scores.__getitem__, reverse=True) if order is None else order
     most = enough = top_k + RUNNERS_UP

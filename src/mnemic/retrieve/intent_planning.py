@@ -16,7 +16,7 @@ from mnemic.types.measures import DEFAULT_MAX_ENTRIES
 
 
 class Planner(Protocol):
-    """Proposes what to look for."""
+    """Planner of searches."""
 
     async def plan(self, goal: str, *, levels: Sequence[str], budget: Budget, deadline: Deadline) -> Any:
         """Return a raw retrieval intent, unchecked. Raises ModelFailed."""
@@ -36,7 +36,7 @@ class RulePlanner:
 
 
 class ModelPlanner:
-    """A language model writes the intent: what to look for, in which parts, kinds and times."""
+    """Planner by a language model: it writes the query, its parts, kinds and times."""
 
     asks_model = True
 

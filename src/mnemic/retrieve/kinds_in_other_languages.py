@@ -41,8 +41,8 @@ def _tables() -> Mapping[str, Mapping[str, str]]:
 
 
 def instances_in_other_language(text: str) -> str:
-    """Return the words for instances of the kind that a question in another language than English asks for; empty where
-    it asks for none.
+    """Return the words for instances of the kind that a question in another language than English asks for; empty if it
+    asks for none.
     """
     text = text[:READ]
     kinds = _tables().get(language_of(text) or "")

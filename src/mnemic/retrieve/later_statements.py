@@ -1,8 +1,8 @@
 """Order of contradicting statements: the later one first.
 
-Messages are kept as they were written, so a message of March is still found after it was withdrawn in May; and two
-statements may never have been compared. Among the best hits of a search, a hit that a later statement of the same
-person supersedes is moved after that one, and the later one takes its place.
+Messages are stored verbatim, so a message of March is still found after it was withdrawn in May; and two statements may
+never have been compared. Among the best hits of a search, a hit that a later statement of the same person supersedes is
+moved after that one, and the later one takes its place.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def outdated(
 ) -> dict[str, str]:
     """Return, for each memory that a later one supersedes, the memory_id of the latest such memory.
 
-    `closed` are the memories they superseded, directly or indirectly, by memory_id; a message that says only what one
-    of these says is outdated as well. `space` is that of their vectors.
+    `closed` are the memories they superseded, directly or indirectly, by memory_id; a message that only repeats one of
+    these is outdated as well. `space` is that of their vectors.
     """
     ordered = sorted((one for one in memories if _compared(one)), key=_moment)
     # Vectors of two models cannot be compared.
@@ -94,7 +94,7 @@ def outdated(
 
 @lru_cache(maxsize=1024)
 def _bounds(new: Frame, among: int) -> ChangeBounds:
-    """Return the bounds of what a later statement may change, among so many."""
+    """Return the bounds of the statements that a later one may change, among so many."""
     return ChangeBounds(new, among)
 
 
@@ -159,9 +159,9 @@ def newest_of(memories: Iterable[Memory]) -> dict[str, str]:
 def later_relevances(
     relevances: Mapping[str, float], passed: Mapping[str, str], newer: Mapping[str, str] = NOTHING_NEWER
 ) -> Mapping[str, float]:
-    """Return the relevances (0 to 1) where the latest of several statements has the highest of theirs, and those that
-    it outdates keep no more than it had: a statement that is no longer true does not answer the question, its successor
-    does. One that a `newer` statement merely disagrees with keeps its own.
+    """Return the relevances (0 to 1) after raising the latest of several statements to the highest of theirs, and those
+    that it outdates have no more than it had: a statement that is no longer true does not answer the question, its
+    successor does. One that a `newer` statement merely disagrees with keeps its own.
     """
     if not passed and not newer:
         return relevances
@@ -234,7 +234,7 @@ def _comparable(earlier: Memory, later: Memory) -> bool:
     """Return True if one may supersede the other: same speaker, equal or higher trust, different times."""
     said_by = _speaker(later)
     return (
-        # What an assistant says does not change the user's facts, although the user may correct the assistant.
+        # An assistant's words do not change the user's facts, although the user may correct the assistant.
         said_by not in ("assistant", "tool")
         and _speaker(earlier) in (said_by, "assistant", "tool")
         and earlier.author == later.author

@@ -1,7 +1,7 @@
 """Learned order of messages: a linear model over the scores of lists and signals.
 
 `training/ranking/train.py` fits it to the `dev` half of chats between people with known evidence. It permutes their
-messages and assigns them the same scores, so that everything else keeps its place among them. Chats with an assistant
+messages and assigns them the same scores, so that all other memories stay in place among them. Chats with an assistant
 are unchanged, since it ranks them worse (docs/benchmarks/retrieval.md), and so are those of which only the user's side
 is known. `mnemic eval locomo --ablate` measures its contribution.
 """
@@ -90,8 +90,8 @@ def _spread(every: Floats) -> tuple[float, float, float, float]:
 
 
 def _listed(found: Sequence[Scored], rows: Mapping[str, int]) -> tuple[Floats, Floats, Floats]:
-    """All scores of a list; for each of `rows` its score (not a number where the list does not name it), and a share
-    that falls with the place.
+    """All scores of a list; for each of `rows` its score (not a number if it is not in the list), and a share that
+    falls with the place.
     """
     ids, listed = zip(*found, strict=True) if found else ((), ())
     every = np.array(listed, np.float64)
@@ -118,7 +118,7 @@ class Ranker:
         messages: MessageTable | None = None,
     ) -> dict[str, float]:
         """`scores` with those of the messages (`signals`) dealt out in the learned order, best first. `messages`: their
-        table, where there is one already.
+        table, if there is one already.
         """
         # One message has only one order.
         if len(signals) < 2:
@@ -135,7 +135,7 @@ class Ranker:
 
 
 def _shipped() -> Ranker:
-    """Return the ranker whose weights are part of the program."""
+    """Return the ranker with the bundled weights."""
     weights = json.loads(get_data("mnemic.retrieve", "ranker.json") or b"{}")
     return Ranker(tuple(float(weights[name]) for name in NAMES))
 

@@ -1,6 +1,6 @@
-"""Probability that a message of a conversation contains what a query asks for.
+"""Probability that a message of a conversation answers a query.
 
-A message is short, answers the one before it and says "I": similarity and shared words alone say little about it. Its
+A message is short, answers the one before it and says "I": similarity and shared words alone are weak evidence. Its
 rank and score among the others, and whether its speaker is the person in question, add the rest. This is a logistic
 model over these features; `training/relevance/train.py` fits it to the `dev` halves of chats with known evidence, in
 scopes of 8 to 600 messages, and to requests that nothing answers. docs/benchmarks/retrieval.md reports how well the
@@ -61,7 +61,7 @@ class QuerySubjects:
         order: Sequence[str] | None = None,
     ) -> QuerySubjects:
         """Return the people that the query asks about; `signals` are those of the messages among the hits. `order`: the
-        memories, best first, where they are in order already.
+        memories, best first, if they are in order already.
         """
         named = question.speakers - ROLES
         if not named or all(one.speaker in named for one in signals.values()):
@@ -168,7 +168,7 @@ class MessageScale:
 
 
 def _shipped() -> MessageScale:
-    """Return the scale whose weights are part of the program."""
+    """Return the scale with the bundled weights."""
     read = json.loads(get_data("mnemic.retrieve", "relevance.json") or b"{}")
     messages = {
         model: tuple(float(weights.get(name, 0.0)) for name in (*NAMES, "base"))

@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 
 TOP, MORE = 3, 8
-"""Messages of a session whose mean is its score."""
+"""Messages of a session that its score is the mean of."""
 LONGEST = 1 << 40
 """Turns of a session at most."""
 STEPS = np.array([[-1], [1], [-2], [2]])
@@ -32,7 +32,7 @@ class MessageTable:
     """Row for each message, in the order of `rows`: the index of its session, its turn, its words, whether it is a
     question, is about its speaker or has a time, whether the person in question wrote it, and how close it is to the
     time in question (`Question.closeness`). `neighbours` is the row of the message so many turns on for each of
-    `STEPS`, the last row plus one where none was found. `between_people`: a named person wrote one of them, and no
+    `STEPS`, the last row plus one if none was found. `between_people`: a named person wrote one of them, and no
     assistant did.
     """
 
@@ -65,7 +65,7 @@ class MessageTable:
 
     def near(self, values: Floats, steps: int = len(STEPS)) -> Floats:
         """Return a row for each of the first `steps` of `STEPS`: of each message the value of the one so many turns on;
-        0 where none was found.
+        0 if none was found.
         """
         near: Floats = np.append(values, 0.0)[self.neighbours[:steps]]
         return near

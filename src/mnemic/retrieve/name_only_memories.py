@@ -1,4 +1,4 @@
-"""Memories that say who a person is and nothing else: "My sister Emma." is near to "Where does my sister live?".
+"""Memories that only identify a person: "My sister Emma." is near to "Where does my sister live?".
 
 Such a memory has the words of its subject alone, so that a question about the subject finds all of its words in it, and
 more of them than in the statement that answers.
@@ -16,7 +16,7 @@ from mnemic_language.text.pattern import Pattern
 _MOST = 48
 """Characters of the longest mere name."""
 _FEWEST, _MAX_WORDS = 2, 4
-"""Words beside "my": what somebody is, and a name."""
+"""Words after "my": a role, and a name."""
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _NAMES = re.compile(r"(?:[^\W\d_]|[-'’ ,:(])+[.!)]*")
 """Matches words without numbers, in one sentence."""
@@ -34,11 +34,11 @@ _FOR_A_NAME = Pattern(
     r"|how many|wie ?viele?|combien|cuánt[oa]s|quanti|quante|quantos|quantas|hoe ?veel)\b",
     re.IGNORECASE,
 )
-"""Matches a question for a name, or for a number of people, each of whom a name stands for."""
+"""Matches a question for a name, or for a number of people, each represented by a name."""
 
 
 def asks_more(question: str) -> bool:
-    """Return True if `question` asks for more than who or what something is."""
+    """Return True if `question` asks for more than an identity."""
     return _ASKS_MORE.match(question) is not None and _FOR_A_NAME.search(question) is None
 
 

@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class OptionalBackend:
-    """Calls of a graph or a search index: each takes at most `timeout`, and after one that took all of it none is made
-    for the time of `rest`.
+    """Calls of a graph or a search index: each takes at most `timeout`, and after one that exceeded it none is made for
+    the time of `rest`.
     """
 
     clock: Clock
@@ -31,7 +31,7 @@ class OptionalBackend:
         self._circuit = CircuitBreaker(self.clock.monotonic, failures=1, rest=self.rest)
 
     async def call(self, work: Callable[[], Awaitable[T]], deadline: Deadline | None = None) -> T:
-        """Return the result of `work`. Raises StoreBusy where its time is over, or the circuit is open."""
+        """Return the result of `work`. Raises StoreBusy if it timed out, or the circuit is open."""
         if not self._circuit.allows():
             raise StoreBusy
         longest = self.timeout.total_seconds()

@@ -1,7 +1,7 @@
 """Questions about the past: "Where did I live in March 2026?", "What did I prefer before?".
 
 A superseded memory does not answer a question about the present, which never finds it. A question about the past does:
-it finds what was true at the end of the time that it names, or, if it only asks what was before, everything before the
+it finds facts true at the end of the time that it names, or, if it only asks for an earlier state, all before the
 current value.
 """
 
@@ -36,7 +36,7 @@ _GERMAN = Pattern(
     r"\b(?:ich|du|wir|mein\w*|unser\w*|ist|sind|habe|hast|hat|trinke|esse|mag|heißt|für|nicht|der|das|den|weißt|soll|kann)\b",
     re.IGNORECASE,
 )
-"""Words of a question in which "was" is German for "what"."""
+"""Words of a German question, in which "was" means "what"."""
 _BEFORE = Pattern(
     r"\b(?:before(?: that)?\W*$|before (?:now|i changed|the change)|previously|formerly|originally|used to|back then"
     r"|did (?:\w+ ){1,3}use to"
@@ -47,7 +47,7 @@ _BEFORE = Pattern(
 )
 _UNTIL = Pattern(r"\b(?:before|vor|bis|avant|antes de|prima di|antes|voor)\s+(?:\w+\s+){0,2}(?:\w+)", re.IGNORECASE)
 THEN = "then"
-"""Name of the move of what was true then, among the ranks."""
+"""Rank name of the move of facts true then."""
 LIFT = 0.2
 """Raise of the score of a memory that was true then: the question is about it, however alike the others are."""
 
@@ -62,8 +62,8 @@ def _tells_past(text: str) -> bool:
 
 
 def past_of(question: Question, where: Where, asked_on: date | None, clause: Clause | None = None) -> Where | None:
-    """Return the filter for what was true then, none wider than `where`; None for a question about the present.
-    `clause` is the event by which the question gives its time ("before Madrid").
+    """Return the filter for facts true then, none wider than `where`; None for a question about the present. `clause`
+    is the event by which the question gives its time ("before Madrid").
     """
     if where.as_of is not None or Status.ACTIVE not in where.statuses:
         return None
@@ -71,7 +71,7 @@ def past_of(question: Question, where: Where, asked_on: date | None, clause: Cla
     last = _last_day(question, asked_on)
     if last is not None and asked_on is not None and last < asked_on and _tells_past(question.text):
         moment = datetime.combine(last + timedelta(days=1), time(), UTC) - timedelta(microseconds=1)
-        # What was true then and still is answers as well; messages are found by what they tell of.
+        # A fact that was true then and still is answers as well; messages are found by the time of their events.
         kinds = (frozenset(Kind) if where.kinds is None else where.kinds) - {Kind.EPISODIC}
         return replace(where, kinds=kinds, as_of=moment)
     if clause is not None and clause.side is Side.BEFORE and _tells_past(question.text):
@@ -98,9 +98,9 @@ def _last_day(question: Question, asked_on: date | None) -> date | None:
 def restore_superseded(
     entries: Sequence[Entry], memories: Mapping[str, Memory], past: Where | None = None, before: Sequence[Memory] = ()
 ) -> list[Entry]:
-    """Return `entries`, best first, with every memory that superseded another of them afterwards: it
-    was not true then. Where one value of a key is what `past` asks for, the key's other values and their
-    statements come after it, too; `before` are values that it had superseded itself.
+    """Return `entries`, best first, with every memory that superseded another of them afterwards: it was not true then.
+    If `past` asks for one value of a key, the key's other values and their statements come after it, too; `before` are
+    values that it had superseded itself.
     """
     scores = {memory_id: score for memory_id, score, _ in entries}
     for memory in memories.values():

@@ -16,13 +16,13 @@ from mnemic.retrieve.search_state import Lists, ParsedSearch
 async def with_past(
     search: ParsedSearch, lists: Lists, scores: dict[str, float], weights: Weights, snapshot: Snapshot
 ) -> tuple[Lists, dict[str, float], dict[str, float]]:
-    """Return the lists and scores with what was true then, for a question about the past, and the raise of each."""
+    """Return the lists and scores with the facts true then, for a question about the past, and the raise of each."""
     if search.past is None:
         return lists, scores, {}
     hidden = replace(search.past, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
     found = await replace(search, where=hidden).made(PART_LISTS, snapshot)
     then = fuse(found, weights)
-    if PERIOD in lists:  # what happened at the time comes before what was only true then
+    if PERIOD in lists:  # events of the time come before facts only true then
         return longer(lists, found), {**then, **scores}, {}
     scores = either(scores, {one: score + LIFT for one, score in then.items()})
     return longer(lists, found), scores, dict.fromkeys(then, LIFT)

@@ -22,7 +22,7 @@ MAX_BIASED = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreferenceBias:
-    """Preference bias: memories under `keys` join the candidates and gain `bonus`, whatever the query is.
+    """Preference bias: memories under `keys` join the candidates of every query and gain `bonus`.
 
     It is a run-time switch, not an inclusion: they still compete for places. Pinned keys, kinds and categories do not
     compete: policy puts them first, and they count against `top_k`, unless `beside` is the number of the most relevant

@@ -2,8 +2,8 @@
 
 Similarity alone cannot decide: "Book a table for dinner" is not similar to "vegetarian", and depends on it. A memory
 counts if it shapes every answer (language, style), shares a word or a topic with the request, or is clearly similar. A
-question about the world ("Who directed Alien?") depends on no topic, one for a fact of the user ("Where do I live?")
-on its own topics only, a greeting only on what shapes every answer.
+question about the world ("Who directed Alien?") depends on no topic, one for a fact of the user ("Where do I live?") on
+its own topics only, a greeting only on preferences that shape every answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mnemic_language.questions.topics import topics_of_memory, topics_of_request
 from mnemic_language.text.analyse import terms
 
 ALIKE = 0.35
-"""Cosine from which a memory concerns the request, whatever its topic."""
+"""Cosine from which a memory of any topic concerns the request."""
 ALIKE_WITHOUT_TOPIC = 0.25
 """The same for a memory without a known topic."""
 OF_A_CHOICE = 0.1
@@ -30,8 +30,8 @@ READ = 2_000
 """Characters of a request that are read: who pastes a page asks before it or after it."""
 
 IDENTITY = "identity"
-"""Category of what a person is. A name or an age is near to most that a person asks and changes few answers, so it
-counts for a word, a topic or a clear likeness alone, and not as one of the nearest.
+"""Category of facts about a person's identity. A name or an age is near to most that a person asks and changes few
+answers, so it counts for a word, a topic or a clear likeness alone, and not as one of the nearest.
 """
 _CODE = frozenset({"code"})
 SHAPES_ANSWERS = frozenset(
@@ -75,13 +75,12 @@ _WANTS_SOME = re.compile(
     rf"(?!(?: [\w-]+){{0,3}} (?:{_ABSTRACT})\b)",
     re.IGNORECASE,
 )
-"""Matches a request for suggestions; what there is to know of a thing is none."""
+"""Matches a request for suggestions; one for information about a thing is none."""
 LIKELY, MIN_ALIKE = 1, 0.2
-"""Number of preferences that such a request gets whatever its words and topics: the nearest ones, of at least this
-cosine.
+"""Number of preferences that such a request gets for any words and topics: the nearest ones, of at least this cosine.
 """
 UNKNOWN, MIN_UNKNOWN = 2, 0.1
-"""The same where no topic is known of the request."""
+"""The same if no topic of the request is known."""
 _VAGUE = frozenset(terms("work use make go mean happen call name difference thing"))
 """Words that a question about the world shares with anything: a heat pump works, and so does its owner."""
 _EMPTY = frozenset(
@@ -99,7 +98,7 @@ _OF_A_FACT = re.compile(
     r"|(?:what|who|where|when)(?:['’]s| is| are| was| were) (?:my|our)\b)",
     re.IGNORECASE,
 )
-"""Matches a question for what is so: its answer is a fact, not a choice."""
+"""Matches a question for a fact: its answer is a fact, not a choice."""
 _OF_A_CHOICE = re.compile(
     r"\b(?:should|could|would|best|good|ideal|recommend\w*|suggest\w*|options?|choices?|next|ideas?)\b", re.IGNORECASE
 )
@@ -208,7 +207,7 @@ class ParsedRequest:
         )
 
     def _is_elsewhere(self, content: str) -> bool:
-        """Return True if `content` is a rule for the choice of a thing that the request, whose topics are known, is not
+        """Return True if `content` is a rule for the choice of a thing that the request, with known topics, is not
         about.
         """
         ruled = rule_subject(content)

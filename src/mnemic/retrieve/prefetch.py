@@ -10,7 +10,7 @@ from mnemic.ports import Embedder, EmbedsQueries
 from mnemic.types import Deadline, Scope, Vector, VectorSpace
 
 MOST = 1024
-"""Maximum number of sets of scopes whose last speakers are cached."""
+"""Maximum number of sets of scopes with cached speakers."""
 
 
 async def vectors_of_queries(embedder: Embedder, texts: Sequence[str], deadline: Deadline | None) -> list[Vector]:
@@ -27,7 +27,7 @@ class SpeakerCache:
         self._speakers: dict[tuple[Scope, ...], frozenset[str]] = {}
 
     def last(self, scopes: tuple[Scope, ...]) -> frozenset[str] | None:
-        """Return the speakers of these scopes at the last search, None where there was none."""
+        """Return the speakers of these scopes at the last search, None if there was none."""
         return self._speakers.get(scopes)
 
     def forget(self) -> None:
@@ -35,7 +35,7 @@ class SpeakerCache:
         self._speakers.clear()
 
     def note(self, scopes: tuple[Scope, ...], speakers: frozenset[str]) -> None:
-        """Keep who speaks there now."""
+        """Cache the current speakers."""
         # Emptied as a whole: a wrong guess only costs one embedding, so an eviction order is not worth its price.
         if len(self._speakers) >= MOST:
             self.forget()

@@ -22,7 +22,7 @@ from mnemic_language.text.time_expressions import READ, Period, period_of
 _KEY_WORDS = 4
 _WORD = re.compile(r"\w+")
 ROLES = frozenset({"user", "assistant", "system", "tool"})
-"""Labels, not names: a query that says "the user" is not rewritten."""
+"""Labels, not names: a query with "the user" is not rewritten."""
 
 _ME = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
 _GAVE = (
@@ -131,8 +131,8 @@ def read_question(
 
 
 def called(people: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the names that each of `people` may be called by: the whole name, then its first word where no other name
-    has that.
+    """Return the names that each of `people` may be called by: the whole name, then its first word if no other name has
+    that.
     """
     persons = sorted(people)
     occurrences = Counter(word for person in persons for word in set(person.casefold().split()))
@@ -146,8 +146,8 @@ def called(people: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def first_person(query: str, people: Mapping[str, Sequence[str]]) -> str:
-    """`query` as the person it asks about would put it: "What did Ana's son say" becomes "What did my son say".
-    `people`: what each is called.
+    """`query` as phrased by the person it asks about: "What did Ana's son say" becomes "What did my son say". `people`:
+    the names of each.
 
     A message says "I", never its speaker's name: the name in the query would pull its vector to messages that greet
     her.
@@ -179,10 +179,9 @@ def _name(name: str, ending: str = "") -> re.Pattern[str]:
 
 
 def _keywords(text: str, people: Mapping[str, Sequence[str]]) -> str:
-    """Return the query without common words and without the names of those who speak, which say nothing about the
-    content.
+    """Return the query without common words and without the names of those who speak, which are no part of the content.
 
-    Quoted phrases are not changed; where nothing would be left, everything does.
+    Quoted phrases are not changed; if nothing would be left, the query stays whole.
     """
     # Quoted phrases are searched literally, so no word may be dropped.
     if '"' in text or "“" in text:

@@ -1,10 +1,10 @@
 """Judgement on whether anything relevant is known: "nothing" is an answer, although a search always has a nearest hit.
 
-A query that names an entity and a relation of it, both known, is answered whatever the wording. Otherwise two signals
-from lists that exist anyway decide: the best cosine, and the best BM25 score for each word of the query. A logistic
-scale turns them into a number from 0 to 1. It was fitted on the dev halves of LoCoMo and BEAM: questions about a
-conversation against questions about another one, both asked of it. docs/benchmarks/retrieval.md reports its results on
-the test halves and its limits. Statements are judged by the same scale, messages of a conversation by
+A query that names an entity and a relation of it, both known, is answered for any wording. Otherwise two signals from
+lists that exist anyway decide: the best cosine, and the best BM25 score for each word of the query. A logistic scale
+turns them into a number from 0 to 1. It was fitted on the dev halves of LoCoMo and BEAM: questions about a conversation
+against questions about another one, both asked of it. docs/benchmarks/retrieval.md reports its results on the test
+halves and its limits. Statements are judged by the same scale, messages of a conversation by
 `mnemic.retrieve.message_relevance`.
 """
 
@@ -30,19 +30,19 @@ from mnemic_language.text.language import in_latin_letters
 
 SCORE = itemgetter(1)
 _OF_SEARCH = ("vector", "keyword")
-"""Lists whose best scores say whether anything is known."""
+"""Lists with best scores that tell whether anything is known."""
 NOTHING: Mapping[str, float] = MappingProxyType({})
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 
 RELATED = 0.5
-"""Least relevance where the query names a known relation: more likely than not."""
+"""Least relevance if the query names a known relation: more likely than not."""
 
 A_MEMBER = 0.2
 """Least relevance of a statement that names an instance of the kind of thing that the query asks for."""
 
 MIN_MEMORIES = 30
-"""Number of memories below which a word says less (BM25 depends on its rarity) and the best cosine of an unrelated
-memory is lower: scores are adjusted as if there were as many, and by `FEW`.
+"""Number of memories below which a word is weaker evidence (BM25 depends on its rarity) and the best cosine of an
+unrelated memory is lower: scores are adjusted as if there were as many, and by `FEW`.
 """
 MANY_MEMORIES = 100
 """Number of memories from which their number makes no difference: as many as the list of meaning has."""
@@ -70,18 +70,18 @@ class RelevanceScale:
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 NO_MODEL = ""
-"""Scale in place of the default model's for a query in letters that the model does not know: its
-cosines say hardly anything.
+"""Scale in place of the default model's for a query in letters that the model does not know: its cosines are hardly
+evidence.
 """
 OTHER_LANGUAGE = "other language"
 """The same for a query in Latin letters and another language than English: its cosines, read against the background of
-the scope, say little, the share of its words much. Fitted to half of the questions of `mnemic eval languages`.
+the scope, are weak evidence, the share of its words strong. Fitted to half of the questions of `mnemic eval languages`.
 """
 ROMANCE_LANGUAGE = "romance language"
 """The same for a Romance language, whose texts the default model places nearer to each other than German ones."""
 _ROMANCE = frozenset({"french", "spanish", "italian", "portuguese", "romanian", "catalan"})
 ANOTHER_MODEL = "*"
-"""Every model whose cosines are read on the default scale and against the background of the scope."""
+"""Every model with cosines on the default scale and against the background of the scope."""
 _LIKE_THE_DEFAULT = frozenset({ANOTHER_MODEL, OTHER_LANGUAGE, ROMANCE_LANGUAGE})
 """Scales on which the messages of a conversation are judged as with the default model."""
 SCALES: Mapping[str, RelevanceScale] = MappingProxyType(
@@ -198,7 +198,7 @@ class RelevanceModel:
         if not (named := list(among)):
             return {}
         cosines, scores = (dict(lists.get(name, ())) for name in ("vector", "keyword"))
-        # Written out, as `RelevanceScale.relevance` says it: a search asks for a hundred and more.
+        # `RelevanceScale.relevance`, inlined: a search calls it a hundred times and more.
         scale, per_word, exp = self.scale, self.per_word, math.exp
         cosine, word, base = scale.cosine, scale.word, scale.base
         return {
@@ -222,9 +222,9 @@ def relevances(
     """Return the probability that each memory of `scores` (the ranking, 0 to 1) concerns the query; empty if it cannot
     be judged (`RelevanceModel`).
 
-    It is at least `RELATED` if the query spells the memory's key, or if the graph says that the memory answers.
-    `signals` are those of the messages, which have a separate scale; only the `best` first messages are judged.
-    `order`: the memories, best first, where they are in order already. `judged`: statements that were read
+    It is at least `RELATED` if the query spells the memory's key, or if it answers according to the graph. `signals`
+    are those of the messages, which have a separate scale; only the `best` first messages are judged. `order`: the
+    memories, best first, if they are in order already. `judged`: statements that were read
     (`mnemic.retrieve.everyday_words`).
     """
     gauge = RelevanceModel.of(lists, question, model)
@@ -279,7 +279,7 @@ def relevance(
         known = round(known * MESSAGE_SCALE.agreement(scores, signals, question, order), 4)
     known = max(known, *_by_words(gauge, lists, model, judged).values()) if judged else known
     if known < A_MEMBER and any(one not in signals for one in _members(lists, question)):
-        known = A_MEMBER  # what a hit is worth is known: a search that abstained beside it would contradict itself
+        known = A_MEMBER  # the relevance of a hit is known: a search that abstained with it would contradict itself
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID
     related = related or bool(lists.get("key") and asked_keys(question.text))
     return max(known, RELATED) if related else known
@@ -295,7 +295,7 @@ def _known(
 
 def _members(lists: Mapping[str, Sequence[Scored]], question: Question) -> list[str]:
     """Return the memories that name an instance of the kind of thing that the query asks for, without those set aside.
-    "What colour is my bike?" asks for no set: whatever else is red is no answer.
+    "What colour is my bike?" asks for no set: other red things are no answer.
     """
     if asks_attribute(question.text):
         return []

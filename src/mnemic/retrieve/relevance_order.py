@@ -25,7 +25,7 @@ def explained(
     entries: Sequence[Entry], relevances: Mapping[str, float], messages: Collection[str]
 ) -> tuple[list[Entry], Mapping[str, float]]:
     """Return the entries with their scores, best first, and the relevances that explain their order. `messages` and the
-    others each keep their order and are merged by relevance. What policy puts among them keeps its place; what has no
+    others each stay in order and are merged by relevance. Pinned memories among them stay in place; a hit without
     relevance comes last.
     """
     if not relevances:
@@ -50,7 +50,7 @@ def _dealt(entries: Sequence[Entry], order: Iterator[str], relevances: Mapping[s
 
 
 def _fitted(order: Sequence[str], relevances: Mapping[str, float]) -> dict[str, float]:
-    """Return the relevances of the first `POOLED` fitted to the order, those of the rest bounded by what precedes."""
+    """Return the relevances of the first `POOLED` fitted to the order, and the rest bounded by the preceding ones."""
     found = _isotonic(order[:POOLED], relevances)
     least = min(found.values(), default=1.0)
     for one in order[POOLED:]:

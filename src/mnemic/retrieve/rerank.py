@@ -24,7 +24,7 @@ async def reranked(
     deadline: Deadline | None,
 ) -> RankedMemories:
     """Return `ranked` with the reranker's scores of the memories in `texts`, by id, and without the others; as it was
-    where the reranker fails, which is noted.
+    if the reranker fails, which is noted.
     """
     try:
         scores = await reranker.rerank(search.question.text, list(texts.values()), deadline=deadline)

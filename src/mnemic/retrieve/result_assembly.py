@@ -96,15 +96,15 @@ async def result_of(
     hits = await _hits(search, ranked, order, snapshot, known, passed)
     plan = plan_of(search, ranked.lists)
     if where.memory_ids is not None:
-        where = replace(where, memory_ids=None)  # as it was asked: a filter on data is in the plan
+        where = replace(where, memory_ids=None)  # as requested: a filter on data is in the plan
     return SearchResult(hits=hits, errors=dict(search.errors), where=where, query=search.question.text, plan=plan)
 
 
 def _enough(
     search: ParsedSearch, ranked: RankedMemories, beside: Collection[str], per_session: int | None
 ) -> int | None:
-    """Return how many of the best memories contain all that can be among the hits; None where any place can. Later
-    rules change the places of those that are read alone, unless messages and statements are merged.
+    """Return the number of best memories that contain all possible hits; None if any place can. Later rules change the
+    places of those that are read alone, unless messages and statements are merged.
     """
     request, messages = search.request, () if ranked.lifts is None else ranked.lifts.signals
     if request.min_score > 0 or request.named or per_session is not None or RERANKER in ranked.lists:
@@ -159,8 +159,8 @@ async def _best(
 
 
 async def _closed(search: ParsedSearch, known: Mapping[str, Memory], snapshot: Snapshot) -> Mapping[str, Memory]:
-    """Return what the best memories have superseded, directly or indirectly, if messages that may have stated it are
-    among them.
+    """Return the memories that the best ones superseded, directly or indirectly, if messages that may have stated them
+    are among them.
     """
     if not any(memory.kind is Kind.EPISODIC for memory in known.values()):
         return NO_MEMORIES

@@ -109,13 +109,13 @@ class ParsedSearch:
         return replace(self, where=replace(self.where, hidden_keys=keys), past=past)
 
     def note(self, name: str, failure: MnemicError) -> None:
-        """Say in the result that `name` failed."""
+        """Report in the result that `name` failed."""
         # Both: the result names each failure, and the first is raised if no list is left.
         self.errors[name] = failure.reason
         self.failures.append(failure)
 
     async def made(self, lists: Mapping[str, RankedList], snapshot: Snapshot) -> Lists:
-        """Those of `lists` that can be made; what fails is noted."""
+        """Those of `lists` that can be made; failures are noted."""
         made: Lists = {}
         for name, make in lists.items():
             try:

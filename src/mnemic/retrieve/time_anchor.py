@@ -23,8 +23,8 @@ ANCHORED = "anchored"
 CLEAR = 0.5
 """The relevance from which on something is known of the clause: more likely than not."""
 COVERED = 0.5
-"""Share of the clause's words that the hit must contain where little or nothing can be read from their rarity, as
-among few memories.
+"""Share of the clause's words that the hit must contain if their rarity is little or no evidence, as among few
+memories.
 """
 _SLACK = 1.5
 """Tolerance of a stated span ("the week before"): how much longer it may have been."""

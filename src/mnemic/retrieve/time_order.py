@@ -34,7 +34,7 @@ def in_time_order(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 
 def _told_of(memory: Memory) -> datetime:
-    """Return the time of what the memory says: the date in its words, else when it happened or was said."""
+    """Return the time of a memory's event: the date in its words, else when it happened or was said."""
     if memory.occurred_at is None and (named := named_date(memory.content[:_READ])) is not None:
         first, _ = named.days
         if first is not None:

@@ -1,8 +1,8 @@
 """Preferences, constraints and personal facts that were stored without a category.
 
-What is captured from a message has a category, and a request is judged against it (`preference_relevance`). A program
+A fact captured from a message has a category, and a request is judged against it (`preference_relevance`). A program
 that calls `add("I'm a vegetarian.")` gives none, and the statement resembles no request for a restaurant, so its words
-are classified when such a request comes. docs/benchmarks/retrieval.md says what that brings.
+are classified when such a request comes. docs/benchmarks/retrieval.md measures the effect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mnemic_language.sentences.classify.classifier import weights
 PERSONAL = frozenset({"preference", "constraint", IDENTITY})
 """Categories on which a choice, a plan or a draft can depend."""
 LONGEST = 300
-"""Characters of a statement; what is longer is a text, of which the classifier knows nothing."""
+"""Maximum length, in characters, of a statement; a longer text is outside the classifier's training."""
 
 
 def concerned_without_category(hits: Sequence[Hit], ask: ParsedRequest) -> list[Hit]:
@@ -47,5 +47,5 @@ def _concerns(hit: Hit, ask: ParsedRequest) -> bool:
 
 @lru_cache(maxsize=4096)
 def _category_of(content: str) -> str | None:
-    """Return the category that the extractor would give a statement, by its words alone: 0.1 ms where it is new."""
+    """Return the category that the extractor would give a statement, by its words alone: 0.1 ms if it is new."""
     return None if len(content) > LONGEST else category_of(weights().opinions([content]), [content])

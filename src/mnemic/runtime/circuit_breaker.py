@@ -40,7 +40,7 @@ class CircuitBreaker:
 
     @property
     def is_open(self) -> bool:
-        """Return True if the last calls were not answered; one that is allowed is a trial then."""
+        """Return True if the last calls were not answered; an allowed call is a trial then."""
         return self._failed >= self._most
 
     def missed(self, *, opens: bool = False) -> None:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 class Portal:
     """Calls coroutine functions on its loop and waits for them. Threads may share one portal.
 
-    A call runs in the context (`contextvars`) of its caller. A caller whose wait is interrupted cancels its call.
+    A call runs in the context (`contextvars`) of its caller. Interrupting a waiting caller cancels its call.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Portal:
 
         Raises StoreUnavailable (`store_unavailable:forked`) in a process that was forked off after the portal was made,
         for its thread stayed with the parent. Raises RuntimeError on a closed portal, and on the portal's own loop,
-        which cannot wait for itself; `concurrent.futures.CancelledError` where the call was cancelled.
+        which cannot wait for itself; `concurrent.futures.CancelledError` if the call was cancelled.
         """
         self._process.check()
         # Waiting here would block the loop that has to produce the answer.

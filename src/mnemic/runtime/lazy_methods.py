@@ -23,6 +23,6 @@ class _Late:
 
 def late(base: type, module: str, defined_by: str, names: str) -> type:
     """Return a subclass of `base` with the attributes `names` of the class `defined_by` in `module`, which is imported
-    when one of them is first used. Using one raises MissingExtra where its package is not installed.
+    when one of them is first used. Using one raises MissingExtra if its package is not installed.
     """
     return type(defined_by, (base,), {name: _Late(module, defined_by, name) for name in names.split()})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Rules, Watchers
 from mnemic.dispatch.handlers.add import AddManyHandler
@@ -156,17 +157,34 @@ class MemoryGateway:
             raise InvalidIntent("query_too_long")
         if not 1 <= intent.top_k <= self.budget.max_retrieve_top_k:
             raise InvalidIntent("top_k")
+        # Without `asked_at`: a model cannot choose the day from which "last week" counts.
+        return await self.find(intent, actor=actor, bias=self.bias(preference_bias), deadline=deadline)
+
+    async def find(
+        self,
+        intent: Intent,
+        *,
+        actor: Actor,
+        bias: PreferenceBias,
+        asked_at: datetime | None = None,
+        named: bool = False,
+        deadline: Deadline | None = None,
+    ) -> SearchResult:
+        """Return the results of a valid intent, within the grant and without hidden keys; its texts are redacted first.
+        `asked_at` (None: now) and `named` are as in `Searcher.search`. Raises ScopeDenied, or MnemicError if all lists
+        fail.
+        """
         granted = admit_intent(intent, self.grant, actor)
         result = await self.searcher.search(
             await self.pipeline.redacted(granted.query, tenant=actor.tenant),
             self.where(granted, actor),
             top_k=granted.top_k,
             parts=[await self.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
-            bias=self.bias(preference_bias),
+            bias=bias,
             min_score=granted.min_score,
+            named=named,
             known_at=granted.known_at,
-            # A model cannot choose the day from which "last week" counts.
-            asked_at=self.clock.now(),
+            asked_at=asked_at or self.clock.now(),
             deadline=deadline,
             hidden=await self.hiding(actor),
             data=granted.where,

@@ -261,26 +261,22 @@ class MemoryEngine(AdministrationVerbs):
         outcome `blocked`. Raises InvalidInput, or KeyNotAllowed, ScopeNotAllowed, InvalidCandidates if policy forbids
         it. After EmbedderFailed and StoreFailed nothing has been stored.
         """
-        if isinstance(content, Candidate):
-            return await self.handle(
-                requests.Add(candidate=content, idempotency_key=idempotency_key), actor=actor, deadline=deadline
+        if not isinstance(content, Candidate):
+            chosen = kind_of(kind)
+            content = Candidate(
+                content=content,
+                kind=chosen,
+                key=key,
+                level=str(level or CATALOG[chosen].level),  # None: the level of the kind
+                category=category,
+                data=data or {},
+                ttl=None if ttl is None else ttl_of(ttl),
+                confidence=confidence,
+                source=Source(origin=actor.channel if origin is None else origin, session=actor.session),
+                occurred_at=occurred_at,
             )
-        chosen = kind_of(kind)
-        candidate = Candidate(
-            content=content,
-            kind=chosen,
-            key=key,
-            level=str(level or CATALOG[chosen].level),  # None: the level of the kind
-            category=category,
-            data=data or {},
-            ttl=None if ttl is None else ttl_of(ttl),
-            confidence=confidence,
-            source=Source(origin=actor.channel if origin is None else origin, session=actor.session),
-            occurred_at=occurred_at,
-        )
-        return await self.handle(
-            requests.Add(candidate=candidate, idempotency_key=idempotency_key), actor=actor, deadline=deadline
-        )
+        request = requests.Add(candidate=content, idempotency_key=idempotency_key)
+        return await self.handle(request, actor=actor, deadline=deadline)
 
     async def add_many(
         self, candidates: Sequence[Candidate], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None

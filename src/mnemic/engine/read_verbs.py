@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mnemic.dispatch import Call, Dispatcher, Rules, Watchers
 from mnemic.errors import MemoryNotFound
-from mnemic.policy.grant import admit_intent
 from mnemic.requests import Request, given
 from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, aware
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
@@ -150,20 +149,10 @@ class ReadVerbs:
         """
         times = (happened_from, happened_to, as_of, known_at)
         intent = _intent_of(query, top_k, levels, kinds, categories, keys, times, min_score, where)
-        result = await self.gateway.searcher.search(
-            await self._pipeline.redacted(intent.query, tenant=actor.tenant),
-            self.gateway.where(admit_intent(intent, self.gateway.grant, actor), actor),
-            top_k=top_k,
-            bias=self.gateway.beside(preference_bias, _pinned_of(pinned, standing)),
-            min_score=min_score,
-            named=named,
-            known_at=intent.known_at,
-            asked_at=_moment(asked_at, "asked_at") or self.clock.now(),
-            deadline=deadline,
-            hidden=await self.gateway.hiding(actor),
-            data=intent.where,
-        )
-        return _cut(self.gateway.watchers.searched(result), max_tokens, self.token_count)
+        bias = self.gateway.beside(preference_bias, _pinned_of(pinned, standing))
+        day = _moment(asked_at, "asked_at")
+        found = await self.gateway.find(intent, actor=actor, bias=bias, asked_at=day, named=named, deadline=deadline)
+        return _cut(found, max_tokens, self.token_count)
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> RecallResult:
         """Return the memories that a model call is shown: pinned ones, preferences that the request could depend on,

@@ -21,7 +21,6 @@ from mnemic.dispatch.gateway import PREFERENCE, MemoryGateway
 from mnemic.inject.memory_source import is_trusted
 from mnemic.inject.token_budget import within_tokens
 from mnemic.inject.token_count import TokenCount, estimated_tokens
-from mnemic.policy.grant import admit_intent
 from mnemic.policy.key_rules import Policy
 from mnemic.retrieve.asked_attributes import ASKED
 from mnemic.retrieve.category_members import asks_for_several
@@ -62,22 +61,12 @@ async def recall(
 
     Raises ScopeDenied for a level that is not granted, and MnemicError if every list of the search fails.
     """
-    granted = admit_intent(request.intent, gateway.grant, actor)
-    result = await gateway.searcher.search(
-        await gateway.pipeline.redacted(shortened(granted.query), tenant=actor.tenant),
-        gateway.where(granted, actor),
-        # More than are shown: selection below drops some, and the reserve lets others take their place.
-        top_k=max(granted.top_k, AMONG_OF_A_CHOICE if _ask(request).wants_choice else AMONG),
-        parts=[await gateway.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
-        bias=_bias(gateway, request),
-        min_score=granted.min_score,
-        known_at=granted.known_at,
-        asked_at=request.asked_at or gateway.clock.now(),
-        deadline=deadline,
-        hidden=await gateway.hiding(actor),
-        data=granted.where,
+    # More than are shown: selection below drops some, and the reserve lets others take their place.
+    top_k = max(request.intent.top_k, AMONG_OF_A_CHOICE if _ask(request).wants_choice else AMONG)
+    intent = replace(request.intent, query=shortened(request.intent.query), top_k=top_k)
+    result = await gateway.find(
+        intent, actor=actor, bias=_bias(gateway, request), asked_at=request.asked_at, deadline=deadline
     )
-    gateway.watchers.searched(result)
     return choose(result, request, gateway.policy, actor, gateway.token_count)
 
 

@@ -75,9 +75,9 @@ __all__ = [
     "build_entity_reader",
     "build_extractor",
     "build_graph",
-    "build_guard",
     "build_keyring",
     "build_middleware",
+    "build_policy_bundle",
     "build_profile",
     "build_reranker",
     "build_sessions",
@@ -98,7 +98,9 @@ def __getattr__(name: str) -> Any:
         warnings.warn(f"mnemic.bootstrap.{name} has become mnemic_operations.{name}", DeprecationWarning, stacklevel=2)
         return getattr(import_module("mnemic_operations"), name)
     if name not in _LATE:
-        raise AttributeError(f"module 'mnemic.bootstrap' has no attribute {name!r}")
+        from mnemic.module_aliases import renamed
+
+        return renamed(__name__, name)
     return getattr(import_module(f"mnemic.bootstrap.{_LATE[name]}"), name)
 
 
@@ -117,31 +119,31 @@ def build_engine(
     settings'.
     """
     clock = clock or SystemClock()
-    guard, keyring = build_guard(settings, policy), _keyring(settings)
+    bundle, keyring = build_policy_bundle(settings, policy), _keyring(settings)
     sessions, copies = build_sessions(settings.sessions, clock)
     graph, embedder = build_graph(settings), build_embedder(settings, clock)
     models: dict[str, Any] = {}
     if completer is not None or tokenizer is not None or settings.names_models:
         from mnemic.bootstrap.models import build_models
 
-        given: dict[str, Any] = {"completer": completer, "tokenizer": tokenizer, "judged": guard.policy.judged}
+        given: dict[str, Any] = {"completer": completer, "tokenizer": tokenizer, "judged": bundle.policy.judged}
         models = build_models(settings, clock, embedder, **given)
     engine = MemoryEngine(
         store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
         embedder=embedder,
         clock=clock,
-        policy=guard.policy,
-        grant=guard.grant,
-        budget=guard.budget,
-        limits=guard.limits,
-        reads=guard.entities,
-        redaction=_with_detectors(guard.redaction),
+        policy=bundle.policy,
+        grant=bundle.grant,
+        budget=bundle.budget,
+        limits=bundle.limits,
+        reads=bundle.entities,
+        redaction=_with_detectors(bundle.redaction),
         keyring=keyring,
         sessions=sessions,
         graph=graph,
         projections=[*copies, *_fed(settings, graph), *_copies(settings, embedder)],
         rules=build_write_rules(settings),
-        middleware=build_middleware(guard, models.get("completer")),
+        middleware=build_middleware(bundle, models.get("completer")),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
         **models,
@@ -193,14 +195,14 @@ def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
     return [GraphProjection(graph)]
 
 
-def build_middleware(guard: PolicyBundle, completer: Completer | None) -> tuple[Middleware, ...]:
+def build_middleware(bundle: PolicyBundle, completer: Completer | None) -> tuple[Middleware, ...]:
     """Build the middleware that the policy file asks for: entity extraction from ordinary texts."""
-    if guard.entities is None:
+    if bundle.entities is None:
         return ()
     from mnemic.bootstrap.models import build_entity_reader
     from mnemic_kinds.entity_noticing import EntityNoticing
 
-    return (EntityNoticing(build_entity_reader(guard.entities, completer)),)
+    return (EntityNoticing(build_entity_reader(bundle.entities, completer)),)
 
 
 def build_write_rules(settings: Settings) -> WriteRules:
@@ -212,18 +214,18 @@ def build_write_rules(settings: Settings) -> WriteRules:
     )
 
 
-def build_guard(settings: Settings, policy: Policy | None) -> PolicyBundle:
+def build_policy_bundle(settings: Settings, policy: Policy | None) -> PolicyBundle:
     """Return policy, grant and budget: those of the policy file, overridden by explicit settings."""
     if policy is None and settings.policy is not None:
         from mnemic.policy.policy_file import load_policy_bundle
 
-        guard = load_policy_bundle(settings.policy)
+        bundle = load_policy_bundle(settings.policy)
     else:
         policy = policy or Policy()
-        guard = PolicyBundle(policy=policy, grant=Grant.of(policy), budget=Budget())
+        bundle = PolicyBundle(policy=policy, grant=Grant.of(policy), budget=Budget())
     if settings.trusted_keys is not None or settings.granted_levels is not None:
-        levels = settings.granted_levels if settings.granted_levels is not None else guard.grant.levels
-        guard = replace(guard, grant=Grant.of(guard.policy, trust=settings.trusted_keys or (), levels=levels))
+        levels = settings.granted_levels if settings.granted_levels is not None else bundle.grant.levels
+        bundle = replace(bundle, grant=Grant.of(bundle.policy, trust=settings.trusted_keys or (), levels=levels))
     if settings.max_seconds is not None:
-        guard = replace(guard, budget=replace(guard.budget, max_seconds=settings.max_seconds))
-    return guard
+        bundle = replace(bundle, budget=replace(bundle.budget, max_seconds=settings.max_seconds))
+    return bundle

@@ -100,7 +100,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchReceipts:
-    """The answer to many writes: a receipt for each, in order, and the places of those that the guard denied."""
+    """The answer to many writes: a receipt for each, in order, and the places of those that the grant denied."""
 
     receipts: list[WriteReceipt]
     denied: frozenset[int] = frozenset()

@@ -1,4 +1,4 @@
-"""All that guards one engine, together."""
+"""The rules of one engine together: policy, grant, budget, limits, redaction."""
 
 from __future__ import annotations
 

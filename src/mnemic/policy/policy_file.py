@@ -38,7 +38,7 @@
     [entities]                    # without it: entities are kept where they are asked for, not noticed in every text
     read = "rules"                # or names (needs mnemic[ner]), or model
 
-Only this module of the guard imports pydantic, so that nothing else pays for it.
+Only this module of the policy imports pydantic, so that nothing else pays for it.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from mnemic.errors import InvalidConfig
+from mnemic.module_aliases import renamed
 from mnemic.policy import strict_json
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
@@ -323,9 +324,9 @@ def _read(path: Path) -> object:
         raise InvalidConfig("policy_file", hint=f"not JSON: {error}") from None
 
 
-def guard_data(guard: PolicyBundle) -> dict[str, Any]:
-    """Return the content of a policy file that reads as `guard`, as JSON data: `read_policy_bundle` gives it back."""
-    policy, limits = guard.policy, guard.limits
+def policy_bundle_data(bundle: PolicyBundle) -> dict[str, Any]:
+    """Return the content of a policy file that reads as `bundle`, as JSON data: `read_policy_bundle` gives it back."""
+    policy, limits = bundle.policy, bundle.limits
     settings = {name: getattr(policy, name) for name in _File.model_fields if hasattr(policy, name)}
     for name in ("keep_turns", "operators_read_turns"):  # an earlier release does not know them
         if settings[name] == getattr(Policy, name):
@@ -334,8 +335,8 @@ def guard_data(guard: PolicyBundle) -> dict[str, Any]:
     return {
         **{name: sorted(value) if isinstance(value, frozenset) else value for name, value in settings.items()},
         "keys": rules,
-        "grant": _grant_data(guard.grant, policy),
-        "budget": {limit.name: getattr(guard.budget, limit.name) for limit in fields(guard.budget)},
+        "grant": _grant_data(bundle.grant, policy),
+        "budget": {limit.name: getattr(bundle.budget, limit.name) for limit in fields(bundle.budget)},
         "limits": {
             "consent": limits.consent,
             "consent_keys": sorted(limits.consent_keys),
@@ -347,12 +348,12 @@ def guard_data(guard: PolicyBundle) -> dict[str, Any]:
             "review_longest_days": _in_days(limits.review_longest),
         },
         "redaction": {
-            "entities": dict(guard.redaction.actions),
-            "reveal": sorted(guard.redaction.reveal),
-            "names": sorted(guard.redaction.names),
-            "regions": list(guard.redaction.regions),
+            "entities": dict(bundle.redaction.actions),
+            "reveal": sorted(bundle.redaction.reveal),
+            "names": sorted(bundle.redaction.names),
+            "regions": list(bundle.redaction.regions),
         },
-        "entities": {"read": guard.entities},
+        "entities": {"read": bundle.entities},
     }
 
 
@@ -383,3 +384,7 @@ def _grant_data(grant: Grant, policy: Policy) -> dict[str, Any]:
 
 def _in_days(duration: timedelta | None) -> float | None:
     return None if duration is None else duration / timedelta(days=1)
+
+
+def __getattr__(name: str) -> Any:
+    return renamed(__name__, name)

@@ -13,7 +13,7 @@ from mnemic.dispatch.handlers.quota_batches import portions
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
 from mnemic.policy.limits import Limits, Quota, makes_room
-from mnemic.policy.policy_file import guard_data, read_policy_bundle
+from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle
 from mnemic.types import Actor, Candidate, Kind, Level, Outcome, Status
 from mnemic_sqlite import SqliteStore
 from mnemic_testing.clock import ManualClock
@@ -173,4 +173,4 @@ def test_what_cannot_be_meant_is_refused() -> None:
 def test_a_policy_file_says_it() -> None:
     guard = read_policy_bundle({"limits": {"quotas": [{"rows": 3, "on_full": "evict"}]}})
     assert guard.limits.quotas[0].on_full == "evict"
-    assert guard_data(guard)["limits"]["quotas"][0]["on_full"] == "evict"
+    assert policy_bundle_data(guard)["limits"]["quotas"][0]["on_full"] == "evict"

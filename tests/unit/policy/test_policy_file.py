@@ -13,9 +13,9 @@ import pytest
 from mnemic.errors import InvalidConfig
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import (
-    guard_data,
     load_policy,
     load_policy_bundle,
+    policy_bundle_data,
     read_policy_bundle,
     with_earlier_names,
 )
@@ -31,13 +31,13 @@ def write(folder: Path, text: str, name: str = "policy.toml") -> Path:
 
 
 def test_the_incident_example_is_the_published_setting() -> None:
-    guard = load_policy_bundle(EXAMPLES / "incident" / "policy.toml")
-    assert set(guard.policy.keys or ()) == {"language", "response_style", "update_channel", "declared_tier"}
-    assert guard.policy.levels == {"user", "workspace"}
-    assert guard.policy.on_violation == "stop"
-    assert guard.grant.keys == {"language", "response_style", "update_channel"}
-    assert guard.grant.levels == {"user"}
-    assert guard.budget.max_seconds == 25
+    bundle = load_policy_bundle(EXAMPLES / "incident" / "policy.toml")
+    assert set(bundle.policy.keys or ()) == {"language", "response_style", "update_channel", "declared_tier"}
+    assert bundle.policy.levels == {"user", "workspace"}
+    assert bundle.policy.on_violation == "stop"
+    assert bundle.grant.keys == {"language", "response_style", "update_channel"}
+    assert bundle.grant.levels == {"user"}
+    assert bundle.budget.max_seconds == 25
 
 
 @pytest.mark.parametrize(
@@ -76,17 +76,17 @@ def test_json_says_the_same_as_toml(tmp_path: Path) -> None:
         "grant": {"keys": ["seat"]},
         "budget": {"max_seconds": 2.5},
     }
-    guard = load_policy_bundle(write(tmp_path, json.dumps(settings), "policy.json"))
-    assert guard.policy.kinds == {Kind.LONG_TERM, Kind.ENTITY}
-    assert guard.policy.pinned_kinds == {Kind.PERSONA}
-    assert guard.grant.keys == {"seat"}
-    assert guard.budget.max_seconds == 2.5
+    bundle = load_policy_bundle(write(tmp_path, json.dumps(settings), "policy.json"))
+    assert bundle.policy.kinds == {Kind.LONG_TERM, Kind.ENTITY}
+    assert bundle.policy.pinned_kinds == {Kind.PERSONA}
+    assert bundle.grant.keys == {"seat"}
+    assert bundle.budget.max_seconds == 2.5
 
 
 def test_an_empty_file_is_the_default_policy(tmp_path: Path) -> None:
-    guard = load_policy_bundle(write(tmp_path, ""))
-    assert guard.policy.keys is None
-    assert guard.grant.keys is None
+    bundle = load_policy_bundle(write(tmp_path, ""))
+    assert bundle.policy.keys is None
+    assert bundle.grant.keys is None
 
 
 @pytest.mark.parametrize(
@@ -312,11 +312,11 @@ def read_again(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_what_is_shown_of_a_guard_reads_as_that_guard(tmp_path: Path) -> None:
-    guard = load_policy_bundle(write(tmp_path, EVERY_SECTION))
-    shown = guard_data(guard)
-    assert read_policy_bundle(shown) == guard
-    assert read_policy_bundle(json.loads(json.dumps(shown))) == guard
-    default = guard_data(read_policy_bundle({}))
+    bundle = load_policy_bundle(write(tmp_path, EVERY_SECTION))
+    shown = policy_bundle_data(bundle)
+    assert read_policy_bundle(shown) == bundle
+    assert read_policy_bundle(json.loads(json.dumps(shown))) == bundle
+    default = policy_bundle_data(read_policy_bundle({}))
     assert shown == read_again(shown), "and it is what stands in the file"
     assert [name for name in default if default[name] == shown[name]] == [], "each setting here says something"
     assert set(shown) == set(tomllib.loads(EVERY_SECTION))
@@ -324,22 +324,22 @@ def test_what_is_shown_of_a_guard_reads_as_that_guard(tmp_path: Path) -> None:
 
 
 def test_a_file_of_an_earlier_release_is_read_by_its_names() -> None:
-    guard = read_policy_bundle(
+    bundle = read_policy_bundle(
         {"standing_kinds": ["persona"], "keys": {"diet": {"standing": True}}, "pinned_categories": ["x"]}
     )
 
-    assert (guard.policy.pinned_kinds, guard.policy.pinned_categories) == ({Kind.PERSONA}, {"x"})
-    assert guard.policy.rule("diet").pinned
+    assert (bundle.policy.pinned_kinds, bundle.policy.pinned_categories) == ({Kind.PERSONA}, {"x"})
+    assert bundle.policy.rule("diet").pinned
 
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_a_policy_with_the_earlier_names_reads_as_the_same(alone: bool) -> None:
-    guard = read_policy_bundle({"pinned_kinds": ["persona"], "keys": {"diet": {"pinned": True}}})
-    data = with_earlier_names(guard_data(guard), alone=alone)
+    bundle = read_policy_bundle({"pinned_kinds": ["persona"], "keys": {"diet": {"pinned": True}}})
+    data = with_earlier_names(policy_bundle_data(bundle), alone=alone)
 
     assert (data["standing_kinds"], data["keys"]["diet"]["standing"]) == (["persona"], True)
     assert ("pinned_kinds" in data, "pinned" in data["keys"]["diet"]) == (not alone, not alone)
-    assert read_policy_bundle(data) == guard
+    assert read_policy_bundle(data) == bundle
 
 
 def test_both_names_of_a_field_must_say_the_same() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreFailed
 from mnemic.policy.policy_bundle import PolicyBundle
-from mnemic.policy.policy_file import guard_data, read_policy_bundle, with_earlier_names
+from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle, with_earlier_names
 from mnemic_maintenance.policies import Policies, PolicyVersion
 from mnemic_maintenance.tenant_registry import Tenant, Tenants, quota_of
 
@@ -87,8 +87,12 @@ class Tenancy:
         to the defaults are not stored as the tenant's. Raises InvalidConfig (`policy:<field>`), VersionConflict,
         InvalidInput (`policy`).
         """
-        base = {name: value for name, value in guard_data(guard_of(self.engine)).items() if name in BUILT_WITH}
-        said = with_earlier_names(guard_data(read_policy_bundle({**base, **given})), alone=True)
+        base = {
+            name: value
+            for name, value in policy_bundle_data(policy_bundle_of(self.engine)).items()
+            if name in BUILT_WITH
+        }
+        said = with_earlier_names(policy_bundle_data(read_policy_bundle({**base, **given})), alone=True)
         for name, value in base.items():
             if said.pop(name) != value:
                 raise InvalidConfig(f"policy:{name}", hint="set in the settings of the service, for all tenants")
@@ -126,7 +130,7 @@ class Tenancy:
         return await self.tenants.find(tenant)
 
 
-def guard_of(engine: MemoryEngine) -> PolicyBundle:
+def policy_bundle_of(engine: MemoryEngine) -> PolicyBundle:
     """Return the rules of an engine in the form of a policy file."""
     rules = engine.rules
     return PolicyBundle(
@@ -141,17 +145,17 @@ def guard_of(engine: MemoryEngine) -> PolicyBundle:
 
 def _governed(engine: MemoryEngine, tenant: Tenant | None, policy: PolicyVersion | None) -> MemoryEngine:
     """Return the engine by the tenant's rules; the service's quotas apply, whatever the tenant's policy says."""
-    base = guard_of(engine)
+    base = policy_bundle_of(engine)
     quotas = base.limits.quotas if tenant is None or tenant.quotas is None else tenant.quotas
     own = None if policy is None or policy.policy is None else read_policy_bundle(policy.policy)
     if own is None and quotas == base.limits.quotas:
         return engine
-    guard = own or base
+    bundle = own or base
     # A tenant's policy may add limits but never loosen those of the service.
     added = () if own is None else tuple(quota for quota in own.limits.quotas if quota not in quotas)
     return engine.under(
-        policy=replace(guard.policy, judged=base.policy.judged),
-        grant=guard.grant,
-        budget=guard.budget,
-        limits=replace(guard.limits, quotas=quotas + added),
+        policy=replace(bundle.policy, judged=base.policy.judged),
+        grant=bundle.grant,
+        budget=bundle.budget,
+        limits=replace(bundle.limits, quotas=quotas + added),
     )

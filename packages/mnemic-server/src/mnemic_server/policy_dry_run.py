@@ -65,9 +65,9 @@ async def tried(
     return DryRunReport(looked_at=len(page), refused=refused, changed=tuple(changed[:MAX_NAMED]), after=last)
 
 
-def _refusal(memory: Memory, guard: PolicyBundle) -> str | None:
+def _refusal(memory: Memory, bundle: PolicyBundle) -> str | None:
     try:
-        checked = check_candidate(candidate_of(memory), guard.policy, guard.budget)
+        checked = check_candidate(candidate_of(memory), bundle.policy, bundle.budget)
     except RunStopped as breach:
         return breach.reason
-    return denial(checked, guard.grant)
+    return denial(checked, bundle.grant)

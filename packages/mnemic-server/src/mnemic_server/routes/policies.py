@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from mnemic.errors import MemoryNotFound, VersionConflict
-from mnemic.policy.policy_file import guard_data, read_policy_bundle, with_earlier_names
+from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle, with_earlier_names
 from mnemic_maintenance.policies import PolicyVersion
-from mnemic_maintenance.tenant_engine import guard_of
+from mnemic_maintenance.tenant_engine import policy_bundle_of
 from mnemic_server.access import Operating, TheService
 from mnemic_server.operations_response_bodies import (
     PolicyResponse,
@@ -36,7 +36,7 @@ async def policy(principal: Operating, service: TheService, response: Response) 
     """
     state = await service.tenancy.of(principal.tenant)
     response.headers["ETag"] = f'"{state.policy.version if state.policy else 0}"'
-    return with_earlier_names(guard_data(guard_of(state.engine)), alone=False)
+    return with_earlier_names(policy_bundle_data(policy_bundle_of(state.engine)), alone=False)
 
 
 @router.put("", **answering(PolicyVersionResponse))
@@ -91,7 +91,7 @@ async def trial(
     """Return a dry run: the verdicts of another policy on the tenant's memories as if they were proposed now, oldest
     first. Nothing is changed. `next` is the cursor of the next page.
     """
-    proposed, present = read_policy_bundle(wanted.policy), guard_of(service.engine)
+    proposed, present = read_policy_bundle(wanted.policy), policy_bundle_of(service.engine)
     found = await tried(service.engine.store, principal.tenant, present, proposed, after=cursor, limit=limit)
     return {
         "looked_at": found.looked_at,

@@ -98,10 +98,10 @@ def alias(old: str, new: str) -> _Modules:
     except ModuleNotFoundError as missing:
         if missing.name not in (new, package):
             raise
-        errors = import_module("mnemic.errors")
+        extras = import_module("mnemic.plugins.extras")
         distribution = package.replace("_", "-")
         extra = _EXTRAS.get(package, distribution.removeprefix("mnemic-"))
-        raise errors.MissingExtra(extra, hint=f"pip install {distribution}") from missing
+        raise extras.missing_extra(extra, install=distribution) from missing
     if old not in FOR_GOOD:
         of = "" if package in ("mnemic", old.partition(".")[0]) else f", of the package {package.replace('_', '-')}"
         warnings.warn(f"{old} has become {new}{of}", DeprecationWarning, stacklevel=3)

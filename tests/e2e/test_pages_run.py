@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import errors
-from mnemic.policy.policy_file import guard_data, read_policy_bundle
+from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle
 from mnemic_cli import COMMANDS
 from mnemic_cli.failures import exit_code
 from tests.e2e.cli_page import MARK, PAGE, rendered
@@ -72,7 +72,7 @@ def test_the_code_runs_as_it_stands(page: str, tmp_path: Path) -> None:
 def test_the_page_of_the_policy_file_has_every_field_with_its_default() -> None:
     whole, open_keys = (tomllib.loads(block) for block in blocks("docs/policy.md", "toml"))
     assert read_policy_bundle(open_keys).policy.allows("anything")
-    told, silent = guard_data(read_policy_bundle(whole)), guard_data(read_policy_bundle({}))
+    told, silent = policy_bundle_data(read_policy_bundle(whole)), policy_bundle_data(read_policy_bundle({}))
     examples = {"keys", "limits", "redaction"}
     assert {name for name in told if told[name] != silent[name]} <= examples
     assert told["limits"] | {"quotas": [], "retention": {}} == silent["limits"]

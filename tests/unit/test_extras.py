@@ -1,8 +1,9 @@
-"""What is told where an adapter's or the client's package is not installed."""
+"""Errors for packages that are not installed: of an adapter, the client, a model."""
 
 from __future__ import annotations
 
 import importlib
+import pickle
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -15,9 +16,11 @@ from mnemic.bootstrap.embedders import build_embedder
 from mnemic.bootstrap.models import build_completer, build_reranker
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, MissingExtra
-from mnemic.plugins.extras import brought_by
+from mnemic.plugins.extras import brought_by, missing_extra
 from mnemic.types import Deadline, Prompt
 from mnemic_testing.clock import ManualClock
+from tests.architecture.plain_words import sources
+from tests.architecture.sources import ROOT
 
 NEEDED = {
     "mnemic_client": ("client", "httpx"),
@@ -99,6 +102,21 @@ def test_an_embedder_or_a_reranker_without_its_client_is_refused() -> None:
         with pytest.raises(InvalidConfig) as missing:
             build()
         assert missing.value.reason == "invalid_config:openai"
+
+
+def test_every_missing_package_is_one_kind_of_error_under_its_earlier_reason() -> None:
+    named, of_setting = missing_extra("client"), missing_extra("openai", setting="openai")
+    assert (named.reason, named.hint) == ("missing_extra:client", "pip install 'mnemic[client]'")
+    assert (of_setting.reason, of_setting.hint) == ("invalid_config:openai", "pip install 'mnemic[openai]'")
+    assert isinstance(of_setting, MissingExtra)
+    assert pickle.loads(pickle.dumps(of_setting)).reason == of_setting.reason
+    assert missing_extra("language", install="mnemic-language").hint == "pip install mnemic-language"
+
+
+def test_no_other_module_makes_such_an_error() -> None:
+    home = Path("src/mnemic/plugins/extras.py")
+    made = [path for path in sources() if "MissingExtra(" in path.read_text().replace("class MissingExtra(", "")]
+    assert [path.relative_to(ROOT) for path in made] == [home]
 
 
 def test_a_module_of_our_own_that_is_missing_is_no_missing_extra() -> None:

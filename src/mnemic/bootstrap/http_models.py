@@ -6,12 +6,12 @@ from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
-from mnemic.errors import InvalidConfig
+from mnemic.plugins.extras import missing_extra
 from mnemic.types import Deadline, Prompt
 
 
 def over_http(module: str) -> ModuleType:
-    """Return the module of mnemic-models. Raises InvalidConfig (`invalid_config:openai`) if it is not installed."""
+    """Return the module of mnemic-models. Raises MissingExtra (`invalid_config:openai`) if it is not installed."""
     # By name and not by entry point: the keys of the settings go to a package of this repository, and to no other.
     name = f"mnemic_models.{module}"
     try:
@@ -19,22 +19,18 @@ def over_http(module: str) -> ModuleType:
     except ModuleNotFoundError as missing:
         if missing.name not in ("mnemic_models", name):
             raise
-        raise _not_installed() from missing
+        raise missing_extra("openai", setting="openai") from missing
 
 
 class AbsentCompleter:
-    """A language model whose calls raise InvalidConfig (`invalid_config:openai`)."""
+    """A language model that raises MissingExtra (`invalid_config:openai`)."""
 
     def __init__(self, model: str) -> None:
         self.model = model
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> NoReturn:
         """Refuse the call."""
-        raise _not_installed()
+        raise missing_extra("openai", setting="openai")
 
     async def close(self) -> None:
         """Close nothing."""
-
-
-def _not_installed() -> InvalidConfig:
-    return InvalidConfig("openai", hint="pip install 'mnemic[openai]'")

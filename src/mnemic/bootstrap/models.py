@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from mnemic.bootstrap.http_models import AbsentCompleter, over_http
 from mnemic.bootstrap.plugin_backends import offered_as
 from mnemic.config import Settings
-from mnemic.errors import InvalidConfig, MissingExtra
+from mnemic.errors import InvalidConfig
 from mnemic.plugins import is_offered, scheme_of
+from mnemic.plugins.extras import missing_extra
 from mnemic.policy.key_rules import EntityReading
 from mnemic.policy.redaction_policy import RedactionRules
 
@@ -75,7 +76,7 @@ def _of_vendor(vendor: str) -> Callable[..., Completer]:
     """Return the factory of a vendor's models. Raises MissingExtra if its package is not installed."""
     extra, client = _CLIENTS.get(vendor, ("", ""))
     if extra and not (is_offered("completers", vendor) and _is_installed(client)):
-        raise MissingExtra(extra, hint=f"pip install 'mnemic[{extra}]'")
+        raise missing_extra(extra)
     return offered_as("completers", vendor)
 
 
@@ -161,7 +162,7 @@ def with_names(rules: RedactionRules) -> RedactionRules:
     try:
         from mnemic.providers.spacy_names import name_detectors
     except ModuleNotFoundError as missing:
-        raise InvalidConfig("redaction.names", hint="install mnemic[ner] to look for names") from missing
+        raise missing_extra("ner", setting="redaction.names") from missing
     return replace(rules, detectors=(*rules.detectors, *name_detectors(rules.names)))
 
 

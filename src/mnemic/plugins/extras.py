@@ -7,7 +7,24 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+from mnemic import reason_codes
 from mnemic.errors import MissingExtra
+
+
+class MissingForSetting(MissingExtra):
+    """A package that a setting or a command needs is not installed; the reason names the setting."""
+
+    # Stable: these places raised InvalidConfig before MissingExtra existed, and callers branch on the reason.
+    code = reason_codes.INVALID_CONFIG
+
+
+def missing_extra(name: str, *, install: str | None = None, setting: str | None = None) -> MissingExtra:
+    """Return the error for a package that is not installed: `missing_extra:<name>`, or `invalid_config:<setting>`. Its
+    hint is the command that installs the requirement `install`, by default the extra `name` of mnemic.
+    """
+    needed = install or f"mnemic[{name}]"
+    hint = f"pip install '{needed}'" if "[" in needed else f"pip install {needed}"
+    return MissingExtra(name, hint=hint) if setting is None else MissingForSetting(setting, hint=hint)
 
 
 @contextmanager
@@ -18,7 +35,7 @@ def brought_by(extra: str) -> Iterator[None]:
     except ModuleNotFoundError as missing:
         if isinstance(missing, MissingExtra) or (missing.name or "").partition(".")[0] == "mnemic":
             raise
-        raise MissingExtra(extra, hint=f"pip install 'mnemic[{extra}]'") from missing
+        raise missing_extra(extra) from missing
 
 
 def package_module(name: str) -> Any:
@@ -33,4 +50,4 @@ def package_module(name: str) -> Any:
         if missing.name != package:
             raise
         distribution = package.replace("_", "-")
-        raise MissingExtra(distribution.removeprefix("mnemic-"), hint=f"pip install {distribution}") from missing
+        raise missing_extra(distribution.removeprefix("mnemic-"), install=distribution) from missing

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mnemic.errors import InvalidConfig
+from mnemic.plugins.extras import missing_extra
 from mnemic_agents.mcp_hosts import HOSTS, started_by
 from mnemic_cli.failures import Exit
 from mnemic_cli.lazy_loading import Command
@@ -73,7 +74,7 @@ async def _serve(port: int | None, token: str | None, host_confirms: bool, engin
     try:
         from mnemic_agents.mcp import memory_server, serve_http
     except ModuleNotFoundError as missing:
-        raise InvalidConfig("mcp", hint="pip install 'mnemic[mcp]'") from missing
+        raise missing_extra("mcp", setting="mcp") from missing
     from mnemic_maintenance.tenant_engine import Tenancy
 
     configure(as_json=False)

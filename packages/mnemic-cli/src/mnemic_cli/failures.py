@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from mnemic import errors
+from mnemic.plugins.extras import missing_extra
 from mnemic_cli.terminal import paint, printable
 
 
@@ -92,8 +93,7 @@ def missing_package(error: Exception) -> errors.MissingExtra | None:
     if not package.startswith("mnemic_"):
         return None
     extra = _EXTRAS.get(package, package.removeprefix("mnemic_"))
-    hint = f"pip install 'mnemic[{extra}]'" if package in _EXTRAS else f"pip install {package.replace('_', '-')}"
-    return errors.MissingExtra(extra, hint=hint)
+    return missing_extra(extra, install=None if package in _EXTRAS else package.replace("_", "-"))
 
 
 def guarded(work: Callable[[], Any], *, debug: bool) -> int:

@@ -13,8 +13,9 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from mnemic.errors import InvalidInput, MissingExtra
+from mnemic.errors import InvalidInput
 from mnemic.plugins import is_offered, offered, plugin
+from mnemic.plugins.extras import missing_extra
 from mnemic_cli.failures import guarded
 from mnemic_cli.shared_options import Given
 
@@ -142,8 +143,8 @@ class LazyGroup(click.Group):
             offered: click.Command | None = plugin("commands", cmd_name)
             if offered is None and listed is not None and listed.package is not None:
                 extra = _EXTRAS.get(listed.package)
-                hint = f"pip install {listed.package}" if extra is None else f"pip install 'mnemic[{extra}]'"
-                raise MissingExtra(listed.package.removeprefix("mnemic-"), hint=hint)
+                needed = listed.package if extra is None else f"mnemic[{extra}]"
+                raise missing_extra(listed.package.removeprefix("mnemic-"), install=needed)
             return offered
         module = import_module(f"{self._package}.{listed.module}")
         command: click.Command = getattr(module, f"{cmd_name}_")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.errors import InvalidConfig
+from mnemic.plugins.extras import missing_extra
 from mnemic_cli.lazy_loading import Command, TenantCommand
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import Progress
@@ -179,7 +179,7 @@ def _bench_service(given: Given, quick: bool, asked: dict[str, object]) -> None:
     try:
         from mnemic_eval.service_load import LoadOptions, load_table, run
     except ModuleNotFoundError as missing:
-        raise InvalidConfig("bench", hint="pip install 'mnemic[server,client]'") from missing
+        raise missing_extra("server,client", setting="bench") from missing
 
     known = {field.name for field in fields(LoadOptions)}
     chosen = {name: value for name, value in asked.items() if value is not None and name in known}

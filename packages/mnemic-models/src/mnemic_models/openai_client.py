@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
 from mnemic.errors import InvalidConfig
+from mnemic.plugins.extras import missing_extra
 from mnemic.types import Deadline
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class OpenAIClient:
 
     async def _open(self) -> AsyncOpenAI:
         if find_spec("openai") is None:
-            raise InvalidConfig("openai", hint="pip install 'mnemic[openai]'")
+            raise missing_extra("openai", setting="openai")
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
             # The import takes half a second: run it in a thread to keep the event loop free.

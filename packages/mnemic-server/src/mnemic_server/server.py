@@ -16,6 +16,7 @@ import uvicorn
 from mnemic.bootstrap import build_engine, build_profile
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
+from mnemic.plugins.extras import missing_extra
 from mnemic.runtime.clock import SystemClock
 from mnemic_cli.server_log import configure
 from mnemic_server.app import create_app
@@ -201,5 +202,5 @@ def _telemetry(meter: Meter) -> Telemetry | None:
     try:
         from mnemic_server.telemetry import Telemetry
     except ModuleNotFoundError as missing:
-        raise InvalidConfig("otel", hint="pip install 'mnemic[otel]'") from missing
+        raise missing_extra("otel", setting="otel") from missing
     return Telemetry(meter)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from mnemic.errors import MissingExtra
 from mnemic.plugins import names, plugin
+from mnemic.plugins.extras import missing_extra
 from mnemic_structured.shape import Shape
 
 _BROUGHT_BY = dict.fromkeys(
@@ -47,9 +48,9 @@ def package_missing(shape: str) -> MissingExtra | None:
     brings.
     """
     package = _BROUGHT_BY.get(shape)
-    return None if package is None else MissingExtra(package.removeprefix("mnemic-"), hint=f"pip install {package}")
+    return None if package is None else missing_extra(package.removeprefix("mnemic-"), install=package)
 
 
 def no_reader() -> MissingExtra:
     """Return the error for a document that may be of any shape where no reader is installed."""
-    return MissingExtra("travel", hint="no package that reads documents is installed: pip install mnemic-travel")
+    return missing_extra("travel", install="mnemic-travel")

@@ -21,6 +21,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, MissingExtra
 from mnemic.plugins import loaded, names, plugin
+from mnemic.plugins.extras import missing_extra
 from mnemic_importers.file_readers import archive_lines, chat, export_lines
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.file_readers.multi_file_exports import Packed, packed
@@ -118,7 +119,7 @@ def _importer(offered: Any) -> Importer:
 def _unknown(file_format: str) -> InvalidInput | MissingExtra:
     """Return the error for a format that nothing installed reads: the package that has it, where it is missing."""
     if file_format in _BENCHMARKS:
-        return MissingExtra("eval", hint="pip install 'mnemic[eval]'")
+        return missing_extra("eval")
     return InvalidInput("format", hint=f"one of {', '.join(formats())}")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mnemic.errors import InvalidConfig
+from mnemic.plugins.extras import missing_extra
 from mnemic_cli.failures import Exit
 from mnemic_cli.lazy_loading import TenantCommand
 from mnemic_cli.shared_options import Given
@@ -38,7 +38,7 @@ def serve_(given: Given, /, host: str | None, port: int | None, workers: int | N
         from mnemic_server.server import own_machine, require_safe, serve
         from mnemic_server.service_settings import ServiceSettings
     except ModuleNotFoundError as missing:
-        raise InvalidConfig("serve", hint="pip install 'mnemic[server]'") from missing
+        raise missing_extra("server", setting="serve") from missing
 
     settings = given.settings()
     service = ServiceSettings.load(host=host, port=port, workers=workers)

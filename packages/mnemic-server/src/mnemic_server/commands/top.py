@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mnemic.errors import InvalidConfig
+from mnemic.plugins.extras import missing_extra
 from mnemic_cli.failures import Exit
 from mnemic_cli.lazy_loading import Command
 from mnemic_cli.shared_options import Given
@@ -42,7 +42,7 @@ async def _watch(given: Given, url: str, once: bool, every: float) -> int:
     try:
         from mnemic_client.remote import Remote
     except ModuleNotFoundError as missing:
-        raise InvalidConfig("top", hint="pip install 'mnemic[client]'") from missing
+        raise missing_extra("client", setting="top") from missing
     from mnemic.config.files import secret_named
 
     remote = Remote(url, secret_named("MNEMIC_SERVICE_KEY"), timeout=30.0, attempts=1, transport=None)

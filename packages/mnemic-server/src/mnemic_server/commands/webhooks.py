@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.errors import InvalidConfig
+from mnemic.plugins.extras import missing_extra
 from mnemic_cli.failures import Exit
 from mnemic_cli.lazy_loading import TenantCommand
 from mnemic_cli.shared_options import Given
@@ -59,7 +59,7 @@ async def _managed(
     try:
         from mnemic_server.service_settings import ServiceSettings
     except ModuleNotFoundError as missing:
-        raise InvalidConfig("webhooks", hint="pip install 'mnemic[server]'") from missing
+        raise missing_extra("server", setting="webhooks") from missing
     from mnemic_server.webhooks import Webhooks, webhook_data
 
     webhooks = Webhooks(engine.store, engine.clock, private=ServiceSettings.load().allow_private_webhooks)

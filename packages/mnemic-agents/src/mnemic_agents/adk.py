@@ -41,7 +41,7 @@ class MnemicMemoryService(BaseMemoryService):
         app = App(name="travel", root_agent=agent, plugins=[MnemicPlugin(service)])
         runner = Runner(app=app, memory_service=service, session_service=...)
 
-    Whose memories they are, the runner says: `user_id` is the user, `app_name` the agent. Raises MnemicError where the
+    Whose memories they are, the runner says: `user_id` is the user, `app_name` the agent. Raises MnemicError if the
     engine does; ADK's tools and the plugin continue without it.
     """
 

@@ -94,7 +94,7 @@ class MnemicMemoryStore:
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
         """Return what a model that is asked `query` is shown (`mnemic.engine.recall`); none for a query without words.
-        Raises MnemicError where nothing could be searched, which Strands logs and reports.
+        Raises MnemicError if nothing could be searched, which Strands logs and reports.
         """
         if not any(character.isalnum() for character in query):
             return []
@@ -110,7 +110,7 @@ class MnemicMemoryStore:
     async def add(self, content: str, metadata: dict[str, Any] | None = None) -> str | None:
         """Remember `content`; its memory_id. The same content again changes nothing. `metadata` comes back with it.
 
-        Raises ValueError for empty content or a store that is not writable, MnemicError where it was not stored.
+        Raises ValueError for empty content or a store that is not writable, MnemicError if it was not stored.
         """
         self._check_writable()
         if not content.strip():
@@ -125,7 +125,7 @@ class MnemicMemoryStore:
         return receipt.memory_id
 
     async def add_messages(self, messages: list[Any], context: AddMessagesContext | None = None) -> None:
-        """Remember the durable facts in the user's own messages. Raises MnemicError where that failed, so that Strands
+        """Remember the durable facts in the user's own messages. Raises MnemicError if that failed, so that Strands
         delivers the batch again; statements that were already captured are skipped.
         """
         self._check_writable()

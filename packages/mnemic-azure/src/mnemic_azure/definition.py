@@ -48,5 +48,5 @@ def definition(index: str, dimension: int) -> SearchIndex:
 
 
 def dimension_of(index: SearchIndex) -> int | None:
-    """Return the dimension of the index's vectors; None where it has none."""
+    """Return the dimension of the index's vectors; None if it has none."""
     return next((field.vector_search_dimensions for field in index.fields if field.name == "vector"), None)

@@ -70,8 +70,8 @@ class AzureSearchIndex:
         return cls(endpoint, parts.path.strip("/"), unquote(parts.password or ""), dimension=dimension)
 
     async def create(self) -> bool:
-        """Make the index where there is none; whether it was made now. Raises SpaceMismatch where one is there for
-        vectors of another dimension, InvalidConfig where the dimension is not known, StoreFailed.
+        """Make the index where there is none; whether it was made now. Raises SpaceMismatch if one is there for vectors
+        of another dimension, InvalidConfig where the dimension is not known, StoreFailed.
         """
         if self._dimension is None:
             raise InvalidConfig("azure_search", hint="the dimension of the vectors is needed to make an index")

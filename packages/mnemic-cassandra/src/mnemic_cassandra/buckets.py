@@ -47,7 +47,7 @@ Place = tuple[str, bytes]
 
 
 class ValueAddress(NamedTuple):
-    """The place of a value: its bucket, its name, and the dimension of its vector, which is 0 where it has none."""
+    """The place of a value: its bucket, its name, and the dimension of its vector, which is 0 if it has none."""
 
     bucket: int
     name: str
@@ -76,7 +76,7 @@ class BucketPlan(NamedTuple):
 
 
 def named_by(stored: bytes) -> ValueAddress | None:
-    """Return the place of the value that a stored row names; None where it has its columns itself."""
+    """Return the place of the value that a stored row names; None if it has its columns itself."""
     return ValueAddress(*unpacked(stored[1:])[:3]) if stored.startswith(_NAMED) else None
 
 

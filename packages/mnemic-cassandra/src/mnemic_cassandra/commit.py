@@ -227,7 +227,7 @@ class Commits:
         return await self._link.change([("hold", (change, *key, version, None))], settled=is_locked)
 
     async def _give_up(self, change: str, locked: Collection[Partition]) -> bool:
-        """Abort a change; False where it is committed, because its decision arrived after it was looked up."""
+        """Abort a change; False if it is committed, because its decision arrived after it was looked up."""
         if not await self._partitions.decide(change, "aborted"):
             return await self._partitions.decision(change) != "committed"
         for home in locked:

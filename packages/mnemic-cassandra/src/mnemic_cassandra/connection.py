@@ -229,7 +229,7 @@ class Connection:
         If it was not, `refused` gets the answer, which ends with the values of the columns that the condition names.
 
         Where no answer came, `settled` says whether it was made; with None it may be made twice, and is tried again.
-        Raises CommitUnknown where that cannot be had.
+        Raises CommitUnknown if that cannot be had.
         """
         bound = [self._bound(*each) for each in statements]
         statement = bound[0]

@@ -31,12 +31,12 @@ BATCH_BYTES = 24 * 1024
 """Bytes of one lightweight transaction; servers refuse batches of 50 KiB."""
 
 Written = tuple[str, bytes, bytes | None]
-"""Name of a table, key, and the row that has it now; None where it was removed."""
+"""Name of a table, key, and the row that has it now; None if it was removed."""
 
 
 @dataclass(slots=True)
 class Head:
-    """The state of a partition and its small rows. `version` is None where nothing was ever written.
+    """The state of a partition and its small rows. `version` is None if nothing was ever written.
 
     `sure`: the last answer has shown this version, so that everything read before was of it too.
     """
@@ -138,7 +138,7 @@ class Partitions:
         return await self.link.ask("scan_back" if reverse else "scan", values)
 
     async def every(self, home: Partition, name: str) -> list[tuple[bytes, bytes]] | None:
-        """Read the rows of a table from every replica, which gives each what it lacks; None where one is away."""
+        """Read the rows of a table from every replica, which gives each what it lacks; None if one is away."""
         try:
             rows = await self.link.ask("whole", (*self.key(home), name), of_all=True)
             return [(key, stored) for key, stored, _ in rows]
@@ -146,7 +146,7 @@ class Partitions:
             return None
 
     async def repair(self, home: Partition, name: str) -> bool:
-        """Give each replica the rows of a table that it lacks; False where one is away."""
+        """Give each replica the rows of a table that it lacks; False if one is away."""
         return await self.every(home, name) is not None
 
     async def split(self, tenant: str | None = None) -> list[Partition]:
@@ -226,12 +226,12 @@ class Partitions:
         await self.link.write([("forget", (beyond_clocks(), change))])
 
     async def decision(self, change: str) -> str | None:
-        """Return the state of a change: open, committed or aborted; None where there is none (any more)."""
+        """Return the state of a change: open, committed or aborted; None if there is none (any more)."""
         found = await self.link.ask("decided", (change,), serial=True)
         return found[0][0] if found else None
 
     async def decide(self, change: str, state: str) -> bool:
-        """Decide about an open change; True where it is decided so."""
+        """Decide about an open change; True if it is decided so."""
 
         async def settled() -> bool:
             return await self.decision(change) == state

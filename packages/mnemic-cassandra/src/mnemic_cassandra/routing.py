@@ -125,7 +125,7 @@ def of_audit(tenant: str, sequence: int) -> Partition:
 
 
 def partition_of(table: Table, key: Row) -> Partition | None:
-    """Return the partition of the rows whose key begins with `key`; None where it takes more to say."""
+    """Return the partition of the rows whose key begins with `key`; None if it takes more to say."""
     if table in _OF_NOBODY:
         return EVERYWHERE
     if not key:

@@ -51,7 +51,7 @@ _AT_ONCE = 16
 
 class ScopeTotals(NamedTuple):
     """A scope as of a version of its partition: its usage by kind, its newest identifier, and its new memories, which
-    are those behind `floor`; None where they are too many.
+    are those behind `floor`; None if they are too many.
     """
 
     home: Partition
@@ -81,7 +81,7 @@ def with_lines(view: View) -> None:
 
 
 async def counted(rows: RowReads, home: Partition) -> ScopeTotals | None:
-    """Return a scope as it is; None where nothing was ever written there."""
+    """Return a scope as it is; None if nothing was ever written there."""
     view = cast("View", rows)
     used = await view.scan_at([home], USAGE)
     version = view.heads[home].version
@@ -185,7 +185,7 @@ async def _recent(view: View, tenant: str, since: datetime, on_top: Sequence[Par
 async def _known(
     rows: RowReads, tenant: str, homes: Sequence[Partition], *, begun: bool
 ) -> dict[Partition, tuple[int, str | None, bytes]]:
-    """Return what was counted of these scopes: version, place among the newest, usage. Raises PartitionChanged where an
+    """Return what was counted of these scopes: version, place among the newest, usage. Raises PartitionChanged if an
     answer lacks the row that is always there: while nodes join or leave one may lack rows for a moment, and a scope
     that seems uncounted would be in the total twice.
     """

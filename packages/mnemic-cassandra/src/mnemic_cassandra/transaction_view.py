@@ -328,7 +328,7 @@ class View:
 
     async def nominated(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
         """Return the memories of a scope with the nearest vectors, by the buckets' index, a few more than asked for;
-        None where the scope is not split, not wholly moved, or the cluster cannot say.
+        None if the scope is not split, not wholly moved, or the cluster cannot say.
         """
         step: Step[set[str] | None] = Step(partial(self._nominated, home, vector, limit))
         return await step
@@ -363,7 +363,7 @@ class View:
             self.changes[home][table, key] = row
 
     async def _home_of(self, key: Row) -> Partition | None:
-        """Return the partition of a memory; None where there is none."""
+        """Return the partition of a memory; None if there is none."""
         if key[:2] not in self.homes:
             await self._get(PLACE, [key[:2]])
         return self.homes.get(key[:2])

@@ -35,7 +35,7 @@ class Upkeep:
         self._commits = commits
 
     async def step(self, home: Partition) -> bool:
-        """Remove what was dropped, and move some rows; True where nothing is left to be moved."""
+        """Remove what was dropped, and move some rows; True if nothing is left to be moved."""
         await self.remove_dropped(home)
         return await self.move_some(home)
 
@@ -54,8 +54,8 @@ class Upkeep:
             await self._store.transact(lambda change, keys=keys: change.remove(DROPPED, keys))  # type: ignore[misc]
 
     async def move_some(self, home: Partition) -> bool:
-        """Move some rows that have their large columns themselves. Return True where there is nothing more to do now:
-        all are moved, or a replica is away and it cannot be known.
+        """Move some rows that have their large columns themselves. Return True if there is nothing more to do now: all
+        are moved, or a replica is away and it cannot be known.
         """
         split = await self._store.read(lambda rows: rows.get(SPLIT, [home]))
         if not split or split[0][3] is None:
@@ -107,7 +107,7 @@ async def _note(rows: RowChange, home: Partition, moved: str | None) -> None:
 
 
 async def _moved(rows: RowChange, home: Partition) -> bool:
-    """Write some rows again, so that they name values; True where there was none."""
+    """Write some rows again, so that they name values; True if there was none."""
     view = cast("View", rows)
     found = await rows.get(SPLIT, [home])
     if not found or found[0][3] is None:

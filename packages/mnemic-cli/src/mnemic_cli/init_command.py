@@ -71,7 +71,7 @@ def _absolute(store: str) -> str:
 
 
 def _write(path: Path, settings: dict[str, str], *, force: bool) -> None:
-    """Write the file for its owner alone. Raises InvalidConfig (`invalid_config:output`) where it cannot be made."""
+    """Write the file for its owner alone. Raises InvalidConfig (`invalid_config:output`) if it cannot be made."""
     from mnemic.errors import InvalidConfig
 
     lines = "".join(f"{name}={_quoted(value)}\n" for name, value in settings.items())

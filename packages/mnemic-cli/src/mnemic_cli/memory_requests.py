@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def carried_out(call: Call, request: MemoryRequest, *, yes: bool = False) -> dict[str, Any] | None:
-    """Carry out a request about memory; return JSON data; None where it was not confirmed. A request that only lists
+    """Carry out a request about memory; return JSON data; None if it was not confirmed. A request that only lists
     memories changes nothing and needs no confirmation.
     """
     if request.kind != "show" and not yes:

@@ -73,7 +73,7 @@ class Given:
         )
 
     def user_name(self) -> str:
-        """Return the user who asks: the one who is named, else the login name. Raises UsageError where there is neither
+        """Return the user who asks: the one who is named, else the login name. Raises UsageError if there is neither
         and the command is about a user's memories.
         """
         if self.user is not None:
@@ -153,7 +153,7 @@ class Given:
 
 
 def login_name() -> str:
-    """Return the login name. Raises UsageError where there is none that could serve as a user id."""
+    """Return the login name. Raises UsageError if there is none that could serve as a user id."""
     from mnemic.config.default_user import default_user
     from mnemic.errors import InvalidInput
 
@@ -174,7 +174,7 @@ def operator_name() -> str:
 
 
 async def of_others(engine: MemoryEngine, actor: Actor) -> str:
-    """Return what to say of an empty answer where the tenant has memories of other users; "" where it has none."""
+    """Return what to say of an empty answer where the tenant has memories of other users; "" if it has none."""
     usage = getattr(getattr(engine, "store", None), "usage", None)
     if usage is None or await engine.count(actor=actor):
         return ""

@@ -110,8 +110,8 @@ class Remote:
         headers: Mapping[str, str | None] | None = None,
         repeatable: bool = False,
     ) -> Any:
-        """Return the answer's JSON, None where it has none. Raises the library's error of the same reason,
-        ServiceRefused, and InvalidInput for a body that is no JSON.
+        """Return the answer's JSON, None if it has none. Raises the library's error of the same reason, ServiceRefused,
+        and InvalidInput for a body that is no JSON.
         """
         content, typed = encoded(body)
         given = {name: value for name, value in (headers or {}).items() if value is not None} | typed

@@ -116,7 +116,7 @@ def _sent(value: Any, name: str) -> Any:
 
 
 def iso(moment: datetime | None, name: str) -> str | None:
-    """Return a time in ISO 8601. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
+    """Return a time in ISO 8601. Raises InvalidInput (`invalid_input:<name>`) if it names no time zone."""
     return None if moment is None else aware(moment, name).isoformat()
 
 

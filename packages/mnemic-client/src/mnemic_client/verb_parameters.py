@@ -19,7 +19,7 @@ Body = Callable[[Any, SimpleNamespace], Coroutine[Any, Any, R]]
 
 def like(model: verb[Any, P, Any], *, earlier: Sequence[str] = ()) -> Callable[[Body[R]], verb[Any, P, R]]:
     """Make a verb with the parameters and defaults of `model` of a body; type checkers see them too. `earlier` are
-    parameters of earlier releases, None where they are not given.
+    parameters of earlier releases, None if they are not given.
     """
     parameters = signature(model.function)
 

@@ -28,7 +28,7 @@ FIGURES = ("recall@5", "recall@10", "recall@20", "all@10")
 
 def read_chats(path: Path, unread: Unread | None = None) -> list[Chat]:
     """Return the chats of a BEAM file, or of the folder that contains it. A chat or question of another shape is
-    counted in `unread` and skipped. Raises InvalidInput (`invalid_input:data:beam`) where no chat can be read.
+    counted in `unread` and skipped. Raises InvalidInput (`invalid_input:data:beam`) if no chat can be read.
     """
     file, unread = found(path, FILES), Unread() if unread is None else unread
     messages = messages_of(file, "beam", unread)

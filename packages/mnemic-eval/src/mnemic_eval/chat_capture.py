@@ -67,7 +67,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
 
 
 def _chats(path: Path) -> Sequence[Chat]:
-    """Return the chats under `path`. Raises InvalidInput of LoCoMo's reader where both cannot read it."""
+    """Return the chats under `path`. Raises InvalidInput of LoCoMo's reader if both cannot read it."""
     if path.suffix == ".txt" or (path.is_dir() and any(path.glob("*.txt"))):
         return read_talk(path)
     try:

@@ -35,7 +35,7 @@ def machine() -> dict[str, Any]:
 
 
 def load() -> float | None:
-    """Return the number of processes that wanted to run, averaged over the last minute; None where the system does not
+    """Return the number of processes that wanted to run, averaged over the last minute; None if the system does not
     say.
     """
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None

@@ -119,7 +119,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Measure the texts under `path`: `dev`, `test` and `settings`. With `model` the language model of the settings
     reads, or `completer`.
 
-    Raises InvalidInput for data that is not there or has another shape, InvalidConfig (`invalid_config:model`) where no
+    Raises InvalidInput for data that is not there or has another shape, InvalidConfig (`invalid_config:model`) if no
     model is configured.
     """
     texts = labelled(path)

@@ -228,7 +228,7 @@ def _mean(values: Iterable[float]) -> float | None:
 
 
 def _precision(done: Sequence[Work]) -> float | None:
-    """Return the share of injected entries that are needed; None where nothing was injected."""
+    """Return the share of injected entries that are needed; None if nothing was injected."""
     entries = sum(one.entries for one in done)
     return round(sum(one.right for one in done) / entries, 4) if entries else None
 

@@ -17,7 +17,7 @@ _AT_ONCE = 100
 
 
 def recall_at(ranked: Sequence[str], wanted: Collection[str], k: int) -> float:
-    """Return the share of `wanted` among the first `k`. Raises ValueError where nothing is wanted."""
+    """Return the share of `wanted` among the first `k`. Raises ValueError if nothing is wanted."""
     if not wanted:
         raise ValueError("wanted")
     return len(set(ranked[:k]) & set(wanted)) / len(set(wanted))
@@ -36,7 +36,7 @@ def all_at(ranked: Sequence[str], wanted: Collection[str], k: int) -> float:
 def ndcg_at(ranked: Sequence[str], wanted: Collection[str], k: int) -> float:
     """Normalised discounted cumulative gain with gains of 0 and 1 (Jaervelin and Kekaelaeinen, ACM TOIS 2002).
 
-    Raises ValueError where nothing is wanted.
+    Raises ValueError if nothing is wanted.
     """
     if not wanted:
         raise ValueError("wanted")

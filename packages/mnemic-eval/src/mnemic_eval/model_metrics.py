@@ -56,7 +56,7 @@ class Modelled:
     _own: bool = False
 
     async def read(self, reader: Reader, text: str) -> Extraction:
-        """Return the reader's result for the text; nothing where the model's answer breaks the contract."""
+        """Return the reader's result for the text; nothing if the model's answer breaks the contract."""
         began = time.perf_counter()
         try:
             read = await reader.read(text)

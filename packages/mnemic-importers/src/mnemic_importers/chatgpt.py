@@ -64,7 +64,7 @@ def _conversation(value: Mapping[str, Any], place: str, conversation: str) -> It
 
 
 def _branch(nodes: Mapping[str, Any], last: Any) -> list[str] | None:
-    """Return the names of the nodes from the first to `last`; None where a parent is missing or leads in a circle."""
+    """Return the names of the nodes from the first to `last`; None if a parent is missing or leads in a circle."""
     if not isinstance(last, str):
         return [name for name, node in nodes.items() if isinstance(node, Mapping)]
     path: list[str] = []
@@ -80,7 +80,7 @@ def _branch(nodes: Mapping[str, Any], last: Any) -> list[str] | None:
 
 
 def _left_out(message: Any) -> str | None:
-    """Return the reason why a message is not part of the conversation; None where it is."""
+    """Return the reason why a message is not part of the conversation; None if it is."""
     if not isinstance(message, Mapping):
         return None
     author, content, about = (message.get(name) for name in ("author", "content", "metadata"))

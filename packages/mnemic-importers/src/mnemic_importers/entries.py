@@ -73,7 +73,7 @@ def in_order(
 
 
 def began_at(value: Any) -> datetime | None:
-    """Return the time that a field of a conversation gives; None where it gives none."""
+    """Return the time that a field of a conversation gives; None if it gives none."""
     try:
         return None if value is None else moment(value, "conversation:time")
     except InvalidInput:

@@ -75,7 +75,7 @@ def _chat(chat: Mapping[str, Any], owner: Any) -> Iterator[Item]:
 
 
 def _own_ids(chat: Mapping[str, Any], owner: Any) -> frozenset[Any]:
-    """Return the ids under which the user speaks in a chat; none where it does not tell."""
+    """Return the ids under which the user speaks in a chat; none if it does not tell."""
     if owner is not None:
         return frozenset({owner, f"user{owner}"})
     if chat.get("type") != "personal_chat":

@@ -283,7 +283,7 @@ class KeyFolder:
         return master.unwrap(stored.wrapped, _bound(name, stored.generation))
 
     def _known(self, name: bytes) -> _Opened | None:
-        """Return the keys, from memory while the file is the same; None where there is none."""
+        """Return the keys, from memory while the file is the same; None if there is none."""
         try:
             about = os.stat(self._file(name))
         except FileNotFoundError:

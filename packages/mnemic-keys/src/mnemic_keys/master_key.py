@@ -75,9 +75,7 @@ class MasterKeys:
 
     @classmethod
     def make(cls, path: Path) -> MasterKeys:
-        """Return a new key in a new file that only its owner can read. Raises InvalidConfig where there is a file
-        already.
-        """
+        """Make a key in a new file that only its owner can read. Raises InvalidConfig if there is a file already."""
         made = cls((MasterKey(secrets.token_bytes(KEY_BYTES)),))
         try:
             make_file(path, made._text())

@@ -109,9 +109,7 @@ class EntityNoticing:
         return replace(receipt, degraded=(*receipt.degraded, ENTITIES)) if missed else receipt
 
     async def _missed(self, said: Message, call: Call) -> str | None:
-        """Return the reason that the message could not be read; None where it was, or contains nothing of the user's
-        own.
-        """
+        """Return the reason for not reading the message; None if it was, or contains nothing of the user's own."""
         if not is_users_own(said):
             return None
         engine, actor = call.engine, call.actor

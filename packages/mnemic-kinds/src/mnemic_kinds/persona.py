@@ -64,7 +64,7 @@ class PersonaMemory(KindView[M]):
     @verb
     async def prompt(self, *, max_tokens: int = 400) -> str:
         """Return the persona as a block of data for a model's input: the profile, then traits while `max_tokens`
-        (estimated) last; empty where there is nothing to say.
+        (estimated) last; empty if there is nothing to say.
         """
         said = list(self.profile.lines()) if self.profile else []
         lines = [f"<{name}>{escape(visible(text))}</{name}>" for name, text in said]

@@ -77,7 +77,7 @@ class ShortTermMemory(KindView[M]):
         return Compaction(degraded="busy")
 
     async def _compact(self, max_tokens: int, keep: int) -> Compaction | None:
-        """One attempt; None where the session's oldest messages changed meanwhile."""
+        """One attempt; None if the session's oldest messages changed meanwhile."""
         messages = await self._sessions.tail(self._scope, limit=MAX_TAIL)
         before = tokens_of(messages)
         cut = split(messages, max_tokens=max_tokens - max_tokens // 4, keep=keep) if before > max_tokens else 0

@@ -37,7 +37,7 @@ def seal_of(line: Mapping[str, Any]) -> Seal:
 
 
 def require_sealed(seal: Seal | None, keyring: object) -> None:
-    """Raise InvalidInput (`archive:seal`) where there is a key that signs, and it has not sealed this line as it is.
+    """Raise InvalidInput (`archive:seal`) if there is a key that signs, and it has not sealed this line as it is.
     Raises KeyFailed.
     """
     if not isinstance(keyring, SigningKeyring):

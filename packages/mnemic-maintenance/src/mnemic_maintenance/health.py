@@ -29,8 +29,8 @@ class Health:
     """Findings by memory_id. `looked_at` of the tenant's active memories were examined, the newest; pairs name the
     older one first.
 
-    `unused`: never put into a model's input, and older than 90 days; none where no injection was ever logged. `waiting`
-    is for review, `oldest_waiting` how long the first of it waits.
+    `unused`: never put into a model's input, and older than 90 days; none if no injection was ever logged. `waiting` is
+    for review, `oldest_waiting` how long the first of it waits.
     """
 
     looked_at: int = 0

@@ -44,7 +44,7 @@ class Policies:
         self._clock = clock
 
     async def current(self, tenant: str) -> PolicyVersion | None:
-        """Return the version in force; None where none was ever put in force."""
+        """Return the version in force; None if none was ever put in force."""
         value = (await self._store.marks(tenant, _CURRENT)).get(_CURRENT)
         return None if value is None else _read(value)
 

@@ -193,7 +193,7 @@ async def approve(
 
 
 def require_reviewer(known: Memory, reviewer: Actor, policy: Policy) -> None:
-    """Raise ReviewDenied where the reviewer's words come by a channel other than a person's own, as a model's do
+    """Raise ReviewDenied if the reviewer's words come by a channel other than a person's own, as a model's do
     (`channel`), or the reviewer proposed the memory (`proposer`), unless it is a statement about themself.
     """
     if reviewer.channel not in PERSONS:

@@ -71,9 +71,7 @@ async def users_of(store: RecordStore, tenant: str) -> set[str]:
 
 
 def conversation(tenant: str, session: str) -> Scope | None:
-    """Return the scope of the open conversation of a memory's session; None where the session's name cannot be a
-    scope's.
-    """
+    """Return the scope of the open conversation of a memory's session; None if its name cannot be a scope's."""
     try:
         return Scope(tenant=tenant, level=Level.SESSION, owner=session)
     except InvalidInput:

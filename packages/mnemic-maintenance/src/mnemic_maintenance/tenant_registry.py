@@ -116,8 +116,8 @@ class Tenants:
         return await self._change(tenant, "tenant_limited", by, lambda known: replace(known, quotas=chosen))
 
     async def adjust(self, tenant: str, change: Callable[[tuple[Quota, ...]], Sequence[Quota]], *, by: str) -> Tenant:
-        """Change the tenant's own quotas, none where it has none; those of the settings no longer apply. Raises as
-        `limit` does, and what `change` raises.
+        """Change the tenant's own quotas, none if it has none; those of the settings no longer apply. Raises as `limit`
+        does, and what `change` raises.
         """
 
         def adjusted(known: Tenant) -> Tenant:

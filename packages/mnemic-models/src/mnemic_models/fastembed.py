@@ -18,7 +18,7 @@ class FastembedEmbedder(PrefixedEmbedder):
     """Vectors of one of fastembed's models by its name. The first text waits for the model, which fastembed fetches
     from the hub unless it has it in its cache, or `folder` has its files.
 
-    Raises EmbedderFailed also `:model_file` where there is no such model, or it cannot be had.
+    Raises EmbedderFailed also `:model_file` if there is no such model, or it cannot be had.
     """
 
     text_prefix, query_prefix = PASSAGE, QUERY

@@ -32,7 +32,7 @@ class HttpEmbedder:
     Texts go out `batch` at a time, one request after the other, all inside the deadline; a request takes at most
     `timeout` seconds. Nothing is retried here: see `RetryingEmbedder`.
 
-    Raises InvalidConfig (`invalid_config:openai`) where the `openai` package is absent; calls raise EmbedderFailed
+    Raises InvalidConfig (`invalid_config:openai`) if the `openai` package is absent; calls raise EmbedderFailed
     (`embedder_failed:timeout`, `:unavailable`, `:auth`, `:response` for an answer that is incomplete or no answer at
     all, `:dimension`, `:not_finite`, `:zero_vector`), never a partial list.
     """

@@ -53,7 +53,7 @@ class HttpReranker:
     """Scores from a server. `base_url` is the address to which `/rerank` is added (Cohere: https://api.cohere.com/v2).
 
     A call takes at most `timeout`, and a server that does not answer is not asked again for a while
-    (`mnemic.runtime.circuit_breaker`). Raises InvalidConfig (`invalid_config:openai`) where the `openai` package is
+    (`mnemic.runtime.circuit_breaker`). Raises InvalidConfig (`invalid_config:openai`) if the `openai` package is
     absent; calls raise RerankerFailed, never a partial list.
     """
 

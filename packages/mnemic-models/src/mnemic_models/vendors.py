@@ -29,7 +29,7 @@ NO_KEY = "none"
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Address and key that the settings state for one purpose; None where they state none."""
+    """Address and key that the settings state for one purpose; None if they state none."""
 
     url: str | None = None
     key: str | None = None
@@ -37,7 +37,7 @@ class Server:
     def resolved(self, own: str, keys: tuple[str, ...], address: str) -> tuple[str, str]:
         """Return address and key of the vendor: an address of the settings gets no key but that of the settings, and a
         key of the settings goes to no address of the environment. Where the settings state neither, the variables of
-        the vendor's client are used, `keys` together with `address`. `own`: the vendor's address, "" where it has none.
+        the vendor's client are used, `keys` together with `address`. `own`: the vendor's address, "" if it has none.
 
         Raises InvalidConfig (`invalid_config:api_key`, `invalid_config:model_url`).
         """

@@ -144,7 +144,7 @@ class Neo4jGraph:
         nodes: Sequence[dict[str, Any]],
         relations: Sequence[dict[str, Any]],
     ) -> bool:
-        """Link memories of which none is known, as most are; False where one is, or the server could not finish."""
+        """Link memories of which none is known, as most are; False if one is, or the server could not finish."""
         if not self._planned:
             return False
         given = {"memories": _uids(_place(scope), memory_ids), "nodes": nodes, "relations": relations}

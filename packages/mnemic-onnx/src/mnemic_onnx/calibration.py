@@ -47,7 +47,7 @@ class Cosines:
 
 
 def scale_of(model: Cosines, default: Cosines) -> tuple[tuple[float, float], ...]:
-    """Return the points of the scale. Raises InvalidInput (`calibration:apart`) where the model separates no pairs."""
+    """Return the points of the scale. Raises InvalidInput (`calibration:apart`) if the model separates no pairs."""
     before, after = ((one.apart, one.together, 1.0) for one in (model, default))
     if any(high - low < APART for points in (before, after) for low, high in itertools.pairwise(points)):
         raise InvalidInput("calibration:apart", hint="the model's cosines of what belongs together are not higher")

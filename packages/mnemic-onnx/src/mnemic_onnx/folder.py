@@ -82,7 +82,7 @@ class ModelFolder:
 
 
 def require_files(path: Path) -> None:
-    """Require the two files of a model. Raises InvalidConfig where the folder lacks the model or its tokeniser."""
+    """Require the two files of a model. Raises InvalidConfig if the folder lacks the model or its tokeniser."""
     for name in (MODEL, TOKENISER):
         if not (path / name).is_file():
             raise InvalidConfig(f"model_folder:{name}", hint=f"{path} has no {name}")

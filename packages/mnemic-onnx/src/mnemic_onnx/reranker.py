@@ -33,7 +33,7 @@ class OnnxReranker:
     """Scores of the model in `folder` (`model.onnx` with one output a pair, or one for no and one for yes, and
     `tokenizer.json`), on `threads` cores. It is loaded at the first call.
 
-    Raises RerankerFailed: `:timeout` past the deadline, never a partial list, `:unavailable` where the model cannot be
+    Raises RerankerFailed: `:timeout` past the deadline, never a partial list, `:unavailable` if the model cannot be
     read or the reranker is closed, `:response` where its output is no score for each text.
     """
 

@@ -135,7 +135,7 @@ class _Move:
             self.counts["audit"] += len(page)
 
     async def _compare(self) -> None:
-        """Raise InvalidInput (`move:changed`) where the two are not the same now."""
+        """Raise InvalidInput (`move:changed`) if the two are not the same now."""
         same = await self._marks_of(self.source) == await self._marks_of(self.target)
         same = same and await self._lines(self.source) == await self._lines(self.target)
         for scope in await self._scopes(self.source):

@@ -64,7 +64,7 @@ _SWITCH = """
 
 
 async def present(connection: Any) -> VectorSpace | None:
-    """Return the database's vector space; None where nothing was ever stored."""
+    """Return the database's vector space; None if nothing was ever stored."""
     if await connection.fetchval("SELECT to_regclass('mnemic.space')") is None:
         return None
     return await _space(connection, "SELECT model, dimension FROM mnemic.space")

@@ -153,7 +153,7 @@ class GroupCommit:
             job.answer()
 
     async def _member(self, job: _Job, session: Session, common: GroupState) -> None:
-        """Run one member. Raises its error where the others cannot continue without it."""
+        """Run one member. Raises its error if the others cannot continue without it."""
         job.result = job.error = None
         transaction = self._transaction(session, common)
         try:

@@ -78,7 +78,7 @@ class Indexes:
         return place.active <= self._most
 
     async def current(self, session: Session, tenant: str, place: ScopeState) -> ScopeIndex | None:
-        """Return the scope's index as of the session's transaction, or newer; None where the database must search."""
+        """Return the scope's index as of the session's transaction, or newer; None if the database must search."""
         if not self.fits(place):
             return None
         slot = self._cache.slot((tenant, place.scope_id))

@@ -58,7 +58,7 @@ class Router:
 
     @classmethod
     def checked(cls, router: str | None, servers: Sequence[str]) -> Self | None:
-        """Return the router; None where none is named. Raises InvalidConfig (`invalid_config:router`)."""
+        """Return the router; None if none is named. Raises InvalidConfig (`invalid_config:router`)."""
         if router is None and not servers:
             return None
         announcement = ANNOUNCEMENTS.get(router or "", router or "")

@@ -87,7 +87,7 @@ class Bodies:
         return found
 
     def data(self, row: Any, scope: Scope) -> Mapping[str, Any] | None:
-        """Return the data of a row's memory of `scope`; None where it is damaged, which is noted."""
+        """Return the data of a row's memory of `scope`; None if it is damaged, which is noted."""
         try:
             return self.sealer.data(row["body"], row["checksum"], scope)
         except StoreCorrupt:

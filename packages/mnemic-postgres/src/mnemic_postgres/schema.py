@@ -159,7 +159,7 @@ async def migrate(connection: Any, *, up_to: int | None = None) -> None:
 
 
 async def claim(connection: Any, space: VectorSpace) -> None:
-    """Make `space` the database's vector space, if it has none. Raises SpaceMismatch where it has another."""
+    """Make `space` the database's vector space, if it has none. Raises SpaceMismatch if it has another."""
     if await _claimed(connection, space):
         return
     values = (space.model, space.dimension)

@@ -30,8 +30,8 @@ async def fill(as_owners: AsOwners, filled: Sequence[tuple[Memory, Vector]]) -> 
 
 
 async def switch(as_owners: AsOwners) -> VectorSpace | None:
-    """Implement the port's `switch_space`, server by server; None where a memory still has no vector: then no server
-    is switched unless the memory was written meanwhile. Raises InvalidInput (`space`).
+    """Implement the port's `switch_space`, server by server; None if a memory still has no vector: then no server is
+    switched unless the memory was written meanwhile. Raises InvalidInput (`space`).
     """
     await _check(as_owners)
     if not all(await as_owners(embedding_spaces.filled_whole)):

@@ -18,8 +18,7 @@ _SEAM = re.compile(rf"(?<=[{_JOINED}])(?=[0-9A-Za-z+(])|(?<=[0-9A-Za-z)])(?=[{_J
 
 
 def fold(text: str) -> tuple[str, list[int] | None]:
-    """`text` as detectors read it, and for each character (and the end) its offset in `text`; None where they are
-    equal.
+    """`text` as detectors read it, and for each character (and the end) its offset in `text`; None if they are equal.
 
     NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space. Invisible
     characters (zero-width, soft hyphens, variation selectors, fillers) are removed. Where a script that joins words

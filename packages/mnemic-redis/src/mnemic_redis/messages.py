@@ -16,7 +16,7 @@ def encode_message(message: Message) -> str:
 
 
 def decode_message(text: str) -> Message:
-    """Return the message of `encode_message`. Raises StoreCorrupt where the text is not one."""
+    """Return the message of `encode_message`. Raises StoreCorrupt if the text is not one."""
     fields = load(text)
     try:
         fields["sent_at"] = from_micros(fields.get("sent_at"))

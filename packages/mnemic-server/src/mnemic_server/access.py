@@ -196,7 +196,7 @@ async def admit(request: HTTPConnection, size: int, *, service: ServiceContext) 
 
 
 async def credential_of(request: HTTPConnection, service: ServiceContext) -> Principal | None:
-    """Return the current principal of a request's credential; None where it opens nothing. Refuses with 429 an address
+    """Return the current principal of a request's credential; None if it opens nothing. Refuses with 429 an address
     that has shown too many which opened nothing.
     """
     header = request.headers.get("authorization", "")

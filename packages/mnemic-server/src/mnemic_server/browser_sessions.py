@@ -81,9 +81,7 @@ class Sessions:
         return f"{owner}.{session_id}.{secret}", _session(principal, secret, now)
 
     async def find(self, cookie: str) -> Session | None:
-        """Return the session that `cookie` opens; None where it is unknown, over, or its key is gone, whichever it
-        is.
-        """
+        """Return the session that `cookie` opens; None if it is unknown, over, or its key is gone, whichever it is."""
         parts = _COOKIE.fullmatch(cookie)
         if parts is None:
             return None

@@ -141,7 +141,7 @@ class ApiKeys:
         by: str = COMMAND_LINE,
     ) -> tuple[ApiKey, str]:
         """Return a new key and its text, which cannot be had again; `by` is whose act it is. Without `ttl` it never
-        expires. Raises InvalidInput, `keys:too_many` where the tenant has as many as it may.
+        expires. Raises InvalidInput, `keys:too_many` if the tenant has as many as it may.
         """
         if ttl is not None and ttl <= timedelta(0):
             raise InvalidInput("ttl")
@@ -164,7 +164,7 @@ class ApiKeys:
         return key, f"mnk_{key.key_id}_{secret}"
 
     async def authenticate(self, text: str) -> Principal | None:
-        """Return the principal of the key; None where it is unknown, revoked or expired, whichever it is."""
+        """Return the principal of the key; None if it is unknown, revoked or expired, whichever it is."""
         shown = shown_key(text)
         return None if shown is None else await self.principal(*shown)
 
@@ -344,7 +344,7 @@ def digest(secret: str) -> str:
 
 
 def shown_key(text: str) -> tuple[str, str] | None:
-    """Return the id of the key that `text` is and the digest of its secret; None where it is no key's text."""
+    """Return the id of the key that `text` is and the digest of its secret; None if it is no key's text."""
     parts = _KEY.fullmatch(text)
     return None if parts is None else (parts.group(1), digest(parts.group(2)))
 

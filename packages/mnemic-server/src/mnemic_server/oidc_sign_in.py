@@ -137,7 +137,7 @@ class SignOn:
 
     async def end(self, id_token: str, back: str) -> str | None:
         """Return the address at which the browser is signed out at the provider, which sends it `back` (OpenID Connect
-        RP-Initiated Logout 1.0); None where that is not offered, or not wanted, or the provider does not answer.
+        RP-Initiated Logout 1.0); None if that is not offered, or not wanted, or the provider does not answer.
         """
         try:
             address = (await self._description()).get("end_session_endpoint") if self.client.ends_session else None

@@ -375,6 +375,6 @@ class TokenRequest(Strict):
 
 
 def page_dict(memories: Sequence[Memory], limit: int) -> dict[str, Any]:
-    """Return a page and the cursor of the next; None where this was the last."""
+    """Return a page and the cursor of the next; None if this was the last."""
     full = len(memories) == limit
     return {"memories": [memory_dict(one) for one in memories], "next": memories[-1].memory_id if full else None}

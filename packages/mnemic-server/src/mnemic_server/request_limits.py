@@ -127,8 +127,8 @@ class LimitMiddleware:
             await self._answer(scope, bytes(body), receive, send)
 
     async def _take_place(self, scope: Scope, size: int, places: ExitStack) -> None:
-        """Take a place for a request that is there as a whole. Raises Refused where there are too many. One without a
-        good credential takes none: its route refuses it, so that it is counted under that route.
+        """Take a place for a request that is there as a whole. Raises Refused if there are too many. One without a good
+        credential takes none: its route refuses it, so that it is counted under that route.
         """
         path = scope["path"]
         # Health checks and static files need no slot, so that a busy service still answers its monitoring.
@@ -164,7 +164,7 @@ class LimitMiddleware:
                 await late(scope, receive, send)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytearray:
-        """Return the whole body. Raises Refused as soon as it is known to be none that is taken, and where it does not
+        """Return the whole body. Raises Refused as soon as it is known to be none that is taken, and if it does not
         end.
         """
         if b"%2f" in scope.get("raw_path", b"").lower():

@@ -132,7 +132,7 @@ class Deliveries:
         return replace(state, held_until=self.clock.now() + LEASE), arrived
 
     async def _delivered(self, webhook: Webhook, event: AuditEvent) -> str | None:
-        """Deliver one message; None where it was taken, else why it was not."""
+        """Deliver one message; None if it was taken, else why it was not."""
         body = json.dumps(await self._message(webhook, event), ensure_ascii=False).encode()
         headers = signed(webhook, f"{webhook.webhook_id}.{event.sequence}", self.clock.now(), body)
         try:

@@ -68,7 +68,7 @@ def listen(host: str, port: int, *, backlog: int) -> socket:
 def supervise(work: Work, listening: socket, *, count: int, drain_seconds: float) -> None:
     """Let `count` processes do `work` until this one is asked to stop; another one takes the place of one that ends.
 
-    Raises InvalidConfig (`service_workers`) where one ends before it has answered: the next would, too.
+    Raises InvalidConfig (`service_workers`) if one ends before it has answered: the next would, too.
     """
     stop, stopping = _CONTEXT.Pipe(duplex=False)
     before = {one: signal.signal(one, partial(_ask, stopping)) for one in (signal.SIGTERM, signal.SIGINT)}

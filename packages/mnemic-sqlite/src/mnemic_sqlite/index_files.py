@@ -53,8 +53,8 @@ def _literal(name: str) -> str:
 
 
 def load(connection: apsw.Connection, place: ScopeState, index: ScopeIndex) -> bool:
-    """Let `index`, an empty one, take over the scope's image as of `connection`'s open transaction; False where there
-    is none that fits, and the index is of no use then if there was an image.
+    """Let `index`, an empty one, take over the scope's image as of `connection`'s open transaction; False if there is
+    none that fits, and the index is of no use then if there was an image.
     """
     from mnemic_stores.index_image import UnusableImage, read
 
@@ -73,8 +73,8 @@ def load(connection: apsw.Connection, place: ScopeState, index: ScopeIndex) -> b
 
 
 def save(connection: apsw.Connection, scope_id: int, index: ScopeIndex, unchanged_since: int) -> bool:
-    """Write the scope's image in the transaction that `connection` has open; False where it is not to be had: a memory
-    was removed after `unchanged_since`, when the index was read, rows are sealed, or the disk is nearly full.
+    """Write the scope's image in the transaction that `connection` has open; False if it is not to be had: a memory was
+    removed after `unchanged_since`, when the index was read, rows are sealed, or the disk is nearly full.
 
     The caller has the index's lock. Raises OSError, after which there is no image.
     """
@@ -102,8 +102,8 @@ def save(connection: apsw.Connection, scope_id: int, index: ScopeIndex, unchange
 
 
 def drop(connection: apsw.Connection, scope_id: int) -> None:
-    """Remove the scope's image and its mark, in the transaction that `connection` has open. Raises OSError where the
-    file cannot be removed: its entries of removed memories must not persist.
+    """Remove the scope's image and its mark, in the transaction that `connection` has open. Raises OSError if the file
+    cannot be removed: its entries of removed memories must not persist.
     """
     fetch(connection, "DELETE FROM meta WHERE name = ?", (_name(scope_id),))
     file_of(connection.filename, scope_id).unlink(missing_ok=True)
@@ -130,7 +130,7 @@ def _name(scope_id: int) -> str:
 
 
 def _marked(connection: apsw.Connection, scope_id: int) -> dict[str, object] | None:
-    """Return the mark that the scope's image must have; None where it has none."""
+    """Return the mark that the scope's image must have; None if it has none."""
     found, space = fetch(connection, _MARK, (_name(scope_id),)), present(connection)
     if not found or space is None:
         return None

@@ -141,7 +141,7 @@ class ScopeIndexes:
             self._save(place.scope_id, slot, place.changes)
 
     def _imaged(self, connection: apsw.Connection, place: ScopeState, slot: Slot) -> int:
-        """Take the scope's index over from its image; return the changes that it knows, 0 where there is none."""
+        """Take the scope's index over from its image; return the changes that it knows, 0 if there is none."""
         # Every memory is a change, so a scope with fewer has no image.
         if not self._images or not is_large(place.changes):
             return 0

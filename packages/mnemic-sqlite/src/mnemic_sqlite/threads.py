@@ -193,7 +193,7 @@ MAX_LOCK_SECONDS = 0.2
 
 Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"
 Changed = dict[tuple[str, str], Memory | None]
-"""Memories by tenant and memory_id; None where the row was removed."""
+"""Memories by tenant and memory_id; None if the row was removed."""
 
 
 @dataclass(slots=True)
@@ -243,7 +243,7 @@ class _Job:
     error: BaseException | None = None
 
     def seconds_left(self) -> float:
-        """Seconds it may wait for the lock. Raises StoreBusy where there are none left."""
+        """Seconds it may wait for the lock. Raises StoreBusy if there are none left."""
         seconds = BUSY_SECONDS if self.deadline is None else self.deadline.remaining()
         if seconds <= 0:
             raise StoreBusy

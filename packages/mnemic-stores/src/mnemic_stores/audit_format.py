@@ -39,7 +39,7 @@ def encode_event(event: AuditEvent) -> str:
 
 
 def decode_event(text: str, digest: str) -> AuditEvent:
-    """Return the event of `encode_event`. Raises StoreCorrupt where the text is not one."""
+    """Return the event of `encode_event`. Raises StoreCorrupt if the text is not one."""
     fields = load(text)
     try:
         fields["at"] = from_micros(fields["at"])

@@ -86,7 +86,7 @@ def _thaw(value: object) -> dict[str, Any]:
 
 
 def load(text: str) -> Any:
-    """Return the value of `dump`. Raises StoreCorrupt where it is not JSON."""
+    """Return the value of `dump`. Raises StoreCorrupt if it is not JSON."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -271,7 +271,7 @@ def vector_check(vector: bytes | None) -> int | None:
 
 
 def with_id(memory_id: str, memory: Memory) -> Memory:
-    """Return the memory that an index gave for this identifier. Raises StoreCorrupt (`memory`) where it is another: a
+    """Return the memory that an index gave for this identifier. Raises StoreCorrupt (`memory`) if it is another: a
     database takes a damaged index at its word, and does not compare the row.
     """
     if memory.memory_id != memory_id:
@@ -280,7 +280,7 @@ def with_id(memory_id: str, memory: Memory) -> Memory:
 
 
 def with_fingerprint(fingerprint: str, memory: Memory) -> Memory:
-    """Return the memory that an index gave for this fingerprint. Raises StoreCorrupt (`memory`) where it is another."""
+    """Return the memory that an index gave for this fingerprint. Raises StoreCorrupt (`memory`) if it is another."""
     if memory.fingerprint != fingerprint:
         raise damaged("memory")
     return memory

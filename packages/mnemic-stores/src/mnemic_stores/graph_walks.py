@@ -60,9 +60,7 @@ def halves(hops: int) -> tuple[int, int]:
 def joined(
     there: Mapping[str, int], back: Mapping[str, int], relations: Collection[Relation]
 ) -> tuple[Relation, ...] | None:
-    """Return a shortest way between the nodes at distance 0 of `there` and of `back`, or None where the two never
-    meet.
-    """
+    """Return a shortest way between the nodes at distance 0 of `there` and of `back`, or None if the two never meet."""
     meeting = [node for node in there if node in back]
     if not meeting:
         return None

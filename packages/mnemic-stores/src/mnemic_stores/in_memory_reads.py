@@ -63,7 +63,7 @@ class StoredMemories:
         self.damaged.discard(place)
 
     def whole(self, memory: Memory | None) -> Memory | None:
-        """Return the memory. Raises StoreCorrupt (`memory`) where its row is damaged."""
+        """Return the memory. Raises StoreCorrupt (`memory`) if its row is damaged."""
         if memory is not None and (memory.scope.tenant, memory.memory_id) in self.damaged:
             raise damaged("memory")
         return memory

@@ -23,7 +23,7 @@ def may_be_one(one: Any, other: Any) -> bool:
 
 
 def person_words(value: Any) -> tuple[str, ...]:
-    """Return the words of a name in alphabetical order, folded, without titles; empty where there is no name."""
+    """Return the words of a name in alphabetical order, folded, without titles; empty if there is no name."""
     if isinstance(value, Mapping):
         value = value.get("name") or " ".join(str(value.get(part) or "") for part in ("givenName", "familyName"))
     if not isinstance(value, str):
@@ -32,6 +32,6 @@ def person_words(value: Any) -> tuple[str, ...]:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Return True for equal words, also where an airline has appended the title to the given name (`ANAMRS`)."""
+    """Return True for equal words, also if an airline has appended the title to the given name (`ANAMRS`)."""
     short, long = sorted((one, other), key=len)
     return long.startswith(short) and long[len(short) :] in {"", *_TITLES}

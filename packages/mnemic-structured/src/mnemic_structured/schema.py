@@ -92,7 +92,7 @@ class Schema:
             raise InvalidInput(f"data:{problem.path}:{problem.keyword}", hint="the data does not match the schema")
 
     def at(self, path: Sequence[str]) -> Mapping[str, Any] | None:
-        """Return the schema of the property at `path`, or None where the schema names no such property."""
+        """Return the schema of the property at `path`, or None if the schema names no such property."""
         here: Any = self.document
         for name in path:
             here = _resolved(here, self.document)
@@ -150,7 +150,7 @@ def _broken(error: SchemaError) -> str:
 
 
 def _is_schema_place(error: SchemaError) -> bool:
-    """Return True where the part at fault should be a schema, and is neither an object nor a boolean."""
+    """Return True if the part at fault should be a schema, and is neither an object nor a boolean."""
     last = error.absolute_path[-1] if error.absolute_path else None
     return last in _SINGLE or (len(error.absolute_path) > 1 and error.absolute_path[-2] in (*_MAPS, *_LISTS))
 

@@ -68,7 +68,7 @@ class ModelRequest:
 
     @property
     def response_format(self) -> str | None:
-        """`json_schema`, `json_object`, or None where the request asks for no format."""
+        """`json_schema`, `json_object`, or None if the request asks for no format."""
         asked = self.body.get("response_format")
         return asked.get("type") if isinstance(asked, dict) else None
 

@@ -183,7 +183,7 @@ class _Verbs(DualModeApi[M]):
 
     @verb
     async def delete(self, memory_id: str) -> dict[str, str]:
-        """Delete a memory with all its versions. Raises ValidationError where it is not there."""
+        """Delete a memory with all its versions. Raises ValidationError if it is not there."""
         _, actor = await self._found(memory_id)
         await self.engine.forget(memory_id, actor=actor)
         return {"message": "Memory deleted successfully!"}
@@ -192,7 +192,7 @@ class _Verbs(DualModeApi[M]):
     async def delete_all(
         self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
     ) -> dict[str, str]:
-        """Delete every memory of a user, an agent or a run. Raises ValidationError where none is named."""
+        """Delete every memory of a user, an agent or a run. Raises ValidationError if none is named."""
         ids = Ids.of(user_id=user_id, agent_id=agent_id, run_id=run_id)
         ids.checked("At least one filter is required to delete all memories. `reset()` deletes every memory.")
         await self._open()

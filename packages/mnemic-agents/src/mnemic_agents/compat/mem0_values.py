@@ -72,7 +72,7 @@ class Ids:
         return {name: value for name in IDS if (value := getattr(self, name)) is not None}
 
     def checked(self, hint: str) -> Ids:
-        """Return these. Raises ValidationError where none is given."""
+        """Return these. Raises ValidationError if none is given."""
         if not self.known:
             raise refused("ids", hint)
         return self
@@ -120,7 +120,7 @@ class Wanted:
 
 
 def wanted(filters: Mapping[str, Any] | None, *, show_expired: bool, today: date) -> Wanted:
-    """Read the filters of a search or a list. Raises ValidationError where they name no identifier."""
+    """Read the filters of a search or a list. Raises ValidationError if they name no identifier."""
     given = dict(filters or {})
     for name in IDS:
         if name in given and not isinstance(given[name], Mapping) and given[name] != "*":

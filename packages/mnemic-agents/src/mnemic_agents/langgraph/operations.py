@@ -80,7 +80,7 @@ class Paths:
         self._default = [_tokens(path) for path in fields]
 
     def texts(self, put: PutOp) -> list[str]:
-        """Return the texts of one put to embed; none where it is a deletion or asks not to be indexed."""
+        """Return the texts of one put to embed; none if it is a deletion or asks not to be indexed."""
         if not self._indexed or put.value is None or put.index is False:
             return []
         paths = self._default if put.index is None else [_tokens(path) for path in put.index]

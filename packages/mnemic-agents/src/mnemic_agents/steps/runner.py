@@ -102,7 +102,7 @@ async def run_turn_with_memory(
 async def resume_turn(steps: MemorySteps, state: MemoryState, decisions: Any) -> MemoryState:
     """Return the turn that ended in `state` with what a person decided: `"approve"` or `"reject"`, for all or for each.
 
-    Raises InvalidInput where nothing waits, or the decisions do not fit.
+    Raises InvalidInput if nothing waits, or the decisions do not fit.
     """
     if not flagged(state):
         raise InvalidInput("decisions", hint="no candidate of this turn waits for review")

@@ -53,7 +53,7 @@ def _turns(chat: Mapping[str, Any], conversation: str) -> Iterator[Item]:
 
 
 def _first_speaker(chat: Mapping[str, Any]) -> str | None:
-    """As the chat names them; None where it does not, or by no text."""
+    """As the chat names them; None if it does not, or by no text."""
     named = chat.get("name")
     first = named.get("speaker_1") if isinstance(named, Mapping) else None
     return first if isinstance(first, str) else None

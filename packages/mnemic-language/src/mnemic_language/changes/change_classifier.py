@@ -202,7 +202,7 @@ class Source(Protocol):
 
     @property
     def quote(self) -> str | None:
-        """The words, None where they are not known."""
+        """The words, None if they are not known."""
 
 
 class StoredStatement(Protocol):
@@ -243,7 +243,7 @@ def _is_opened(quote: str, content: str) -> bool:
 
 
 def cosine_of(one: bytes | None, other: bytes | None) -> float:
-    """Return the cosine of two vectors of unit length; 0 where either is missing."""
+    """Return the cosine of two vectors of unit length; 0 if either is missing."""
     if one is None or other is None or len(one) != len(other):
         return 0.0
     total: float = sum(map(mul, array("f", one), array("f", other)))

@@ -230,7 +230,7 @@ def _places(sought: _Words, text: _Words) -> Iterable[tuple[int, int]]:
 
 
 def _unbroken(sought: _Words, text: _Words, start: int) -> bool:
-    """Return True if no sentence ends inside, except where one ends in the value as well."""
+    """Return True if no sentence ends inside, except if one ends in the value as well."""
     return all(text.gaps[start + at] != "." or sought.gaps[at] == "." for at in range(1, len(sought.words)))
 
 

@@ -37,7 +37,7 @@ def says_only_when(text: str) -> bool:
 
 def time_first(text: str) -> tuple[str, str]:
     """Return the words for a time that a part of a sentence begins with, and the rest: "every Tuesday evening", "teach
-    a class". The first is empty where it begins with something else.
+    a class". The first is empty if it begins with something else.
     """
     words, known = text.split(), word_classes()
     if not words or plain(words[0]) not in FREQUENCIES:

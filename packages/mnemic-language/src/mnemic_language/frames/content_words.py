@@ -61,7 +61,7 @@ def parts_of(token: str) -> tuple[str, ...]:
 
 
 def words_of(token: str, before: str = "", *, initial: bool = True) -> tuple[Word, ...]:
-    """Return the words of content of one token that follows `before`: none where it is empty of content. Of one that is
+    """Return the words of content of one token that follows `before`: none if it is empty of content. Of one that is
     not `initial` a capital says that it is a name.
     """
     return _words_behind(token, before if before in _TELLING else "", initial)

@@ -27,7 +27,7 @@ class NamedDate:
 
     @property
     def days(self) -> tuple[date | None, date | None]:
-        """Its first and last day; None, None where it leaves the year open, or is in no calendar."""
+        """Its first and last day; None, None if it leaves the year open, or is in no calendar."""
         if self.year is None:
             return None, None
         try:

@@ -317,7 +317,7 @@ def _is_doubtful(piece: Piece) -> bool:
 
 
 def _settle(piece: Piece, asked_afterwards: bool) -> None:
-    """Give the piece its reason, or none where it is kept."""
+    """Give the piece its reason, or none if it is kept."""
     if piece.asked and piece.reason is None:
         return
     if piece.certain or piece.opinion is None:

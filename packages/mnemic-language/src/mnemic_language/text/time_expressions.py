@@ -77,7 +77,7 @@ _OVER = Pattern(
 @dataclass(frozen=True, slots=True)
 class Period:
     """The days from `begin` to `end`, both included; `day` is the one that is meant, None where several may be, and
-    `likely` the likeliest of these ("two months ago"), None where no day is likelier than the others ("last month").
+    `likely` the likeliest of these ("two months ago"), None if no day is likelier than the others ("last month").
     """
 
     begin: date

@@ -131,7 +131,7 @@ class _Look:
             return instead
 
     def rows(self, name: str, sql: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement; none where they cannot be read."""
+        """Return the rows of a statement; none if they cannot be read."""
         return self.at(name, lambda: fetch(self._connection, sql), [])
 
     def count(self, name: str, sql: str) -> int:

@@ -139,7 +139,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _values(payload: bytes) -> tuple[Any, ...]:
-    """Return the values of a record. Raises ValueError or IndexError where the payload is no record."""
+    """Return the values of a record. Raises ValueError or IndexError if the payload is no record."""
     size, at = _varint(payload, 0)
     if not 1 <= size <= len(payload):
         raise ValueError("no record")

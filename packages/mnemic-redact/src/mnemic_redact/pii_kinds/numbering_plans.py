@@ -57,7 +57,7 @@ class Asked:
         self._answers: dict[str, str] = {}
 
     def spelled(self, number: str) -> str:
-        """Return the digits of `number`, which may be written in groups and have an extension; "" where no plan has
+        """Return the digits of `number`, which may be written in groups and have an extension; "" if no plan has
         numbers of this length: with a plus or 00 that of the country whose code follows, else one of the regions.
         """
         answer = self._answers.get(number)

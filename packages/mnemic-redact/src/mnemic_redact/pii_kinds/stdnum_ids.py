@@ -150,7 +150,7 @@ def named(text: str) -> Iterator[Found]:
 
 
 def _proved(value: str, modules: tuple[str, ...]) -> str:
-    """Return the longest beginning of `value`, cut where it has separators, that is a number; "" where none is."""
+    """Return the longest beginning of `value`, cut where it has separators, that is a number; "" if none is."""
     while value:
         if is_proved(value, *modules):
             return value

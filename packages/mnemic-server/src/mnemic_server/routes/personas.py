@@ -50,7 +50,7 @@ async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
 async def prompt(
     actor: Reading, service: TheService, max_tokens: Annotated[int, Query(ge=16, le=100_000)] = 400
 ) -> dict[str, Any]:
-    """Return the persona as a block of data for a model's input; empty where there is nothing to say."""
+    """Return the persona as a block of data for a model's input; empty if there is nothing to say."""
     return {"text": await _view(service, actor).prompt(max_tokens=max_tokens)}
 
 

@@ -14,7 +14,7 @@ from mnemic_stores.row_store_adapter.tables import EARLIER, MEMORY, NEXT_VECTOR
 
 _Home = tuple[str, str, str]
 _Again = Callable[[str, _Home], str | None]
-"""The body to put in the place of a body of the scope with this key; None where it stays."""
+"""The body to put in the place of a body of the scope with this key; None if it stays."""
 
 
 async def seal(rows: RowChange, sealer: Sealer, tenant: str) -> int:

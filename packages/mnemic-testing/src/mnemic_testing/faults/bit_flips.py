@@ -159,7 +159,7 @@ class Flips:
         fields.update(found)
 
     def _inspected(self, path: Path) -> set[str] | None:
-        """Return the rows that `inspect` names, `*` where it speaks of the whole file; None where it finds nothing."""
+        """Return the rows that `inspect` names, `*` where it speaks of the whole file; None if it finds nothing."""
         try:
             found = inspect(path)
         except StoreCorrupt:

@@ -1,1 +1,1 @@
-"""Maintenance and administration of memories: what happens to them after they have been written."""
+"""Maintenance and administration of memories after they have been written."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Form = Literal["json", "html"]
 _PAGE = 200
-"""Waiting memories that are looked at together."""
+"""Maximum number of waiting memories reviewed together."""
 
 _REPORTS = frozenset({"AuditReport", "ReviewOutcome", "MaintenanceReport", "Revocation"})
 
@@ -116,7 +116,7 @@ class AdministrationVerbs(MaintenanceVerbs):
         return await self.handle(request, actor=actor)
 
     async def reject(self, memory_id: str, *, actor: Actor, whole_tenant: bool = False) -> WriteReceipt:
-        """Turn a waiting memory down; it is kept, unread, as `rejected` until it expires. Raises MemoryNotFound."""
+        """Turn a waiting memory down; it stays, unread, as `rejected` until it expires. Raises MemoryNotFound."""
         return await self.handle(requests.Reject(memory_id=memory_id, whole_tenant=whole_tenant), actor=actor)
 
     async def decide(

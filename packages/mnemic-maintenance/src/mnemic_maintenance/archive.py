@@ -75,7 +75,7 @@ Archived = ArchivedMemory | ArchivedConsent
 async def archived(
     store: RecordStore, scopes: Sequence[Scope], user: str, keyring: object = None
 ) -> AsyncIterator[dict[str, Any]]:
-    """Everything in `scopes`, scope by scope, oldest first, then the consents of `user`; one line each, sealed where
+    """All memories in `scopes`, scope by scope, oldest first, then the consents of `user`; one line each, sealed where
     `keyring` has a key that signs.
     """
     for scope in scopes:
@@ -132,9 +132,9 @@ def _consent(data: Mapping[str, Any], seal: Seal) -> ArchivedConsent:
 class Restorer:
     """Restores archived memories for `actor`, into the actor's own scope of each level.
 
-    With `own` the operator vouches for the archive: origin, trust and author are kept. Without it, and from the channel
-    of a model or a tool, everything counts as imported by the actor, with at most the trust of the channel. Kinds that
-    always need a person wait for review, even if they were approved elsewhere.
+    With `own` the operator vouches for the archive: origin, trust and author are preserved. Without it, and from the
+    channel of a model or a tool, everything counts as imported by the actor, with at most the trust of the channel.
+    Kinds that always need a person wait for review, even if they were approved elsewhere.
     """
 
     store: RecordStore
@@ -179,7 +179,7 @@ class Restorer:
         if self.own:
             return origin
         inferred = origin is Origin.AGENT_INFERRED or TRUST[origin] < TRUST[Origin.IMPORT]
-        # what an agent inferred never becomes a person's words
+        # an agent's inference never becomes a person's words
         return lowered(self.actor.channel, origin if inferred else Origin.IMPORT)
 
     def _version(self, memory: Memory, draft: Draft, *, newest: bool) -> Memory:
@@ -246,7 +246,7 @@ class Restorer:
         return None
 
     async def _against(self, tx: Reads, newest: Memory, draft: Draft) -> list[Memory]:
-        """Return the other values of its key, where the key has one value and the memory would be in force."""
+        """Return the other values of its key, if the key has one value and the memory would be in force."""
         single = newest.key is not None and self.policy.rule(newest.key).on_change != "accumulate"
         if newest.status is not Status.ACTIVE or not single or draft.spec.append_only:
             return []

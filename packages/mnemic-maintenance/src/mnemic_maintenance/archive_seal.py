@@ -26,7 +26,7 @@ class Seal:
 
 
 def sealed(line: dict[str, Any], keyring: object) -> dict[str, Any]:
-    """Return the line with its seal, where `keyring` has a key that signs. Raises KeyFailed."""
+    """Return the line with its seal, if `keyring` has a key that signs. Raises KeyFailed."""
     return {**line, SEAL: keyring.sign(_message(line))} if isinstance(keyring, SigningKeyring) else line
 
 

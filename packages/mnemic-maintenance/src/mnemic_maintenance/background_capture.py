@@ -2,7 +2,7 @@
 
 Recorded messages wait in the store until they are read, so a crash loses nothing: messages that were read but not yet
 removed from the queue are read again, without effect. Several turns of a session are read in one call of a language
-model, and small talk in none. Once read, a user's message is kept if it would have been recorded next to a capture
+model, and small talk in none. Once read, a user's message is stored if it would have been recorded next to a capture
 (`is_recorded`): mere questions, other people's words, and statements that policy or consent exclude are forgotten.
 """
 
@@ -33,7 +33,7 @@ logger = logging.getLogger("mnemic.engine.background_capture")
 PASSING = ("store_", "commit_", "embedder_", "llm_timeout", "llm_unavailable", "max_seconds")
 """Prefixes of the reasons of failures that may be over at the next try."""
 CONSENT = f"{CONSENT_REQUIRED}:"
-"""Prefix of the reason for which something is not kept that its user has not consented to."""
+"""Prefix of the reason for omitting facts that the user has not consented to."""
 GATHERING_SECONDS = 2.0
 """Seconds for which the background reader waits for more turns before it reads."""
 
@@ -45,7 +45,7 @@ class CaptureEngine(Protocol):
     clock: Clock
 
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
-        """Keep the messages themselves."""
+        """Store the messages themselves."""
 
     async def capture_many(
         self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
@@ -70,7 +70,7 @@ class BackgroundCapture:
 
     async def put(self, *messages: Message, actor: Actor, before: Sequence[Message] = ()) -> Sequence[WriteReceipt]:
         """Record `messages` and queue the user's own for the reader; durable on return, and read in the background.
-        What others said in the turns `before` waits with them as their context, and is forgotten once it is read.
+        Others' words in the turns `before` wait with them as their context, and are deleted once they are read.
 
         Raises StoreFailed; then they must be queued again. Messages recorded before are queued, too: a crash may have
         prevented that, and messages that were read already have no effect.
@@ -178,13 +178,13 @@ def _created(receipts: Sequence[WriteReceipt]) -> list[str]:
 
 
 def is_worth_a_call(text: str) -> bool:
-    """Return True if a language model may find something to keep in `text`."""
+    """Return True if a language model may find a fact in `text`."""
     return not (is_small_talk(text) or has_nothing_to_keep(text))
 
 
 def is_kept(report: RunReport) -> bool:
-    """Return True if the captured message itself is kept next to the facts found in it. An unreadable
-    one is kept, too.
+    """Return True if the captured message itself is stored next to the facts found in it. An unreadable one is stored,
+    too.
     """
     if report.status is not RunStatus.OK:
         return True

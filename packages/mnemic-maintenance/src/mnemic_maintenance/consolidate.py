@@ -1,9 +1,9 @@
 """Consolidation in the background: a summary for each finished conversation, a profile for each entity that users
 mention, a reflection for each recurring theme.
 
-The texts are derived memories (`mnemic.write.derived_memories`). A run is bounded by the texts it writes and
-the memories it reads; the next one continues where it stopped, and starts over at the end. It writes nothing for
-unchanged sources, and deletes texts whose sources are gone or have changed.
+The texts are derived memories (`mnemic.write.derived_memories`). A run is bounded by the texts it writes and the
+memories it reads; the next one continues where it stopped, and starts over at the end. It writes nothing for unchanged
+sources, and deletes texts with deleted or changed sources.
 """
 
 from __future__ import annotations

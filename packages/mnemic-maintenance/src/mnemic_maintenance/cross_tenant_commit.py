@@ -1,4 +1,4 @@
-"""Acts of the service on a tenant, whose marks are in another tenant than their lines in the audit."""
+"""Acts of the service on a tenant, with marks in another tenant than their lines in the audit."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ T = TypeVar("T")
 
 
 async def commit_act(store: RecordStore, decide: Callable[[Reads], Awaitable[tuple[T, Sequence[Mutation]]]]) -> T:
-    """Commit an act whose lines belong to one tenant and whose marks to another (`Mutation.marks_of`).
+    """Commit an act with lines of one tenant and marks of another (`Mutation.marks_of`).
 
-    One transaction, where the store's may concern two tenants. Elsewhere the lines are committed first and then the
-    marks, after `decide` was asked once more: every act in force has its line. Cut short in between, the act is not in
-    force; repeating it adds a second line.
+    One transaction, if the store's may concern two tenants. Otherwise the lines are committed first and then the marks,
+    after `decide` was asked once more: every act in force has its line. Cut short in between, the act is not in force;
+    repeating it adds a second line.
     """
     whole = store.capabilities.spans_tenants
 

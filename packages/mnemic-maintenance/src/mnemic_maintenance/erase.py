@@ -129,7 +129,7 @@ class _Erasure:
 
     async def _bar(self, unit: Unit) -> None:
         """Write the tombstone, once every write of the user that did not find it is committed."""
-        # Alone in its transaction, so that other writes of the user wait for nothing but this.
+        # Alone in its transaction, so that other writes of the user wait only for this.
         await unit.reads.find_mark(self.actor.tenant, tombstone(self.token), lock="exclusive")
         said = json.dumps({"block": self.block, "at": self.now.isoformat()})
         await unit.apply(Mutation(tenant=self.actor.tenant, marks={tombstone(self.token): said}))
@@ -147,8 +147,8 @@ class _Erasure:
 
     async def follow(self, find: Callable[[], Awaitable[list[Memory]]]) -> None:
         """Erase memories written during the erasure, until there are none."""
-        # Writers are not blocked during an erasure, so memories may arrive while it runs. What passed before the
-        # tombstone is committed by now, and what comes after it is stopped if that blocks.
+        # Writers are not blocked during an erasure, so memories may arrive while it runs. Writes that passed before the
+        # tombstone are committed by now, and later ones are stopped if it blocks.
         for _ in range(MAX_ROUNDS):
             late = await find()
             if not late:
@@ -275,7 +275,7 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
             await store.tidy(whole=True)
             traces = await _scan(store, erasure.feeds, tenant, erasure.memory_ids, erasure.fingerprints)
         except StoreFailed:
-            pass  # the receipt says what is left; `verify` after the next `tidy` shows when it is gone
+            pass  # the receipt lists the rest; `verify` after the next `tidy` shows whether it is gone
     removed_at = await _vacuumed(erasure)
     traces |= await _unvacuumed(store, removed_at)
     return ErasureReceipt(

@@ -55,7 +55,7 @@ class Readings:
         return Readings(seen_at=now, confirmed_at=self.seen_at)
 
     def encoded(self) -> str:
-        """Return the readings as the mark that keeps them."""
+        """Return the readings in the form of their mark."""
         times = {"seen_at": self.seen_at, "confirmed_at": self.confirmed_at}
         return json.dumps({name: at.isoformat() for name, at in times.items() if at is not None})
 

@@ -66,7 +66,7 @@ class ReviewQueue(_Governed[M]):
 
     @verb
     async def merge(self, memory_id: str, into: Sequence[str], *, content: str | None = None) -> WriteReceipt:
-        """Let it in, in the place of the memories named by `into` too, whose data it carries on."""
+        """Let it in; it also replaces the memories named by `into`, and takes over their data."""
         return await self._engine.approve(
             memory_id,
             actor=self._actor,
@@ -82,7 +82,7 @@ class ReviewQueue(_Governed[M]):
 
     @verb
     async def approve_all(self, memory_ids: Sequence[str]) -> Sequence[ReviewOutcome]:
-        """Let many in; one that cannot be says why and stops no other."""
+        """Let many in; a refused one reports its reason and stops no other."""
         return await self._engine.decide(memory_ids, "approve", actor=self._actor, whole_tenant=self._whole_tenant)
 
     @verb

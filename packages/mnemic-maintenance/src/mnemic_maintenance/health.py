@@ -1,6 +1,6 @@
 """Health check of the memories: duplicates, contradictions, memories without content, and overdue reviews.
 
-It changes nothing; a person decides what to do about a finding.
+It changes nothing; a person decides about each finding.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NEIGHBOURS = 8
 UNUSED_AFTER = timedelta(days=90)
 WAITING_LONG = timedelta(days=30)
 SHORTEST = 3
-"""Characters that say something; fewer are junk."""
+"""Minimum number of letters and digits; fewer are junk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ async def examine(store: RecordStore, tenant: str, now: datetime, *, near: float
 
 
 async def _newest(store: RecordStore, tenant: str, limit: int) -> list[Memory]:
-    """Return the newest memories: walk all and keep the last, as the port walks upwards and identifiers sort by
+    """Return the newest memories: walk all and return the last, as the port walks upwards and identifiers sort by
     creation.
     """
     kept: deque[Memory] = deque(maxlen=limit)
@@ -114,7 +114,7 @@ async def _near(store: RecordStore, memory: Memory, near: float) -> list[Memory]
 
 
 def _is_junk(memory: Memory) -> bool:
-    """Return True if it says nothing: hardly a letter or digit, and no data."""
+    """Return True if it has no content: hardly a letter or digit, and no data."""
     said = sum(character.isalnum() for character in memory.content)
     return said < SHORTEST and memory.key is None and not memory.data
 

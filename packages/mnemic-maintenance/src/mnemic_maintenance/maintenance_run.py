@@ -69,7 +69,7 @@ async def maintained(
         with suppress(StoreCorrupt, KeyFailed):  # `verify_audit` tells of either
             await remember_signed(engine.store, actor.tenant, engine.vault.keyring)
     if not dry_run:
-        await engine.store.audit(actor.tenant, limit=1)  # reading it merges its lanes, which keeps them short
+        await engine.store.audit(actor.tenant, limit=1)  # reading it merges its lanes, so that they stay short
     freed = 0 if dry_run else await engine.store.tidy(whole=whole)
     return MaintenanceReport(
         expiry=expiry,

@@ -49,7 +49,7 @@ class Policies:
         return None if value is None else _read(value)
 
     async def versions(self, tenant: str) -> list[PolicyVersion]:
-        """Return the latest versions, newest first; the 50 last ones are kept."""
+        """Return the latest versions, newest first; the 50 last ones are stored."""
         marks = await self._store.marks(tenant, _VERSION)
         return [_read(value) for _, value in sorted(marks.items(), reverse=True)]
 
@@ -66,7 +66,7 @@ class Policies:
         self, tenant: str, version: int, *, by: str, expected_version: int | None = None
     ) -> PolicyVersion:
         """Put an earlier version in force again, as the next one; 0: the settings' own. Raises InvalidInput (`version`)
-        for one that is not kept, VersionConflict as `put`.
+        for one that is not stored, VersionConflict as `put`.
         """
         kept = {one.version: one.policy for one in await self.versions(tenant)} | {0: None}
         if version not in kept:

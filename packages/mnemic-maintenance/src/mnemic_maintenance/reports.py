@@ -42,7 +42,8 @@ class MaintenanceReport:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
     """Number of lines of a tenant's audit, the hash of the last one, and the first that does not follow from the line
-    before; None: the whole chain is intact. With a copy of `last_hash` kept elsewhere, a truncated log is detected too.
+    before; None: the whole chain is intact. With a copy of `last_hash` stored elsewhere, a truncated log is detected
+    too.
 
     So many lines are `signed`, the last of them `signed_to` (0: none): the lines before it cannot have been changed
     without the key. `signatures_checked`: the key is at hand here; else the hashes alone were compared. `unsigned_at`:

@@ -184,7 +184,7 @@ async def approve(
         ends = bounded(_started(pending, steward.now), policy, now=steward.now)
         chosen = replace(chosen, expires_at=ends)
         receipt = await _approved(unit, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
-        # Last, because the gate judges what the approval would leave; its refusal undoes the transaction.
+        # Last, because the gate judges the state after the approval; its refusal undoes the transaction.
         if gate is not None and (reason := await gate(tx, candidate_of(chosen))) is not None:
             raise GateRefusal(reason)
         return receipt
@@ -193,8 +193,8 @@ async def approve(
 
 
 def require_reviewer(known: Memory, reviewer: Actor, policy: Policy) -> None:
-    """Raise ReviewDenied if the reviewer's words come by a channel other than a person's own, as a model's do
-    (`channel`), or the reviewer proposed the memory (`proposer`), unless it is a statement about themself.
+    """Raise ReviewDenied if the reviewer's channel is not a person's own, as a model's is not (`channel`), or the
+    reviewer proposed the memory (`proposer`), unless it is a statement about themself.
     """
     if reviewer.channel not in PERSONS:
         raise ReviewDenied("channel", hint="a person has to review it")
@@ -270,7 +270,7 @@ async def _approved(
 
 
 def _vouched(chosen: Memory) -> Trust:
-    """Return the trust of an approved memory: high at a shared level, where another person has vouched for it."""
+    """Return the trust of an approved memory: high at a shared level, if another person has vouched for it."""
     return Trust.HIGH if chosen.scope.level in SHARED else chosen.trust
 
 
@@ -281,7 +281,7 @@ def _started(pending: Memory, now: datetime) -> Memory:
 
 
 def _corrected(pending: Memory, draft: Draft | None) -> Memory:
-    """`pending` in the reviewer's words, where there are any."""
+    """`pending` in the reviewer's words, if there are any."""
     if draft is None:
         return pending
     candidate = draft.candidate
@@ -317,8 +317,8 @@ async def _replaced(tx: Reads, pending: Memory, merged_with: Sequence[str], poli
 async def decided(
     memory_ids: Sequence[str], decide: Callable[[str], Awaitable[WriteReceipt]]
 ) -> Sequence[ReviewOutcome]:
-    """Decide on each of these; one that fails says why and does not stop the others. Raises StoreFailed; earlier
-    decisions stay.
+    """Decide on each of these; a failed one reports its reason and does not stop the others. Raises StoreFailed;
+    earlier decisions stay.
     """
     done = []
     for memory_id in memory_ids:

@@ -57,7 +57,7 @@ class SubjectExport:
     _used: Mapping[Kind, Usage] | None = None
 
     def head(self) -> dict[str, Any]:
-        """Return whose file this is, and as of when."""
+        """Return the subject of the file and its time."""
         return {
             "format": FORMAT,
             "generated_at": self.at.isoformat(),
@@ -237,7 +237,7 @@ class SubjectExport:
                 }
 
     async def turns(self) -> Entries:
-        """Yield the kept texts of the subject's turns, which are sealed as memories are."""
+        """Yield the stored texts of the subject's turns, which are encrypted as memories are."""
         actor = Actor(tenant=self.own.tenant, user=self.own.owner)
         for turn in (await turns_of(self.store, self.turn_vault, actor)).values():
             yield as_json(turn)

@@ -1,7 +1,7 @@
 """Summaries of texts, by a model or by rules, with every line traceable to its source.
 
-A model's line is kept only with a quote from the named message; without a model, sentences are selected unchanged.
-Lines of a previous summary are kept unchanged.
+A model's line is accepted only with a quote from the named message; without a model, sentences are selected unchanged.
+Lines of a previous summary stay unchanged.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ async def shortened(
     instructions: str = "",
 ) -> Summary:
     """Return `messages` in lines of at most `max_tokens`: by the model if there is one and it sticks to the messages,
-    else by selecting sentences. With `about` the model is asked for statements about that only; `instructions` say what
-    it should keep or leave out of a conversation.
+    else by selecting sentences. With `about` the model is asked for statements about that only; `instructions` tell it
+    what to include or leave out of a conversation.
     """
     known = [line for message in messages if message.role == SUMMARY for line in message.content.splitlines()]
     unread = [message for message in messages if message.role != SUMMARY]
@@ -73,7 +73,7 @@ def _asked(messages: Sequence[Message], known: str, max_tokens: int, about: str 
 
 
 async def _by_model(messages: Sequence[Message], prompt: Prompt, completer: Completer, deadline: Deadline) -> list[str]:
-    """Return the model's points, without those whose quote is not in the named message. Raises ModelFailed."""
+    """Return the model's points, without those with a quote that is not in the named message. Raises ModelFailed."""
     answer = parse_json((await completer.complete(prompt, deadline=deadline)).text)
     points = answer.get("points") if isinstance(answer, Mapping) else None
     if not isinstance(points, list) or not all(isinstance(point, Mapping) for point in points):

@@ -60,7 +60,7 @@ class Tenancy:
         """
         now = self.engine.clock.monotonic()
         read_at, before = self._read.get(tenant, (0.0, None))
-        # Two seconds: short enough for a suspension, long enough to keep two reads off every request.
+        # Two seconds: short enough for a suspension, long enough to save two reads on every request.
         if before is not None and now - read_at < LASTS.total_seconds():
             return before
         try:
@@ -124,7 +124,7 @@ class Tenancy:
         return TenantState(tenant=known, policy=policy, engine=_governed(self.engine, known, policy))
 
     async def _noted(self, tenant: str) -> Tenant | None:
-        """Return a tenant that a credential names for the first time; if it cannot be kept now, the next look tries."""
+        """Return a tenant that a credential names for the first time; if storing it fails, the next call tries."""
         with suppress(StoreFailed):
             await self.tenants.note(tenant)
         return await self.tenants.find(tenant)
@@ -144,7 +144,7 @@ def policy_bundle_of(engine: MemoryEngine) -> PolicyBundle:
 
 
 def _governed(engine: MemoryEngine, tenant: Tenant | None, policy: PolicyVersion | None) -> MemoryEngine:
-    """Return the engine by the tenant's rules; the service's quotas apply, whatever the tenant's policy says."""
+    """Return the engine by the tenant's rules; the service's quotas apply, regardless of the tenant's policy."""
     base = policy_bundle_of(engine)
     quotas = base.limits.quotas if tenant is None or tenant.quotas is None else tenant.quotas
     own = None if policy is None or policy.policy is None else read_policy_bundle(policy.policy)

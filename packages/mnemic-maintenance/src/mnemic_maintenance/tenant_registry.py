@@ -24,7 +24,7 @@ SERVICE_TENANT = "mnemic.service"
 """The tenant in which tenants and credentials are stored; no user acts in it."""
 MAX_QUOTAS = 50
 LIMITS = ("rows", "bytes", "writes_a_minute")
-"""Names of what a quota may limit."""
+"""Names of the limits of a quota."""
 MAX_LABEL = 200
 PAGE = 1000
 """Tenants, or keys, that are read at a time."""
@@ -194,9 +194,8 @@ def require_name(tenant: str) -> None:
 def with_limits(
     quotas: Sequence[Quota], per: Per, kind: Kind | None, limits: Mapping[str, int | None], soft: float | None = None
 ) -> list[Quota]:
-    """`quotas` with other limits for what counts so: those that are named are set, or taken away where they are None,
-    and everything else stays. `soft`, where it is given, is the part from which those warn. Raises InvalidConfig
-    (`quota`).
+    """`quotas` with other limits for one way of counting: named limits are set, or removed if they are None, and all
+    others stay. `soft`, if given, is the fraction from which those warn. Raises InvalidConfig (`quota`).
     """
     warned = {} if soft is None else {"soft": soft}
     set_to = {name: limit for name, limit in limits.items() if limit is not None}

@@ -38,7 +38,7 @@ class Topic:
 
     @property
     def digest(self) -> str:
-        """The same as long as the sources say the same."""
+        """The same as long as the sources have the same content."""
         return digest_of(self.sources)
 
 

@@ -36,7 +36,7 @@ class UndoReceipt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reversal:
     """Plan of an undo: the memory it ends, the status this gets, the versions of each that it had replaced, and the
-    policy that bounds how long they are kept. `rests` say what went on of them, and end with it.
+    policy that bounds how long they are stored. `rests` contain their remainders, and end with it.
     """
 
     known: Memory
@@ -52,7 +52,7 @@ class Reversal:
 
 
 async def reversal(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope], policy: Policy) -> Reversal:
-    """Work out what taking back the replacement of the active memory means. Raises MemoryNotFound, InvalidInput
+    """Return the plan for taking back the replacement of the active memory. Raises MemoryNotFound, InvalidInput
     (`undo:nothing_replaced`).
     """
     versions = await store.versions(memory_id, scopes=scopes)

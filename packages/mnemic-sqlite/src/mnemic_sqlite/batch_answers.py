@@ -48,7 +48,7 @@ class Answers:
         return begins
 
     def note(self, place: int, answer: Any) -> None:
-        """Keep the result or the error of a job. Called by the writing thread alone."""
+        """Store the result or the error of a job. Called by the writing thread alone."""
         self._found[place] = answer
         self._left -= 1
         if not self._left:

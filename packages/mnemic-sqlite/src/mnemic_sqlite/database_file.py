@@ -30,7 +30,7 @@ _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 class BusyHandler:
     """Waits for another writer in short, random pauses, so that many processes take turns; gives up at a set time.
 
-    `wait` sets the time; where it `renews`, the time starts again whenever there is something to wait for.
+    `wait` sets the time; if it `renews`, the time starts again at each wait.
     """
 
     def __init__(self, *, renews: bool = False) -> None:
@@ -97,9 +97,9 @@ def _frozen(path: Path) -> str:
 
 
 def prepare(path: Path, *, durability: str, busy: BusyHandler, vfs: str | None = None) -> apsw.Connection:
-    """Open the file for writing, creating or migrating it where needed; many processes may do so at once.
+    """Open the file for writing, creating or migrating it if needed; many processes may do so at once.
 
-    Raises StoreNewer or StoreCorrupt, with the file untouched, for one that this version must not write to.
+    Raises StoreNewer or StoreCorrupt, with the file untouched, if this version must not write to it.
     """
     if path.is_dir() or not path.parent.is_dir():
         raise StoreUnavailable(hint="the path must name a file in a folder that exists")
@@ -182,7 +182,7 @@ def _check_magic(path: Path) -> None:
 
 
 def recognise(connection: apsw.Connection) -> None:
-    """Raise StoreCorrupt for a file that is not ours, StoreNewer for one whose schema this version does not know."""
+    """Raise StoreCorrupt for a file that is not ours, StoreNewer for one with a schema unknown to this version."""
     # In this order: another process may make the file meanwhile, and writes tables and number together.
     used = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
     if used and connection.pragma("application_id") != APPLICATION_ID:

@@ -25,14 +25,14 @@ class DiskSpace:
     removing: bool = False
 
     def done(self, work: Callable[[], T]) -> T:
-        """Do `work`, and again with room made where the disk had none."""
+        """Do `work`, and again after making room if the disk is full."""
         try:
             return work()
         except apsw.FullError:
             return self.again(work)
 
     def again(self, work: Callable[[], T]) -> T:
-        """Do `work` again, which the disk had no room for. Raises apsw.FullError where no room can be made."""
+        """Repeat `work` after a full disk. Raises apsw.FullError if no room can be made."""
         # First choice: a checkpoint frees the log without touching the reserve.
         if self._emptied():
             with suppress(apsw.FullError):

@@ -42,7 +42,7 @@ _PUT = """
 _SCRUB_SECONDS = 0.2
 
 _Answers = tuple[list[DocumentAnswer], list[int]]
-"""The answers of a batch, and the rows whose time to live starts again."""
+"""Answers of a batch, and the rows with a renewed time to live."""
 
 
 class SqliteDocuments:

@@ -115,7 +115,7 @@ def fill(connection: apsw.Connection, rows: Rows, filled: Sequence[tuple[Memory,
 
 
 def switch(connection: apsw.Connection) -> VectorSpace | None:
-    """Make the filled space the present one; None, and nothing done, where a memory still has no vector in it."""
+    """Make the filled space the present one; None, with nothing done, if a memory still has no vector in it."""
     with immediate(connection):
         space = present(connection, _NEXT)
         if space is None:

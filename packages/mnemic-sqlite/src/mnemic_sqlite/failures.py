@@ -96,7 +96,7 @@ def _suspect(connection: apsw.Connection, error: Exception) -> None:
 
 
 def check_schema(connection: apsw.Connection) -> None:
-    """Check the schema's version. Raises StoreNewer for a file whose schema this version does not know."""
+    """Check the schema's version. Raises StoreNewer for a file with a schema unknown to this version."""
     if connection.pragma("user_version") > migrations()[-1].number:
         raise StoreNewer(hint="the file was written by a newer mnemic; update this one")
 

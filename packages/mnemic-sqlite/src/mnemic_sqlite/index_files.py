@@ -1,11 +1,11 @@
-"""Images of the indexes of large scopes, in files beside the memory file: what the first search of a process reads in
+"""Images of the indexes of large scopes, in files next to the memory file, which the first search of a process reads in
 place of a million rows.
 
 An image is a copy that may be lost at any time. It counts only while the memory file has its mark, a random number that
 is put there in the transaction in which the image is written; so a memory file that was restored, copied or put in the
-place of another one never meets an image of other rows. It is as of a count of changes, and what has changed since is
-read from rows, as for an index in memory. Where a memory of the scope is removed, mark and image go in the same
-transaction. A store with a keyring neither writes nor reads images, for they are not encrypted.
+place of another one never meets an image of other rows. It is as of a count of changes, and later changes are read from
+rows, as for an index in memory. If a memory of the scope is removed, mark and image go in the same transaction. A store
+with a keyring neither writes nor reads images, for they are not encrypted.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def _literal(name: str) -> str:
 
 
 def load(connection: apsw.Connection, place: ScopeState, index: ScopeIndex) -> bool:
-    """Let `index`, an empty one, take over the scope's image as of `connection`'s open transaction; False if there is
-    none that fits, and the index is of no use then if there was an image.
+    """Let `index`, an empty one, load the scope's image as of `connection`'s open transaction; False if there is none
+    that fits, and the index is of no use then if there was an image.
     """
     from mnemic_stores.index_image import UnusableImage, read
 
@@ -73,7 +73,7 @@ def load(connection: apsw.Connection, place: ScopeState, index: ScopeIndex) -> b
 
 
 def save(connection: apsw.Connection, scope_id: int, index: ScopeIndex, unchanged_since: int) -> bool:
-    """Write the scope's image in the transaction that `connection` has open; False if it is not to be had: a memory was
+    """Write the scope's image in the transaction that `connection` has open; False if that is impossible: a memory was
     removed after `unchanged_since`, when the index was read, rows are sealed, or the disk is nearly full.
 
     The caller has the index's lock. Raises OSError, after which there is no image.

@@ -1,4 +1,4 @@
-"""Rows of a scope as the entries of its index: checked, unpacked, and opened where they are sealed.
+"""Rows of a scope as the entries of its index: checked, unpacked, and decrypted if they are encrypted.
 
 A page without a damaged or sealed row is checked column by column, which takes a third of the time of row by row.
 """
@@ -30,7 +30,7 @@ _FEW = 16
 def entries_of(
     rows: Rows, connection: apsw.Connection, page: Sequence[tuple[Any, ...]], vector_bytes: int
 ) -> list[IndexEntry]:
-    """Return the index entries of `page`, whose rows have the columns of an `IndexEntry` and two checksums.
+    """Return the index entries of `page`, with the columns of an `IndexEntry` and two checksums in its rows.
 
     A damaged vector is left out, and so is one of another length, which another process has written for another space.
     Damaged words are computed again; a row without a time is left out.
@@ -78,7 +78,7 @@ def _whole(page: Sequence[tuple[Any, ...]], vector_bytes: int) -> list[tuple[Any
 
 
 def _unpacked(vectors: Sequence[bytes | None]) -> tuple[Vector | None, ...]:
-    """Return the vectors of a page: in one piece where all are packed alike."""
+    """Return the vectors of a page: in one piece if all are packed alike."""
     sizes = {len(vector or b"") for vector in vectors}
     if len(sizes) > 1 or not (size := sizes.pop()) % 2:
         return tuple(map(unpacked_vector, vectors))

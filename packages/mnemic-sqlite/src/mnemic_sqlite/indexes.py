@@ -1,4 +1,4 @@
-"""The search indexes of the scopes in use, fed from the file and kept within a budget of memory."""
+"""Search indexes of the scopes in use, fed from the file and bounded in memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _VECTORS = """
 """
 
 _PAGE = 512
-"""Memories read at a time: what a page takes, some 2 MB, stays in the processor's cache and is used again."""
+"""Memories read at a time: a page, some 2 MB, stays in the processor's cache and is used again."""
 
 
 def _pages(connection: apsw.Connection, scope_id: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -49,7 +49,7 @@ class ScopeIndexes:
     """An index is loaded at a scope's first search and brought up to date before each; the least used go first.
 
     That of a large scope is read from its image beside the file (`index_files`), if `imaged`, and given to `save`, with
-    the scope's number and the count of changes as of which it was read, where there was none or much has changed.
+    the scope's number and the count of changes as of which it was read, if there was none or much has changed.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class ScopeIndexes:
                     try:
                         self._add(slot.index, last)
                         slot.index.seen = rows[-1].changed
-                    except Exception:  # noqa: BLE001  (the rows are committed: whoever wrote them has to hear that)
+                    except Exception:  # noqa: BLE001  (the rows are committed: their writer has to learn that)
                         slot.index = self._cache.empty()
 
     def _add(self, index: ScopeIndex, rows: Sequence[WrittenRow]) -> None:
@@ -110,7 +110,7 @@ class ScopeIndexes:
             index.recalled.keep(memories, index.places_of([memory.memory_id for memory in memories]))
 
     def read(self, connection: apsw.Connection, row_ids: Sequence[int]) -> list[Vector | None]:
-        """Return the vectors of these rows, as of `connection`'s open transaction, opened where they are sealed."""
+        """Return the vectors of these rows, as of `connection`'s open transaction, decrypted if they are encrypted."""
         rows = fetch(connection, _VECTORS, (dump(list(row_ids)),))
         whole = (
             (vector if check in (None, vector_check(vector)) else None, memory_id) for vector, check, memory_id in rows
@@ -141,7 +141,7 @@ class ScopeIndexes:
             self._save(place.scope_id, slot, place.changes)
 
     def _imaged(self, connection: apsw.Connection, place: ScopeState, slot: Slot) -> int:
-        """Take the scope's index over from its image; return the changes that it knows, 0 if there is none."""
+        """Load the scope's index from its image; return the changes that it knows, 0 if there is none."""
         # Every memory is a change, so a scope with fewer has no image.
         if not self._images or not is_large(place.changes):
             return 0

@@ -96,10 +96,10 @@ _FEW = 64
 
 
 def bytes_found(path: Path, memory_ids: Collection[str], fingerprints: Collection[str]) -> int:
-    """Count how often the raw files show one of these memories: its fingerprint anywhere, or its identifier where a
-    row, an index, an outbox entry or a request's receipt would have it.
+    """Count how often the raw files show one of these memories: its fingerprint anywhere, or its identifier as a row,
+    an index, an outbox entry or a request's receipt would have it.
 
-    Identifiers inside JSON are left out: the audit and the lineage of other memories keep them, and nothing else.
+    Identifiers inside JSON are left out: only the audit and the lineage of other memories contain them.
     """
     hashes = {text.encode() for text in fingerprints if text}
     names = {text.encode() for text in memory_ids}
@@ -113,7 +113,7 @@ def files_of(path: Path) -> Iterator[Path]:
 
 
 def _found(file: Path, hashes: set[bytes], names: set[bytes]) -> int:
-    """Search the file by pieces: an expression keeps the interpreter to itself until it has read its text."""
+    """Search the file by pieces: a regular expression blocks the interpreter until it has read its text."""
     size = file.stat().st_size
     if not size:
         return 0

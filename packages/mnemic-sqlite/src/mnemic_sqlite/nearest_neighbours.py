@@ -65,7 +65,7 @@ def best(found: Iterable[tuple[Memory, float]], limit: int) -> Found:
 def _compared(
     rows: Rows, stored: Iterable[Sequence[Any]], vector: Vector, limit: int, at_least: float
 ) -> dict[str, float]:
-    """Return the cosines of these rows' vectors. One that is damaged, or made in another space, is left out."""
+    """Return the cosines of these rows' vectors. A vector that is damaged, or of another space, is left out."""
     vectors: dict[str, Vector] = {}
     for row_id, memory_id, status, kept, check, cues in stored:
         if status == Status.ACTIVE and kept is not None:

@@ -134,7 +134,7 @@ class OpenFile:
         try:
             result = run_through(work, transaction)
         finally:
-            # A handler that kept the transaction object must not write into the next one.
+            # A handler with a reference to the transaction must not write into the next one.
             transaction.end()
             self._removing = transaction.removed
         fresh.changed.update(transaction.changed)
@@ -167,7 +167,7 @@ class OpenFile:
         return sum(file.stat().st_size for file in files_of(self._path))
 
     def secret(self, tenant: str, given: bytes | None = None) -> bytes:
-        """Return the tenant's secret, made (or taken as `given`) and synced to the disk where it has none."""
+        """Return the tenant's secret, made (or taken as `given`) and synced to the disk if it has none."""
         known = fetch(self.writing, _SECRET, (tenant,))
         if not known:
             with self._synced(), immediate(self.writing):
@@ -228,7 +228,7 @@ class OpenFile:
         unchanged = self.writing.total_changes() == self._changes_before
         connection = self.writing if unchanged else self._committed
         with nullcontext() if unchanged else reading(connection):
-            # What members of the group inserted is not committed, so it takes no place among what is.
+            # Rows inserted by members of the group are not committed, so they take no place in the index.
             moved = sum([memory is None or memory.version > 1 for memory in fresh.values()])
             found = near(connection, self.rows, self.indexes, scope, vector, limit=limit + moved, at_least=at_least)
         if not fresh:
@@ -246,7 +246,7 @@ class OpenFile:
         return best([*unchanged_near, *close], limit)
 
     def scrub(self, *, removed: bool) -> None:
-        """After a commit that `removed` something, empty the log, which still contains it; keep reserved space."""
+        """After a commit that `removed` something, empty the log, which still contains it; retain reserved space."""
         self._unscrubbed = self._unscrubbed or removed
         if self._unscrubbed:
             # Best effort: a reader may hold the log open. The next commit that removes something tries again, and so
@@ -263,7 +263,7 @@ class OpenFile:
 
     def close(self) -> None:
         """Finish the running work, then release the file."""
-        # In this order: writes finish first, then readers, because either of them would keep the log from being
+        # In this order: writes finish first, then readers, because either of them would prevent the log from being
         # emptied.
         self.writer.shutdown(wait=True)
         self.readers.close()

@@ -86,7 +86,7 @@ def reseal_batch(
 
 
 async def resealed(write: _Write[tuple[int, ResealProgress | None]], tenant: str, anew: Reseal) -> int:
-    """Re-encrypt everything of the tenant by `anew`, one batch in each transaction; return the number of rows."""
+    """Re-encrypt all rows of the tenant by `anew`, one batch in each transaction; return the number of rows."""
     total, reached = 0, ResealProgress()
     while True:
         done, following = await write(partial(_reseal_in, tenant=tenant, anew=anew, reached=reached))

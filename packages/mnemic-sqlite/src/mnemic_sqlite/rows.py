@@ -111,7 +111,7 @@ def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[
 
 
 class WrittenRow(NamedTuple):
-    """A row as a transaction wrote it: what an index needs of it. Without `searched` it has to be read again."""
+    """Columns of a written row that an index needs. Without `searched` the row has to be read again."""
 
     scope_id: int
     changed: int

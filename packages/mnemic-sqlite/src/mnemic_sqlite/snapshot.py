@@ -60,7 +60,7 @@ _NEWEST = (
     f"SELECT {MEMORY} FROM {SOURCES} WHERE {ACCEPTED} "  # noqa: S608
     "AND (:before IS NULL OR m.memory_id < :before) ORDER BY m.memory_id DESC LIMIT :limit"
 )
-# The same where the index by identifier is not in order: read from the rows themselves.
+# The same if the index by identifier is not in order: read from the rows themselves.
 _NEWEST_ROWS = _NEWEST.replace("FROM memory m ", "FROM memory m NOT INDEXED ").replace(
     "WHERE ", "WHERE m.row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1 AND ", 1
 )
@@ -255,7 +255,7 @@ class SqliteSnapshot:
         return {row_id for (row_id,) in rows} | self._sealed_with_phrases(scope_id, phrases)
 
     def _sealed_with_phrases(self, scope_id: int, phrases: list[list[int]]) -> set[int]:
-        """Return the matches among encrypted rows, whose phrases are not in the file: each row is decrypted."""
+        """Return the matches among encrypted rows: their phrases are not in the file, so each row is decrypted."""
         sealed = self._connection.execute(_SEALED, {"scope_id": scope_id})
         opened = ((row_id, self._rows.sealer.found(memory_id, SearchData(*row))) for row_id, memory_id, *row in sealed)
         return {row_id for row_id, found in opened if holds_phrases(found.content, found.context, phrases)}

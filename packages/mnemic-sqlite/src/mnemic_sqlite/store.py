@@ -50,7 +50,7 @@ class SqliteStore(JobTables, SingleReads):
     `readers` the threads that search; `vfs` names a registered file system of SQLite's. The folder of `path` must
     exist.
 
-    `reserved_bytes` (`ballast_bytes` until the next release) are kept free in a file next to it and released when an
+    `reserved_bytes` (`ballast_bytes` until the next release) are reserved in a file next to it and released when an
     erasure meets a full disk: SQLite must write in order to delete.
 
     A `keyring` decrypts sealed memories; if it `seals` too, new content is encrypted with the data key of its subject

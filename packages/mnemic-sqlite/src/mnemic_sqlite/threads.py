@@ -91,7 +91,7 @@ class Readers:
 
     def _start(self) -> None:
         for number in range(len(self._connections)):
-            # Daemons: a process ends although a store was never closed. They do not hold this object.
+            # Daemons: a process ends although a store was never closed. They have no reference to this object.
             given, name = (self._calls, self._connections), f"mnemic-read_{number}"
             self._threads.append(threading.Thread(target=_serve, args=given, name=name, daemon=True))
             self._threads[-1].start()
@@ -117,7 +117,7 @@ def _serve(calls: queue.SimpleQueue[_Call | None], connections: list[apsw.Connec
 
 @dataclass(slots=True)
 class _Call:
-    """One call of `work`, taken out of its list by whoever is first: the thread, or a cancellation. `answer` is a
+    """One call of `work`, taken out of its list by the thread or a cancellation, whichever is first. `answer` is a
     future of `loop`.
     """
 
@@ -167,7 +167,7 @@ class _Call:
                 await self.waiting
 
     def settle(self, settle: Callable[[Any], None], outcome: Any) -> None:
-        """Give the outcome to whoever waits, on the loop."""
+        """Give the outcome to the waiting caller, on the loop."""
         if not self.answer.done():
             settle(outcome)
         self.over = True
@@ -266,7 +266,7 @@ class GroupCommit:
 
     def submit(self, work: Work, deadline: Deadline | None) -> Future[Any]:
         """Return the result of `work`, once it is committed. If cancelled before it starts, it never runs. Raises
-        StoreUnavailable where the thread has ended, as it does with the process.
+        StoreUnavailable if the thread has ended, as it does with the process.
         """
         future: Future[Any] = Future()
         self._waiting.append(_Job(work, deadline, future))

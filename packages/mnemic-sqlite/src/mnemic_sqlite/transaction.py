@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
-# The plus keeps the sorting from choosing the index: by age it would walk the whole scope.
+# The plus prevents SQLite from sorting by the index: by age it would walk the whole scope.
 _BY_KEY = ACTIVE + "AND m.key = :key AND m.key IS NOT NULL ORDER BY +m.memory_id"
 _STORED = """
     SELECT m.row_id, m.scope_id, m.version, CAST(m.body AS BLOB), m.checksum, s.content, s.context, s.cues
@@ -174,8 +174,8 @@ class SqliteTransaction:
         stored = self._stored(memory.memory_id, memory.scope)
         if stored is None or stored[2] != memory.version - 1:
             raise VersionConflict
-        # Damaged content reads as a placeholder; writing it back would replace what can still be restored from a
-        # backup.
+        # Damaged content reads as a placeholder; writing it back would replace content that can still be restored from
+        # a backup.
         if memory.content == DAMAGED and memory.status is Status.ACTIVE:
             raise damaged("memory")
         row_id, scope_id, version, body, checksum, *packed = stored

@@ -12,8 +12,8 @@ from mnemic_stores.audit_format import Sign, decode_event, encode_event, link
 
 
 def follows(hashed: str, previous: str, event: str, sign: Sign | None = None) -> bool:
-    """Check whether a line with this hash follows from the one before. Its signature is checked where there is a key to
-    do so: one by another key does not count as a signature.
+    """Check whether a line with this hash follows from the one before. Its signature is checked if there is a key to do
+    so: one by another key does not count as a signature.
     """
     digest, colon, signature = hashed.partition(":")
     if digest != link(previous, event):
@@ -24,7 +24,7 @@ def follows(hashed: str, previous: str, event: str, sign: Sign | None = None) ->
 def first_broken(events: Iterable[AuditEvent], *, previous: str = "") -> int | None:
     """Return the sequence of the first line that does not follow from its predecessor, or None if the chain is intact.
 
-    `events` start after the line whose hash is `previous`, which is the empty text for the tenant's first line.
+    `events` start after the line with the hash `previous`, the empty text for the tenant's first line.
     """
     expected = None
     for event in events:

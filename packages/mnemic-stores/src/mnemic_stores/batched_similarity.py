@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mnemic.types import Vector
 
 MOST = 256
-"""Vectors kept in mind, the latest."""
+"""Maximum number of cached vectors, the latest."""
 
 _ROWS = 4096
 """Number of vectors multiplied at a time, so that the products stay in the processor's cache."""
@@ -24,7 +24,7 @@ _MAX_NEAR = 256
 
 
 class NearCandidates(NamedTuple):
-    """Candidates among the first `until` places for being near a vector: all whose cosine is above `least`."""
+    """Neighbour candidates of a vector among the first `until` places: all with a cosine above `least`."""
 
     places: NDArray[np.int32]
     until: int
@@ -59,8 +59,8 @@ class BatchedSimilarity:
         self.nbytes = sum(near.places.nbytes + len(vector) for vector, near in self._near.items())
 
     def near(self, vector: Vector, at_least: float, size: int) -> tuple[NDArray[np.int64], float] | None:
-        """Return those of `size` places whose cosine to `vector` may be `at_least`, and all that were added since, with
-        the cosine from which on none is missing; None if the vector was not prefetched.
+        """Return those of `size` places with a possible cosine of `at_least` to `vector`, and all that were added
+        since, with the cosine from which on none is missing; None if the vector was not prefetched.
         """
         near = self._near.get(vector)
         if near is None:

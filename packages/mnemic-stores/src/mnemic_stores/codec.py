@@ -66,7 +66,7 @@ def from_micros(micros: int | None) -> datetime | None:
 def dump(value: JsonValue, what: str = "data", *, canonical: bool = False) -> str:
     """JSON without spaces, `canonical` with sorted keys.
 
-    Raises InvalidInput (`invalid_input:<what>`) for what JSON cannot say.
+    Raises InvalidInput (`invalid_input:<what>`) for values that JSON cannot express.
     """
     try:
         text = json.dumps(
@@ -94,7 +94,7 @@ def load(text: str) -> Any:
 
 
 def memory_fields(memory: Memory) -> dict[str, Any]:
-    """Return `memory` as JSON data, without its scope and its vector, which stores keep in columns."""
+    """Return `memory` as JSON data, without its scope and its vector, which stores have in columns."""
     fields: dict[str, Any] = {
         "memory_id": memory.memory_id,
         "kind": memory.kind,
@@ -257,7 +257,7 @@ def blob_check(*parts: bytes | None) -> int:
 
 
 DAMAGED = "[damaged]"
-"""The content of a memory whose row is damaged, for a job or a person that removes it."""
+"""Content of a memory with a damaged row, for a job or a person that removes it."""
 
 
 def words_check(content: bytes, context: bytes, speaker: str | bytes | None, cues: bytes) -> int:
@@ -266,7 +266,7 @@ def words_check(content: bytes, context: bytes, speaker: str | bytes | None, cue
 
 
 def vector_check(vector: bytes | None) -> int | None:
-    """Return the checksum of a vector, where there is one."""
+    """Return the checksum of a vector, if there is one."""
     return None if vector is None else blob_check(vector)
 
 
@@ -294,7 +294,7 @@ def with_key(key: str, memory: Memory) -> Memory:
 
 
 def damaged(what: str) -> StoreCorrupt:
-    """Return the error for a row of `what` that is not as it was written."""
+    """Return the error for a row of `what` that differs from what was written."""
     return StoreCorrupt(what, hint=_HINT)
 
 

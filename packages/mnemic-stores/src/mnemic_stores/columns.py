@@ -53,7 +53,7 @@ class NarrowColumn(AppendOnlyColumn):
         if len(values):
             if isinstance(values, np.ndarray):
                 lowest, highest = int(values.min()), int(values.max())
-            else:  # what a write appends is one number, for which numpy takes its time
+            else:  # a write appends one number, for which numpy is slow
                 lowest, highest = min(values), max(values)
             if lowest < self._least or highest > self._most:
                 lowest, highest = min(lowest, self._least), max(highest, self._most)
@@ -92,12 +92,12 @@ class SparseColumn:
             self._values.extend([values[offset] for offset in having])
 
     def up_to(self, moment: int) -> NDArray[np.uint32]:
-        """Return the places whose value is there and not above `moment`."""
+        """Return the places with a value not above `moment`."""
         places: NDArray[np.uint32] = self._places.all[self._values.all <= moment]
         return places
 
     def over(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return a copy of `values`, overwritten where this column has a value."""
+        """Return a copy of `values`, overwritten by the values of this column."""
         copied = values.copy()
         copied[self._places.all] = self._values.all
         return copied

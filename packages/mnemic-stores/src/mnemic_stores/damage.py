@@ -49,8 +49,8 @@ def earlier(sealer: Sealer, body: bytes, checksum: int | None, version: int, cur
 
 
 def in_columns(body: bytes, scope: Scope) -> tuple[Memory, bool]:
-    """Return the memory of a body as its columns need it, and whether it is sealed: then it says nothing. Raises one of
-    `UNREADABLE` where it is no memory.
+    """Return the memory of a body as its columns need it, and whether it is encrypted and so unreadable here. Raises
+    one of `UNREADABLE` if it is no memory.
     """
     fields = load(body.decode())
     sealed = fields.pop("sealed", None) is not None

@@ -1,5 +1,5 @@
 """Order in which a query puts documents, and the namespaces that a listing names: one meaning for every document store.
-`mnemic.types.filter_language` says which documents a filter accepts.
+`mnemic.types.filter_language` defines the documents that a filter accepts.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ __all__ = ["accepts", "best_first", "check_conditions", "cosines", "equal", "key
 
 
 def cosines(vectors: Mapping[int, Sequence[Vector]], vector: Vector) -> dict[int, float]:
-    """Return the best cosine of each row's vectors with `vector`; rows whose vectors are of another size are left
-    out.
-    """
+    """Return the best cosine of each row's vectors with `vector`; rows with vectors of another size are left out."""
     rows = [(row, one) for row, many in vectors.items() for one in many if len(one) == len(vector)]
     if not rows:
         return {}
@@ -47,7 +45,7 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def best_first(rows: Sequence[tuple[Any, ...]], scores: Mapping[int, float]) -> Sequence[tuple[Any, ...]]:
-    """Rows, whose first column is their number, by score; those without a score come last, in their order."""
+    """Rows (their number in the first column) by score; those without a score come last, in their order."""
     if not scores:
         return rows
     return sorted(rows, key=lambda row: -scores[row[0]] if row[0] in scores else float("inf"))

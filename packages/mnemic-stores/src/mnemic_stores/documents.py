@@ -20,7 +20,7 @@ from mnemic_stores.document_order import check_conditions
 
 
 def check_batch(tenant: str, operations: Iterable[DocumentOperation]) -> None:
-    """Raise InvalidInput for what no document store takes, before anything is done."""
+    """Raise InvalidInput for arguments that no document store takes, before anything is done."""
     checked_identifier(tenant, "tenant")
     for operation in operations:
         if isinstance(operation, FindDocuments):
@@ -52,7 +52,7 @@ def document_of(row: Sequence[Any]) -> Document:
 
 
 def path_of(namespace: Namespace) -> str:
-    """Return a namespace as one text in which nothing but the namespace itself begins with it."""
+    """Return a namespace as one text that is a prefix only of texts within the namespace."""
     return "".join(segment.replace("~", "~0").replace("/", "~1") + "/" for segment in namespace)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mnemic.ports import Keyring, Reseal
 
 ERASED = "[erased]"
-"""The content of a memory whose subject was erased after this copy of the store was made."""
+"""Content of a memory of a subject erased after this copy of the store was made."""
 
 KEPT_DECODED = 4096
 """Maximum number of decoded memories in the cache, least recently read first out, keyed by the bytes of their rows:
@@ -52,7 +52,7 @@ NOTHING = SearchData(None, b"", b"", None, CUES.pack(0, 0.0, False, False))
 class Sealer:
     """Decrypts sealed content with `keyring`; encrypts new content if it `seals`. Raises KeyFailed.
 
-    A memory whose data key was destroyed reads as erased: `ERASED` as its content, no data, no vector, no words.
+    A memory with a destroyed data key reads as erased: `ERASED` as its content, no data, no vector, no words.
     `vectors`: the vectors of sealed rows are sealed too.
     """
 
@@ -61,7 +61,7 @@ class Sealer:
         self._vectors = vectors
         self.opens = keyring is not None
         self.seals = seals and keyring is not None
-        # What is sealed is readable as long as its key is, and no longer: nothing opened is kept.
+        # Encrypted content is readable only as long as its key exists: no plain text is cached.
         self._decoded = self._checked if self.opens else lru_cache(maxsize=KEPT_DECODED)(self._checked)
 
     @property
@@ -87,7 +87,7 @@ class Sealer:
         return dump(fields, "memory")
 
     def memory(self, text: str, scope: Scope, vector: bytes | None) -> Memory:
-        """Return the memory of `body`, and its vector, sealed where the body is and the store seals vectors."""
+        """Return the memory of `body`, and its vector, encrypted if the body is and the store encrypts vectors."""
         fields = load(text)
         try:
             sealed = fields.pop("sealed", None)
@@ -196,7 +196,7 @@ def vector_anew(memory_id: str, sealed: bytes | None, anew: Reseal) -> bytes | N
 
 
 def whole_text(body: bytes, checksum: int | None, scope: Scope) -> str:
-    """Return the text of a body. Raises StoreCorrupt (`memory`) if its checksum, where it has one, differs."""
+    """Return the text of a body. Raises StoreCorrupt (`memory`) if it has a checksum that differs."""
     if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):
         raise damaged("memory")
     try:

@@ -1,8 +1,8 @@
 """Episodes as JSON lines in a folder: a log that any program reads, fed from the outbox and rebuilt on request.
 
 Each line is one version of an episodic memory. Lines are appended and reach the disk before the outbox forgets the
-work; a file that is full is followed by the next one. Only what must not be read any more is taken out, by rewriting
-the files that contain it.
+work; a file that is full is followed by the next one. Only content that must not be read any more is removed, by
+rewriting the files that contain it.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _LATE, _PART = 4096, 64
 """Places that wait in the dict then, and one in so many of those that are sorted."""
 
 _TEXTS = 32_768
-"""Identifiers kept as text, of the places in use."""
+"""Maximum number of identifiers cached as text, of the places in use."""
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _UUIDS = re.compile(rf"{_UUID.pattern}(?: {_UUID.pattern})*+")
@@ -72,7 +72,7 @@ class NameLookup:
 
 
 class Identifiers:
-    """`row_id` and `memory_id` of each place. An identifier that is no UUID in its usual spelling is kept as text."""
+    """`row_id` and `memory_id` of each place. An identifier that is no UUID in its usual spelling is stored as text."""
 
     def __init__(self) -> None:
         self._rows = AppendOnlyColumn(np.int64)
@@ -154,7 +154,7 @@ def _key(memory_id: str) -> bytes:
 
 
 def _keys(memory_ids: Sequence[str]) -> NDArray[np.bytes_]:
-    together = " ".join(memory_ids)  # many are read in one piece where all are UUIDs
+    together = " ".join(memory_ids)  # many are read in one piece if all are UUIDs
     if len(together) == 37 * len(memory_ids) - 1 and _UUIDS.fullmatch(together):
         return np.frombuffer(bytes.fromhex(together.replace("-", "")), "S16")
     return np.frombuffer(b"".join(map(_key, memory_ids)), "S16")

@@ -1,6 +1,6 @@
-"""Reads over memories that are all in this process: the reference implementation, whose results every index must give.
+"""Reads over memories that are all in this process: the reference implementation that every index must agree with.
 
-The in-process store uses it, and so does every store for reads as of an earlier moment, for which it keeps no index.
+The in-process store uses it, and so does every store for reads as of an earlier moment, for which it has no index.
 """
 
 from __future__ import annotations
@@ -221,8 +221,8 @@ async def believed(
 
 
 def _with_vector(version: Memory, current: Memory) -> Memory:
-    """Return an earlier version with the vector of the current one, while the two say the same: vectors have no
-    history.
+    """Return an earlier version with the vector of the current one, while the two have the same content: vectors have
+    no history.
     """
     return replace(version, vector=current.vector if version.content == current.content else None)
 

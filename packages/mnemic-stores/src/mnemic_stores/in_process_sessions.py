@@ -34,7 +34,7 @@ class InProcessSessions:
         self._lock = threading.Lock()
 
     async def append(self, scope: Scope, message: Message, *, ttl: timedelta, keep: int) -> None:
-        """Add a message, keep the newest `keep`, and let the session end `ttl` from now."""
+        """Add a message, drop all but the newest `keep`, and set the end of the session to `ttl` from now."""
         with self._lock:
             session = self._live(scope) or _Session()
             session.messages.append(message)

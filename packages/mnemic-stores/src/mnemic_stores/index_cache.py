@@ -37,7 +37,7 @@ class IndexCache:
         return ScopeIndex(self._dimension, rereads=self._rereads)
 
     def slot(self, scope: Hashable) -> Slot:
-        """Return the scope's slot, with an empty index where there was none."""
+        """Return the scope's slot, with an empty index if there was none."""
         with self._lock:
             slot = self._slots.get(scope)
             if slot is None:

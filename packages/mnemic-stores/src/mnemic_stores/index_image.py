@@ -22,7 +22,7 @@ from mnemic_stores.scope_index import ScopeIndex
 from mnemic_stores.vectors import QuantisedVectors, Vectors
 
 FORMAT = 1
-"""To be raised with every change of what a column means: an image of another format is not read."""
+"""To be raised with every change in the meaning of a column: an image of another format is not read."""
 
 _ALIGNED = 64
 """Bytes, a cache line: columns begin at multiples of it, so that numpy reads them in place."""
@@ -33,11 +33,11 @@ _DERIVED = frozenset({"_column", "_key", "_late", "_waiting"})
 
 
 class UnusableImage(ValueError):
-    """The bytes are no image, or not one that this index can take over."""
+    """The bytes are no image, or not one that this index can load."""
 
 
 def write(index: ScopeIndex, file: BinaryIO, mark: Mapping[str, Any]) -> None:
-    """Write the index to `file`; `mark` is kept in its head. Raises OSError."""
+    """Write the index to `file`; `mark` is stored in its head. Raises OSError."""
     index.settle()
     arrays: list[NDArray[Any]] = []
     columns = {name: _described(vars(index)[name], arrays) for name in _COLUMNS}
@@ -54,8 +54,8 @@ def write(index: ScopeIndex, file: BinaryIO, mark: Mapping[str, Any]) -> None:
 
 
 def read(data: bytearray, index: ScopeIndex, mark: Mapping[str, Any]) -> None:
-    """Let `index`, an empty one, take over the image in `data`, whose bytes it uses from then on. Raises Unfit where
-    they are damaged, of another format, or have another mark; the index is of no use then.
+    """Let `index`, an empty one, load the image in `data`; it uses these bytes from then on. Raises Unfit if they are
+    damaged, of another format, or have another mark; the index is of no use then.
     """
     try:
         end = data.index(b"\n") + 1
@@ -77,7 +77,7 @@ def read(data: bytearray, index: ScopeIndex, mark: Mapping[str, Any]) -> None:
         index.taken_over(head["names"], live=head["live"], seen=head["seen"])
     except UnusableImage:
         raise
-    # A file may contain anything. Whatever is wrong with its shape, the index is built from rows instead.
+    # A file may contain anything. For any error in its shape, the index is built from rows instead.
     except (KeyError, TypeError, IndexError, ValueError, AttributeError, RecursionError) as error:
         raise UnusableImage("shape") from error
 
@@ -87,7 +87,7 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 
 
 def _described(value: Any, arrays: list[NDArray[Any]]) -> Any:
-    """Return what JSON says of a value, its arrays put into `arrays`."""
+    """Return the JSON form of a value, its arrays moved into `arrays`."""
     if isinstance(value, AppendOnlyColumn):
         return {"room": _described(value.all, arrays)} | _numbers(value)
     if isinstance(value, PostingsSegment):

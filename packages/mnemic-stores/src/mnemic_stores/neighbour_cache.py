@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from mnemic.types import Memory
 
 MOST = 16_384
-"""Memories kept, those that were met last."""
+"""Maximum number of cached memories, the latest used."""
 BYTES = 4_000
 """Memory that one takes, about, its vector among it."""
 

@@ -1,4 +1,4 @@
-"""Values of index places, which never change: made when they are first asked for, and kept for the places in use."""
+"""Values of index places, which never change: made on first use, and cached for the places in use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 MOST = 32_768
-"""Places whose values are kept; beyond that all are dropped, and made again as they are asked for."""
+"""Maximum number of places with cached values; beyond that all are dropped, and made again on use."""
 _BYTES = 300
 """Memory that one value takes, about."""
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class PlaceCache(Generic[T]):
-    """Values by place. `make` returns those of several places, whose identifiers it is given too."""
+    """Values by place. `make` returns those of several places; it receives their identifiers, too."""
 
     def __init__(self, make: Callable[[Sequence[int], Sequence[str]], Sequence[T]]) -> None:
         self._make = make

@@ -74,7 +74,7 @@ class Postings:
         """Memory in use."""
         tail = self._late_terms.nbytes + self._late_places.nbytes + self._late_counts.nbytes
         parts = sum(part.nbytes for part in (*self._full, self._open))
-        # What waits is there as it came, an object for each place.
+        # Pending values are as they came, an object for each place.
         waiting = self._waiting_bytes + 40 * len(self._waiting)
         return parts + tail + waiting + self.lengths.nbytes
 
@@ -87,8 +87,8 @@ class Postings:
             self.catch_up()
 
     def catch_up(self) -> bool:
-        """Merge what was appended; return True if there was any. A writer needs only vectors and leaves this to the
-        next search for words.
+        """Merge appended values; return True if there were any. A writer needs only vectors and leaves this to the next
+        search for words.
         """
         fields, self._waiting, self._waiting_bytes = self._waiting, [], 0
         taken = 0

@@ -2,7 +2,7 @@
 
 One index per scope, so that the cost of a search and its statistics depend on the scope's own memories and never on
 other people's. Up to `EXACT_UP_TO` memories, vectors are compared exactly, one product for each. Beyond that, 1-bit
-quantised vectors preselect candidates, and if the store can read vectors again, full vectors are not kept.
+quantised vectors preselect candidates, and if the store can read vectors again, full vectors are not cached.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from mnemic_stores.vectors import Read, Vectors
 
 _GONE = -1
 _WEIGHED_AFTER, _ENTRY_BYTES = 64, 6_000
-"""Memories added after which the size of an index is computed again, and what each is taken to add until then."""
+"""Memories added after which the size of an index is computed again, and the assumed size of each until then."""
 _CUES = np.dtype([("words", "<u4"), ("asking", "<f4"), ("oneself", "?"), ("timed", "?")])
 """`codec.CUES` as numpy reads it."""
 _NEW_CUES: Callable[[tuple[Any, ...]], Cues] = partial(tuple.__new__, Cues)
@@ -124,7 +124,7 @@ class ScopeIndex:
     @property
     def wasteful(self) -> bool:
         """True if rebuilding is cheaper than carrying on: most places are gone, or so few memories are left that their
-        vectors can be kept in memory again.
+        vectors fit into memory again.
         """
         shrunk = not self._vectors.whole and 4 * self._live < 3 * EXACT_UP_TO
         return shrunk or len(self._identifiers) > 1000 + 2 * self._live
@@ -304,7 +304,7 @@ class ScopeIndex:
     def speakers(self) -> frozenset[str]:
         """Return everybody who speaks in an active memory of the scope."""
         active = self._any_of("status", (Status.ACTIVE,))
-        # Not np.unique: what it needs for masked arrays costs a new process's first search a tenth of its time.
+        # Not np.unique: its imports for masked arrays cost a new process's first search a tenth of its time.
         spoken = np.flatnonzero(np.bincount(self._said["speaker"].all[active]))
         return frozenset(name for name in map(self.names.__getitem__, spoken.tolist()) if name is not None)
 

@@ -1,4 +1,4 @@
-"""Unit vectors of one scope by place: whole ones, or their signs where the store rereads the rest."""
+"""Unit vectors of one scope by place: whole ones, or their signs if the store rereads the rest."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class QuantisedVectors:
             return places
         words = np.stack([column.all[places] for column in self._columns], axis=1)
         bits = np.unpackbits(words.view(np.uint8), axis=1, count=self._dimension)
-        # Asymmetric distance: the query keeps its full precision, only the stored vectors are reduced to signs.
+        # Asymmetric distance: the query has full precision, only the stored vectors are reduced to signs.
         product = bits.astype(np.float32) @ (vector * self._gaps)
         apart = np.bitwise_count(words ^ self._words(vector[None, :])).sum(axis=1)
         chosen = np.zeros(len(places), np.bool_)
@@ -170,7 +170,7 @@ class Vectors:
             self._matrix.extend(added)
 
     def thin(self) -> None:
-        """Drop the vectors and keep only their signs from here on."""
+        """Drop the vectors; only their signs remain."""
         self._quantise_rest()
         self._matrix = None
 

@@ -115,7 +115,7 @@ class RotateKeysHandler(AdministrationHandler):
 
 @dataclass(frozen=True, slots=True)
 class RevealHandler(AdministrationHandler):
-    """Handles `Reveal`, which changes nothing but the audit log."""
+    """Handles `Reveal`, which changes only the audit log."""
 
     limiter: Limiter
     vault: TokenVault | None

@@ -189,7 +189,7 @@ class RestoreHandler:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """Return the statement of the newest version, where it is in force. Raises ScopeDenied for a level that is not
+        """Return the statement of the newest version, if it is in force. Raises ScopeDenied for a level that is not
         granted.
         """
         if not isinstance(call.request, Restore):

@@ -47,7 +47,7 @@ class DocumentReads(ABC):
         return text
 
     async def answers(self, operations: Sequence[DocumentOperation]) -> tuple[list[DocumentAnswer], list[int]]:
-        """Return the answers, and the rows whose time to live is renewed."""
+        """Return the answers, and the rows with a renewed time to live."""
         answers: list[DocumentAnswer] = []
         refreshed: list[int] = []
         for operation in operations:

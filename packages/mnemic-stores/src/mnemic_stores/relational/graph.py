@@ -28,7 +28,7 @@ Opened = TypeVar("Opened")
 
 
 class RelationalGraph(ABC, Generic[Opened]):
-    """A `GraphStore` whose statements are those of `sql/graph.sql`. It is opened by the first call."""
+    """A `GraphStore` with the statements of `sql/graph.sql`. The first call opens it."""
 
     def __init__(self) -> None:
         self._opened: Opened | None = None
@@ -140,7 +140,7 @@ class RelationalGraph(ABC, Generic[Opened]):
 
 
 async def relate(ask: Ask, memory: Memory, *, known: bool) -> None:
-    """Replace the graph of `memory` by its current content, in the transaction that writes the memory; `known` says
+    """Replace the graph of `memory` by its current content, in the transaction that writes the memory; `known` tells
     that an earlier version may have a graph.
     """
     if not holds_graph(memory):
@@ -181,7 +181,7 @@ async def _put(ask: Ask, scope: Scope, fragments: Iterable[Fragment]) -> None:
         for fragment in fragments
         for one in fragment.relations
     ]
-    # One parameter with a list as JSON: one statement and one plan, whatever the number of nodes.
+    # One parameter with a list as JSON: one statement and one plan, for any number of nodes.
     await ask("put_nodes", *_place(scope), dump(nodes))
     if relations:
         await ask("put_relations", *_place(scope), dump(relations))
@@ -216,7 +216,7 @@ def _node(row: Sequence[Any]) -> Node:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return a list of texts, which SQLite keeps as JSON."""
+    """Return a list of texts, which is JSON in SQLite."""
     found: list[str] = load(value) if isinstance(value, str) else value
     return found
 

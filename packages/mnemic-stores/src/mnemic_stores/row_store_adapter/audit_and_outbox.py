@@ -114,7 +114,7 @@ async def _registered(rows: RowReads) -> set[str]:
 
 
 async def _removed(rows: RowReads) -> int:
-    """Return the sequence number up to which no entry is left. A read begins there: a database may keep what was
+    """Return the sequence number up to which no entry is left. A read begins there: a database may retain what was
     removed as tombstones for days, and refuse a read that meets too many of them.
     """
     known = await rows.get(COUNTER, [("removed",)])

@@ -23,7 +23,7 @@ from mnemic_stores.row_store_adapter.tables import MARK, REQUEST, TENANT
 
 
 async def secret(rows: RowChange, tenant: str, given: bytes | None = None) -> bytes:
-    """Implement the port's `secret`: the one that is there, else `given`, else a new one."""
+    """Implement the port's `secret`: the existing one, else `given`, else a new one."""
     known = await rows.get(TENANT, [(tenant,)])
     if not known:
         made = given or secrets.token_bytes(32)

@@ -22,7 +22,7 @@ from mnemic_stores.row_store_adapter.transaction import present
 
 
 async def claim(rows: RowChange, space: VectorSpace | None) -> VectorSpace:
-    """Return the store's space; `space` where it has none yet. Raises SpaceMismatch, StoreUnavailable."""
+    """Return the store's space; `space` if it has none yet. Raises SpaceMismatch, StoreUnavailable."""
     found = await present(rows)
     if found is not None:
         if space not in (None, found):

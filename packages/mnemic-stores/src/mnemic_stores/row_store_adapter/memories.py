@@ -26,7 +26,7 @@ from mnemic_stores.row_store_adapter.tables import (
 )
 
 MAX_CACHED = 100_000
-"""Memories of scopes that are kept in this process; the scopes used least recently go first."""
+"""Maximum number of memories cached in this process; the least recently used scopes are evicted first."""
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -71,7 +71,7 @@ async def earlier_of(rows: RowReads, prefix: Row) -> list[EarlierRow]:
 
 
 class RowCodec:
-    """Conversion of memories to rows and back. Bodies and vectors are sealed where the store seals, and each row is
+    """Conversion of memories to rows and back. Bodies and vectors are encrypted if the store encrypts, and each row is
     compared with its checksums.
     """
 
@@ -134,7 +134,7 @@ class RowCodec:
 
 class ScopeCache:
     """LRU cache of the memories of scopes, each as of one change count, bounded by the number of memories. With a
-    keyring nothing is cached: content whose key was destroyed must not be readable from a copy.
+    keyring nothing is cached: content with a destroyed key must not be readable from a copy.
     """
 
     def __init__(self, rows: RowCodec) -> None:

@@ -74,7 +74,7 @@ class LayeredStore(SingleReads):
     """
 
     _transaction: type[LayeredTransaction] = LayeredTransaction
-    """The transaction of a store that keeps some rows elsewhere."""
+    """Transaction of a store with some rows elsewhere."""
 
     _snapshot: type[LayeredSnapshot] = LayeredSnapshot
     """The snapshot class of a store with an additional index."""
@@ -109,8 +109,8 @@ class LayeredStore(SingleReads):
         if deadline is not None and deadline.expired:
             raise StoreBusy
 
-        # The work may run again after a lost race, and the run that was committed need not be the last one: where a
-        # server's answer was lost, an earlier one may have been. So each run returns its transaction beside its result.
+        # The work may run again after a lost race, and the committed run need not be the last one: where a server's
+        # answer was lost, an earlier one may have been. So each run returns its transaction beside its result.
         async def run(rows: RowChange) -> tuple[T, LayeredTransaction]:
             transaction = self._transaction(rows, self._scopes)
             try:
@@ -191,7 +191,7 @@ class LayeredStore(SingleReads):
             raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
         sealed = await self._ready.transact(lambda rows: reencryption.seal(rows, self._sealer, tenant))
         if sealed:
-            # The plain text of what was sealed must not stay readable in free pages.
+            # The plain text of encrypted rows must not stay readable in free pages.
             await self.tidy(whole=True)
         return sealed
 

@@ -116,7 +116,7 @@ class LayeredTransaction(Transaction):
         state = await self._changing(memory)
         place = (memory.scope.tenant, memory.memory_id)
         old = state.memories[place]
-        # As it is, with its checksum: what is damaged is not made to look whole.
+        # As it is, with its checksum: a damaged row must not look intact.
         was = EarlierRow(*place, before.version, before.fingerprint, before.body, before.checksum)
         await self._rows.put(EARLIER, [was])
         await self._count(before, -1)
@@ -161,7 +161,7 @@ class LayeredTransaction(Transaction):
         return await usage(self._rows, tenant, since, scope)
 
     async def find_mark(self, tenant: str, name: str, *, lock: MarkLock | None = None) -> str | None:
-        # A row store commits only what has read nothing that was changed since, with a lock or without.
+        # A row store commits only if nothing that was read has changed since, with a lock or without.
         return await auxiliary_records.find_mark(self._rows, tenant, name)
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
@@ -182,8 +182,8 @@ class LayeredTransaction(Transaction):
         return state
 
     async def _changing(self, memory: Memory) -> StoredMemories:
-        """Return the scope of a memory that is about to be written. Raises VersionConflict where another active memory
-        has its fingerprint.
+        """Return the scope of a memory that is about to be written. Raises VersionConflict if another active memory has
+        its fingerprint.
         """
         if memory.status is Status.ACTIVE:
             twin = (await self._current(memory.scope)).find_fingerprint(memory.scope, memory.fingerprint)
@@ -196,7 +196,7 @@ class LayeredTransaction(Transaction):
         await self._rows.put(MEMORY, [row])
         await self._rows.put(PLACE, [self._scopes.rows.place(memory)])
         await self._count(row, 1)
-        # As it is read again: what JSON does not tell apart is the same from here on.
+        # As it will be read: values that JSON does not distinguish are equal from here on.
         copy = self._scopes.rows.memory(row)
         state.memories[place], state.terms[place] = copy, TermCounts.of(copy)
         state.damaged.discard(place)

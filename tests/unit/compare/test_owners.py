@@ -91,3 +91,73 @@ def test_another_value_of_the_same_thing_still_replaces_the_old_one(old: str, ne
 )
 def test_an_owner_is_read_at_the_head_of_a_sentence(sentence: str, owner: str) -> None:
     assert owner_of(sentence) == owner
+
+
+PEOPLE = ["I", "Tom", "Dr. Hale", "My sister", "My friend Ben"]
+SAID = [
+    (("live in Bonn", "lives in Bonn"), ("live in Kiel", "lives in Kiel")),
+    (("work at Acme", "works at Acme"), ("work at Initech", "works at Initech")),
+    (("weigh 60 kg", "weighs 60 kg"), ("weigh 85 kg", "weighs 85 kg")),
+    (("prefer tea", "prefers tea"), ("prefer coffee", "prefers coffee")),
+    (("drive a Volvo", "drives a Volvo"), ("drive a Fiat", "drives a Fiat")),
+    (("earn 4,000 euros", "earns 4,000 euros"), ("earn 5,000 euros", "earns 5,000 euros")),
+    (("am vegan", "is vegan"), ("eat meat", "eats meat")),
+    (("am married to Kim", "is married to Kim"), ("am married to Lou", "is married to Lou")),
+]
+IN_OTHER_LANGUAGES = [
+    ("Peso 70 kg.", "Tom pesa ahora 85 kg."),
+    ("Mi hermana pesa 70 kg.", "Tom pesa ahora 85 kg."),
+    ("Gano 4000 euros.", "Tom gana ahora 5000 euros."),
+    ("Peso 70 kg.", "Marco adesso pesa 85 kg."),
+    ("Abito a Roma.", "Marco abita a Milano adesso."),
+    ("Peso 70 kg.", "Pedro pesa agora 85 kg."),
+    ("Ich wohne in Bonn.", "Tom wohnt jetzt in Kiel."),
+    ("Ich fahre einen Golf.", "Anna fährt jetzt einen Tesla."),
+    ("J'habite à Lyon.", "Tom habite maintenant à Paris."),
+    ("Ik woon in Gent.", "Tom woont nu in Breda."),
+]
+
+
+def _of(person: str, forms: tuple[str, str]) -> str:
+    return f"{person} {forms[0] if person == 'I' else forms[1]}"
+
+
+@pytest.mark.parametrize(("one", "another"), SAID)
+@pytest.mark.parametrize("now", ["{}.", "{} now.", "Now {}.", "{} these days."])
+def test_the_news_of_one_person_changes_nothing_of_another(
+    one: tuple[str, str], another: tuple[str, str], now: str
+) -> None:
+    for who in PEOPLE:
+        for other in PEOPLE:
+            old, new = framed(f"{_of(who, one)}."), framed(now.format(_of(other, another)))
+            for cosine in (0.5, 0.75, 0.9):
+                assert who == other or judge(old, new, cosine) is None, (old.text, new.text, cosine)
+
+
+@pytest.mark.parametrize(("mine", "theirs"), IN_OTHER_LANGUAGES)
+@pytest.mark.parametrize("cosine", [0.5, 0.75, 0.9])
+def test_news_of_another_person_in_other_languages_change_nothing(mine: str, theirs: str, cosine: float) -> None:
+    assert judge(framed(mine), framed(theirs), cosine) is None
+    assert judge(framed(theirs), framed(mine), cosine) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Bonn.", "I live in Kiel now."),
+        ("Tom lives in Bonn.", "Tom lives in Kiel now."),
+        ("Tom lives in Bonn.", "He lives in Kiel now."),
+        ("My sister lives in Bonn.", "My sister Ana lives in Kiel now."),
+        ("My sister Ana lives in Bonn.", "Ana lives in Kiel now."),
+        ("We live in Bonn.", "I live in Kiel now."),
+        ("Tom leads the team.", "Ana leads the team now."),
+        ("Slack is our chat tool.", "Teams is our chat tool now."),
+        ("Dr. Hale is my dentist.", "Dr. Mori is my dentist now."),
+        ("Tom's in charge of billing.", "Ana is in charge of billing now."),
+        ("Peso 70 kg.", "Ahora peso 72 kg."),
+        ("Responde sempre em inglês por favor.", "Podes voltar ao português, já treinei o suficiente."),
+        ("Moro em Coimbra, perto da universidade.", "Mudámo-nos para Aveiro em agosto."),
+    ],
+)
+def test_news_of_the_same_person_or_matter_still_change_it(old: str, new: str) -> None:
+    assert judge(framed(old), framed(new), 0.8) is not None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import takewhile
+from typing import NamedTuple
 
 from mnemic_language.frames.statement_frame import Frame, stem
-from mnemic_language.frames.vocabulary import SLOTS, person_words, plain, speaks_as_i, word_classes
+from mnemic_language.frames.vocabulary import SLOTS, person_words, plain, word_classes
 
 SELF, OTHER = "self", "other"
 """Owners without a name: the speaker, and somebody named by a pronoun."""
@@ -40,6 +42,31 @@ _WITH_OF = re.compile(
     re.IGNORECASE,
 )
 """Owner behind "of" or its like: "la taille de Maria est"."""
+_RELATIVE_FIRST = re.compile(rf"(?:{_MINE}|our|unser(?:e[mnrs]?)?|notre|nuestr[oa]|noss[oa]|ons|onze) ", re.IGNORECASE)
+_TITLE = re.compile(r"(?:dr|mrs?|ms|herr|frau|mme|sig|sra?)\.? (?=[^\W\d_])", re.IGNORECASE)
+_BARE_LEAD = re.compile(_LEAD, re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+")
+_ADVERBS = frozenset("now just only also still jetzt nun auch noch maintenant ahora ya adesso ora agora já nu".split())
+_FORMS = tuple(
+    frozenset(forms.split())
+    for forms in (
+        "am m is s are re was were bin ist sind war suis est soy sono sou ben estoy esta sto estou",
+        "have ve has had habe hat hatte ai tengo tiene ho ha tenho tem heb heeft",
+    )
+)
+"""Forms of "be" and "have", which share no letters."""
+_ROOT = 3
+"""Letters that two forms of one verb share at least: "gano" and "gana"."""
+_REFERS_BACK = frozenset("it that this them there instead".split())
+"""Words by which a statement with another subject may be about the earlier one: "Ana drives it now"."""
+_OTHERWISE = frozenset("a es from just va".split())
+"""Forms of verbs that are other words elsewhere: "Voltei a comer carne"."""
+_SPEAKER = frozenset(
+    "me my mine us our i we ich je ik wir wij mich mir uns mein meine meinem meinen meiner unser unsere moi mon ma mes"
+    " nous notre nos mi mis nosotros nuestro nuestra mio mia noi nostro nostra ci eu meu minha connosco mij mijn ons"
+    " onze".split()
+)
+"""Words that make a statement about somebody else one about the speaker, too: "Acme pays me 900"."""
 _NOBODY = frozenset(
     "it that this there here what who how let today tomorrow yesterday tonight week weekend month year morning evening"
     " afternoon night day summer winter spring autumn he she everyone everybody everything nothing".split()
@@ -87,14 +114,15 @@ def _relative(owner: str) -> str:
 
 @lru_cache(maxsize=1)
 def _times() -> frozenset[str]:
-    return frozenset(word for name in SLOTS for word in word_classes()[name])
+    # A month without its accent, "março", is a man's name, too.
+    return frozenset(word for name in SLOTS for word in word_classes()[name]) - {"marco"}
 
 
 def of_two_owners(old: Frame, new: Frame) -> bool:
     """Return True if the statements begin with things of two owners, neither of which the other statement names. "Her"
     may be anybody but the speaker.
     """
-    if _of_two_subjects(old, new) or _of_two_subjects(new, old):
+    if of_two_people(old, new):
         return True
     # Two sentences: the dot of "Dr." ends one.
     mine, theirs = (owner_of(" ".join(one.said[:2])) for one in (old, new))
@@ -109,11 +137,94 @@ def of_two_owners(old: Frame, new: Frame) -> bool:
     return mine.removeprefix(_RELATIVE) not in new.stems and theirs.removeprefix(_RELATIVE) not in old.stems
 
 
-def _of_two_subjects(own: Frame, other: Frame) -> bool:
-    """Return True if `own` tells a measure of the speaker, and `other` one of a person with a name: "I weigh 70 kg",
-    "Tom weighs 85 kg".
+class _Opening(NamedTuple):
+    """Subject that a sentence begins with, `SELF`, a stem, or `relative:` and a stem; and the two words behind it."""
+
+    subject: str
+    behind: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def _opening(sentence: str) -> _Opening | None:
+    """Return the person that a sentence begins with, or None if it begins otherwise or with several."""
+    rest = _TITLE.sub("", _BARE_LEAD.sub("", sentence, count=1), count=1)
+    mine = _RELATIVE_FIRST.match(rest)
+    spelled = _WORD.findall(rest[mine.end() if mine else 0 :])[:5]
+    if len(spelled) < 2:
+        return None
+    first, last = plain(spelled[0]), spelled[1] if spelled[1][0].isupper() else spelled[0]
+    behind = tuple(map(plain, takewhile(lambda word: word[0].islower(), spelled[1 if last is spelled[0] else 2 :])))
+    if mine is not None:
+        return _Opening(_RELATIVE + stem(first), behind) if first in person_words()["relations"] else None
+    if first in person_words()["others"]:
+        return None
+    if first in person_words()["self"] or first == "j":
+        # A verb that needs no pronoun is its own subject: "vivo en Roma".
+        return _Opening(SELF, (first, *behind))
+    if not spelled[0][0].isupper() or first in word_classes()["empty"] or first in _NOBODY or first in _times():
+        return None
+    return _Opening(stem(plain(last)), behind)
+
+
+def _verb_alone(sentence: str, other: _Opening | None) -> _Opening | None:
+    """Return the opening of a sentence whose verb is its subject, too, by the form that the verb has behind the subject
+    of another sentence: "peso 70 kg" beside "Tom pesa 85 kg".
     """
-    if own.subject != "self" or not other.subject.startswith("name:") or not (own.numbers and other.numbers):
+    first = _WORD.match(_BARE_LEAD.sub("", sentence, count=1))
+    if first is None or other is None or other.subject == SELF or not (verb := plain(first[0])).endswith("o"):
+        return None
+    is_one = any(
+        len(form) >= _ROOT and form != verb and form[:-1] == verb[: len(form) - 1] for form in other.behind[:2]
+    )
+    return _Opening(SELF, (verb,)) if is_one else None
+
+
+def of_two_people(old: Frame, new: Frame) -> bool:
+    """Return True if the statements begin with two persons and give each a value: "I drive a Volvo", "Tom drives a Fiat
+    now". The same value in other hands is a change: "Tom leads the team", "Ana leads the team now".
+    """
+    # Two sentences: the dot of "Dr." ends one.
+    heads = [" ".join(frame.said[:2]) for frame in (old, new)]
+    one, other = map(_opening, heads)
+    one, other = _verb_alone(heads[0], other) or one, _verb_alone(heads[1], one) or other
+    if one is None or other is None or one.subject == other.subject or not _REFERS_BACK.isdisjoint(new.tokens):
         return False
-    begins_with_it = stem(other.tokens[0].removesuffix("'s")) == other.subject[5:] if other.tokens else False
-    return begins_with_it and speaks_as_i(own.tokens) and other.subject[5:] not in own.stems
+    if _is_of_speaker(one, old) or _is_of_speaker(other, new):
+        return False
+    mine, theirs = (opening.subject.removeprefix(_RELATIVE) for opening in (one, other))
+    if mine in new.stems or theirs in old.stems:
+        return False
+    if not (old.stems - new.stems - {mine} and new.stems - old.stems - {theirs}):
+        return False
+    return _same_verb(one, other) or (bool(old.attributes & new.attributes) and _acts(one) and _acts(other))
+
+
+def _is_of_speaker(opening: _Opening, frame: Frame) -> bool:
+    """Return True if a statement that begins with somebody else concerns the speaker, too: "Acme pays me 900"."""
+    own = sum(word in _SPEAKER for word in frame.tokens)
+    return opening.subject != SELF and own > opening.subject.startswith(_RELATIVE)
+
+
+def _acts(opening: _Opening) -> bool:
+    """Return True if the subject is the speaker or a verb of the third person follows: "Responde sempre" has none."""
+    if opening.subject == SELF:
+        return True
+    verb = next(iter(_verbs(opening)), "")
+    known = verb in person_words()["verbs"] - _OTHERWISE or any(verb in forms for forms in _FORMS)
+    return known or (len(verb) > _ROOT and verb.endswith(("s", "t")) and verb not in word_classes()["empty"])
+
+
+def _same_verb(one: _Opening, other: _Opening) -> bool:
+    """Return True if both predicates begin with forms of one verb."""
+    for mine in _verbs(one):
+        for theirs in _verbs(other):
+            if any(mine in forms and theirs in forms for forms in _FORMS):
+                return True
+            if len(mine) >= _ROOT <= len(theirs) and mine[:_ROOT] == theirs[:_ROOT]:
+                return True
+    return False
+
+
+def _verbs(opening: _Opening) -> tuple[str, ...]:
+    """Return the words that may be the verb: one, or two behind the speaker, the first of which may be a pronoun."""
+    return tuple(word for word in opening.behind if word not in _ADVERBS)[: 2 if opening.subject == SELF else 1]

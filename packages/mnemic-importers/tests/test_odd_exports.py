@@ -184,6 +184,18 @@ def test_a_chat_has_one_name_alone_and_in_its_zip(tmp_path: Path) -> None:
     assert said(apple) == [("user", "Ana", "Hello"), ("participant", "Ben", "Hi")]
 
 
+@pytest.mark.parametrize(
+    "name", ["WhatsApp Chat with Ben (2).txt", "WhatsApp Chat with Ben(1).txt", "WhatsApp Chat with Ben (12).zip"]
+)
+def test_a_chat_that_was_downloaded_again_is_the_same_chat(tmp_path: Path, name: str) -> None:
+    chat = "12/03/2024, 21:15 - Ana: Hello\n12/03/2024, 21:16 - Ben: Hi\n"
+    alone = read(written(tmp_path, "WhatsApp Chat with Ben.txt", chat))
+    packed = name.endswith(".zip")
+    copy = zipped(tmp_path / name, {"_chat.txt": chat}) if packed else written(tmp_path, name, chat)
+    assert [one.content for one in read(copy)] == [one.content for one in alone]
+    assert said(alone) == [("user", "Ana", "Hello"), ("participant", "Ben", "Hi")]
+
+
 def test_a_message_keeps_its_identifier_in_a_later_export(tmp_path: Path) -> None:
     """A long message that was deleted in between moves all lines; the same words twice in a minute stay two."""
     before = "12/03/2024, 21:14 - Ben: A long\nmessage\n12/03/2024, 21:15 - Ana: ok\n12/03/2024, 21:15 - Ana: ok\n"

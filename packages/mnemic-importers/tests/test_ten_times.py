@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from mnemic_importers.file_readers import multi_file_exports, read_conversation
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
+from tests.exports import FORMATS, chatgpt, exported, markdown, mem0, whatsapp
 
 LONG = "sea " * 82_000
 """Ten times the characters of a message that is read."""
@@ -27,120 +27,7 @@ DEEP: Any = 1
 for _ in range(320):
     DEEP = {"a": DEEP}
 WIDE = {f"n{number}": 1 for number in range(70_000)}
-AT = "2026-03-04T09:30:00Z"
 FIRST, LAST = "I live in Oslo.", "The boat is called Wanda."
-
-
-def chatgpt(*said: str, **more: Any) -> Any:
-    nodes: dict[str, Any] = {}
-    for number, text in enumerate(said):
-        message = {
-            "id": f"m{number}",
-            "author": {"role": "user"},
-            "create_time": 1772616600.5,
-            "content": {"content_type": "text", "parts": [text]},
-            **more,
-        }
-        parent = f"m{number - 1}" if number else None
-        nodes[f"m{number}"] = {"id": f"m{number}", "parent": parent, "message": message}
-    return [{"title": "x", "create_time": 1.5, "mapping": nodes, "current_node": f"m{len(said) - 1}", "id": "c"}]
-
-
-def claude(*said: str, **more: Any) -> Any:
-    messages = [{"uuid": f"m{at}", "sender": "human", "text": one, **more} for at, one in enumerate(said)]
-    return [{"uuid": "c", "name": "x", "created_at": AT, "chat_messages": messages}]
-
-
-def gemini(*said: str, **more: Any) -> Any:
-    return [
-        {
-            "header": "Gemini Apps",
-            "title": f"Prompted {one}",
-            "time": f"2024-03-12T10:{at:02}:00Z",
-            "products": ["Gemini Apps"],
-            **more,
-        }
-        for at, one in enumerate(said)
-    ]
-
-
-def sharegpt(*said: str, **more: Any) -> Any:
-    return [{"id": "s", "conversations": [{"from": "human", "value": one, **more} for one in said]}]
-
-
-def telegram(*said: str, **more: Any) -> Any:
-    messages = [
-        {
-            "id": at,
-            "type": "message",
-            "date": "2026-03-04T10:30:00",
-            "from": "Ana",
-            "from_id": "u9",
-            "text": one,
-            **more,
-        }
-        for at, one in enumerate(said)
-    ]
-    return {"name": "Ben", "type": "personal_chat", "id": 7, "messages": messages}
-
-
-def slack(*said: str, **more: Any) -> Any:
-    return [
-        {"type": "message", "user": "U1", "text": one, "ts": f"17102781{at:02}.5", **more}
-        for at, one in enumerate(said)
-    ]
-
-
-def whatsapp(*said: str) -> str:
-    return "".join(f"12/03/2024, 21:{at:02} - Ana: {one}\n" for at, one in enumerate(said))
-
-
-def markdown(*said: str) -> str:
-    return "".join(f"# Part {at}\n{one}\n\n" for at, one in enumerate(said))
-
-
-def mem0(*said: str, **more: Any) -> Any:
-    results = [
-        {"id": f"m{at}", "memory": one, "created_at": AT, "user_id": "ana", **more} for at, one in enumerate(said)
-    ]
-    return {"results": results}
-
-
-def letta(*said: str, **more: Any) -> Any:
-    blocks = [{"label": f"b{at}", "value": one, **more} for at, one in enumerate(said)]
-    return {"agent_type": "memgpt_agent", "name": "guide", "core_memory": blocks, "messages": []}
-
-
-def graphiti(*said: str, **more: Any) -> Any:
-    return {
-        "edges": [
-            {"uuid": f"e{at}", "name": "IS", "fact": one, "group_id": "ana", "created_at": AT, **more}
-            for at, one in enumerate(said)
-        ]
-    }
-
-
-def langmem(*said: str, **more: Any) -> Any:
-    return [
-        {"namespace": ["m", "ana"], "key": f"k{at}", "value": {"text": one, **more}, "created_at": AT, "updated_at": AT}
-        for at, one in enumerate(said)
-    ]
-
-
-FORMATS: dict[str, tuple[str, Callable[..., Any]]] = {
-    "chatgpt": ("conversations.json", chatgpt),
-    "claude": ("conversations.json", claude),
-    "gemini": ("MyActivity.json", gemini),
-    "sharegpt": ("talks.json", sharegpt),
-    "telegram": ("result.json", telegram),
-    "slack": ("general.json", slack),
-    "whatsapp": ("_chat.txt", whatsapp),
-    "markdown": ("notes.md", markdown),
-    "mem0": ("mem0.json", mem0),
-    "letta": ("guide.af", letta),
-    "graphiti": ("edges.json", graphiti),
-    "langmem": ("store.json", langmem),
-}
 
 
 async def taken(path: Path, **given: Any) -> tuple[Summary, set[str]]:
@@ -153,17 +40,9 @@ async def taken(path: Path, **given: Any) -> tuple[Summary, set[str]]:
         return summary, {one.content for one in await engine.list(actor=ana, limit=200)}
 
 
-def file(folder: Path, name: str, *said: str, **more: Any) -> Path:
-    ending, made = FORMATS[name]
-    told = made(*said, **more)
-    path = folder / ending
-    path.write_text(told if isinstance(told, str) else json.dumps(told), encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("name", FORMATS)
 async def test_a_text_that_is_ten_times_too_long_stops_nothing(tmp_path: Path, name: str) -> None:
-    summary, kept = await taken(file(tmp_path, name, FIRST, LONG, LAST), file_format=name)
+    summary, kept = await taken(exported(tmp_path, name, FIRST, LONG, LAST), file_format=name)
     assert {FIRST, LAST} <= kept
     assert summary.stopped is None
     parts = [one for one in kept if one.startswith("sea sea")]
@@ -175,7 +54,7 @@ async def test_a_text_that_is_ten_times_too_long_stops_nothing(tmp_path: Path, n
 )
 @pytest.mark.parametrize("name", [one for one in FORMATS if one not in ("whatsapp", "markdown")])
 async def test_a_file_that_is_ten_times_too_deep_is_refused_by_name(tmp_path: Path, name: str, more: Any) -> None:
-    path = file(tmp_path, name, FIRST, LAST, **more)
+    path = exported(tmp_path, name, FIRST, LAST, **more)
     try:
         summary, kept = await taken(path, file_format=name)
     except InvalidInput:

@@ -61,6 +61,7 @@ def store_file(location: str) -> Path | None:
     return None if elsewhere else sqlite_path(location)
 
 
+_SERVICE = "a store is a file or a database, postgresql://...; a service is called with mnemic_client.connect(URL)"
 _BUILT_IN = ("sqlite", "postgresql", "postgres")
 
 
@@ -79,6 +80,8 @@ def sqlite_path(location: str) -> Path:
     if "://" not in location:
         return Path(location)
     parts = urlsplit(location)
+    if parts.scheme in ("http", "https"):
+        raise InvalidConfig("store", hint=_SERVICE)
     if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
         raise InvalidConfig("store", hint="use a path, sqlite:///path, postgresql://..., memory: or a plug-in's")
     return Path(unquote(parts.path.removeprefix("/")))

@@ -8,7 +8,7 @@ as the source, and the change takes its place; the history has both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -100,20 +100,44 @@ class EarlierWords:
                 self.said.append(_Said(message, start, end))
         del self.said[:-MAX_EARLIER]
 
-    async def closed_by(self, engine: TurnRunner, actor: Actor, message: Message, found: Extraction) -> Extraction:
-        """`found` with the plain changes of a message that take the place of earlier words, which are stored first.
-        Raises StoreFailed.
+    async def closed_by(
+        self,
+        engine: TurnRunner,
+        actor: Actor,
+        message: Message,
+        found: Extraction,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Extraction:
+        """`found` with the plain changes of a message that take the place of earlier words, which are stored first,
+        under the `idempotency_key` of the message. Raises StoreFailed.
+        """
+        async for span, earlier in self._changes(engine, message, found):
+            memory_id = await _stored(engine, actor, earlier, idempotency_key)
+            found = found if memory_id is None else _replacing(engine, message, found, span, memory_id)
+        return found
+
+    async def pass_over(self, engine: TurnRunner, message: Message, found: object) -> None:
+        """Hear a message that is captured already, and drop the earlier words whose place it took."""
+        if isinstance(found, Extraction):
+            async for _ in self._changes(engine, message, found):
+                pass
+        self.hear(message, found)
+
+    async def _changes(
+        self, engine: TurnRunner, message: Message, found: Extraction
+    ) -> AsyncIterator[tuple[tuple[int, int], _Said]]:
+        """Yield the place of each plain change in a message, with the earlier words that it changes, which are dropped
+        here.
         """
         if not (self.said and found.between_people and engine.gateway.policy.allows_keyless and is_users_own(message)):
-            return found
+            return
         for start, end in sentences(message.content):
             text = message.content[start:end]
             earlier = await self._changed_by(engine, text, message.speaker) if _is_plain(text) else None
             if earlier is not None:
                 self.said.remove(earlier)
-                memory_id = await _stored(engine, actor, earlier)
-                found = found if memory_id is None else _replacing(engine, message, found, (start, end), memory_id)
-        return found
+                yield (start, end), earlier
 
     async def _changed_by(self, engine: TurnRunner, text: str, speaker: str | None) -> _Said | None:
         """Return the latest earlier sentence of a speaker that a sentence of theirs plainly changes; None if there is
@@ -173,7 +197,7 @@ def _changes(old: Frame, new: Frame, cosine: float, *, among: int) -> bool:
     return agree(old, new) and evidence(old, new, change.probability, one_talk=False) >= IN_TALK_FROM
 
 
-async def _stored(engine: TurnRunner, actor: Actor, earlier: _Said) -> str | None:
+async def _stored(engine: TurnRunner, actor: Actor, earlier: _Said, idempotency_key: str | None) -> str | None:
     """Store earlier words as they would have been when they were said; return the memory_id, None if they may not be
     stored.
     """
@@ -181,9 +205,8 @@ async def _stored(engine: TurnRunner, actor: Actor, earlier: _Said) -> str | Non
     made = _candidate(engine, message, (earlier.start, earlier.end))
     if made is None:
         return None
-    report = await engine.run_turn(
-        Run(message=message), actor, read=Extraction(candidates=(made,), between_people=True)
-    )
+    turn = Run(message=message, idempotency_key=idempotency_key)
+    report = await engine.run_turn(turn, actor, read=Extraction(candidates=(made,), between_people=True))
     return next((one.memory_id for one in report.receipts if one.stored), None)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mnemic.engine.earlier_words import EarlierWords
 from mnemic.engine.extraction import read_message, read_messages, with_implied_changes
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
-from mnemic.extract import Extraction, is_other_person
+from mnemic.extract import Extraction, Extractor, is_other_person
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.model_extractor import TURNS_BEFORE, windows
 from mnemic.inject.messages import SYSTEM, TOOL, has_tool_result, role_of, text_of
@@ -154,6 +154,32 @@ async def captured_each(
     return in_places(found, made)
 
 
+class CaptureLog(Protocol):
+    """What is known of earlier captures of the same messages, which are named by their places."""
+
+    def is_finished(self, place: int) -> bool:
+        """Return True if everything in the message is captured: then it is context only."""
+
+    async def remaining(self, place: int, found: Extraction) -> Extraction:
+        """Return what of `found` is to be written now. Called before each message's own writes."""
+
+    def note(self, place: int, report: RunReport) -> None:
+        """Note how the capture of a message ended."""
+
+
+class _NoLog:
+    """Log of messages of which none was captured before."""
+
+    def is_finished(self, place: int) -> bool:
+        return False
+
+    async def remaining(self, place: int, found: Extraction) -> Extraction:
+        return found
+
+    def note(self, place: int, report: RunReport) -> None:
+        """Forget it."""
+
+
 async def captured(
     engine: CaptureEngine,
     messages: Sequence[Message],
@@ -162,32 +188,64 @@ async def captured(
     idempotency_keys: Sequence[str | None] | None = None,
     data: Mapping[str, JsonValue] | None = None,
     instructions: str = "",
+    log: CaptureLog | None = None,
 ) -> list[RunReport | None]:
     """Remember the lasting facts in several messages; see `MemoryEngine.capture_many`. `data` is stored with each
-    memory; `instructions` as in `remember`.
+    memory; `instructions` as in `remember`. A message that `log` calls finished gets no report.
     """
-    keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
     extractor = engine._turns.parts(engine.gateway).extractor
-    reports: list[RunReport | None] = []
     people = any(map(is_other_person, messages))
-    earlier = EarlierWords()
+    log = log or _NoLog()
+    keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
+    capture = _Capture(engine=engine, actor=actor, extractor=extractor, keys=keys, data=data or {}, log=log)
+    # Between people, rules also read what was captured before: a later message may change it.
+    rereads = people and not getattr(extractor, "asks_model", False)
+    reports: list[RunReport | None] = []
     for places in windows(messages):  # one is written before the next is read, which may concern it
+        if not rereads and all(map(log.is_finished, places)):
+            reports += [None] * len(places)
+            continue
         part = messages[places.start : places.stop]
         before = [one for one in messages[: places.start] if one.session == part[0].session][-TURNS_BEFORE:]
         read = await read_messages(
             engine.gateway, extractor, actor, part, before=before, instructions=instructions, between_people=people
         )
-        for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
-            turn = Run(message=message, idempotency_key=key)
-            extraction = await with_implied_changes(engine.gateway, extractor, actor, message, one)
-            if isinstance(extraction, Extraction):
-                extraction = await earlier.closed_by(engine, actor, message, extraction)
-            earlier.hear(message, extraction)
-            if data and isinstance(extraction, Extraction):
-                about = tuple(replace(found, data={**found.data, **data}) for found in extraction.candidates)
-                extraction = replace(extraction, candidates=about)
-            reports.append(None if extraction is None else await engine.run_turn(turn, actor, read=extraction))
+        for place, message, one in zip(places, part, read, strict=True):
+            reports.append(await capture.message(place, message, one))
     return reports
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Capture:
+    """Writes of a capture of several messages, which are read already."""
+
+    engine: CaptureEngine
+    actor: Actor
+    extractor: Extractor
+    keys: Sequence[str | None]
+    data: Mapping[str, JsonValue]
+    log: CaptureLog
+    earlier: EarlierWords = field(default_factory=EarlierWords)
+
+    async def message(self, place: int, message: Message, read: Extraction | MnemicError | None) -> RunReport | None:
+        """Write what was read in the message at `place`; None where nothing is to be written."""
+        if self.log.is_finished(place):
+            await self.earlier.pass_over(self.engine, message, read)
+            return None
+        key = self.keys[place]
+        found = await with_implied_changes(self.engine.gateway, self.extractor, self.actor, message, read)
+        if isinstance(found, Extraction):
+            found = await self.log.remaining(place, found)
+            found = await self.earlier.closed_by(self.engine, self.actor, message, found, idempotency_key=key)
+        self.earlier.hear(message, found)
+        if self.data and isinstance(found, Extraction):
+            about = tuple(replace(one, data={**one.data, **self.data}) for one in found.candidates)
+            found = replace(found, candidates=about)
+        if found is None:
+            return None
+        report = await self.engine.run_turn(Run(message=message, idempotency_key=key), self.actor, read=found)
+        self.log.note(place, report)
+        return report
 
 
 async def captured_after(

@@ -81,14 +81,18 @@ def request_digest(draft: Draft) -> str:
 
 
 def request_key(draft: Draft, idempotency_key: object) -> str:
+    """Return the stored name of the idempotency key of a draft's author; see `stored_name`."""
+    return stored_name(draft.secret, draft.actor.user, idempotency_key)
+
+
+def stored_name(secret: bytes, user: str, idempotency_key: object) -> str:
     """Return the stored name of an idempotency key: one per user, and unreadable, as keys may contain personal data.
 
     Raises InvalidInput (`invalid_input:idempotency_key`).
     """
     if not isinstance(idempotency_key, str) or not 0 < len(idempotency_key) <= MAX_IDEMPOTENCY_KEY_CHARS:
         raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
-    user = draft.actor.user
-    return f"{user}:{keyed_hash(draft.secret, 'idempotency', [user, idempotency_key])[:32]}"
+    return f"{user}:{keyed_hash(secret, 'idempotency', [user, idempotency_key])[:32]}"
 
 
 def item_key(idempotency_key: str | None, candidate: Candidate) -> str | None:

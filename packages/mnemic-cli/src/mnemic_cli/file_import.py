@@ -1,19 +1,19 @@
 """Taking a file in: messages are recorded, and what the user stated in them is captured; memories are added.
 
-Everything carries an idempotency key made of its text and its place in the file, so that an import that was interrupted
-or is repeated changes nothing it has already done.
+What is taken in completely is skipped when its file, or a later export of the same conversation, is imported again. An
+import that was broken off goes on where it ended (`mnemic_cli.import_ledger`).
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 from mnemic.engine import MemoryEngine
+from mnemic.engine.message_forms import captured
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.reason_codes import (
@@ -27,8 +27,9 @@ from mnemic.reason_codes import (
 from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
 from mnemic.types.trace import RunReport
 from mnemic_cli.failures import Exit, exit_code_of_run
+from mnemic_cli.import_ledger import Entry, EntryNames, ImportLedger, LedgerOfCapture
 from mnemic_importers.file_readers import Item
-from mnemic_maintenance.archive import Archived, ArchivedConsent, ArchivedMemory
+from mnemic_maintenance.archive import Archived
 
 BATCH = 32
 KEYLESS = f"{INVALID_MEMORY_CANDIDATES}:missing_keys"
@@ -39,7 +40,6 @@ KEYLESS_HINT = (
 _DENIALS = (KEY_DENIED_EXECUTION, SCOPE_DENIED_EXECUTION, CONSENT_REQUIRED, QUOTA_EXCEEDED, RETENTION_DENIED, KEYLESS)
 
 Progress = Callable[[int], None]
-Placed = tuple[str, Candidate]
 
 
 @dataclass(slots=True)
@@ -96,6 +96,15 @@ class Summary:
             self.fail(place, receipt.reason or "blocked")
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Content to store, its place in the file, and the key under which it is stored."""
+
+    place: str
+    key: str
+    content: Candidate | Archived
+
+
 @dataclass(slots=True, kw_only=True)
 class Intake:
     """One import under way.
@@ -112,9 +121,13 @@ class Intake:
     own: bool = False
     summary: Summary = field(default_factory=Summary)
     _previous: Message | None = field(default=None, init=False)
+    _names: EntryNames = field(default_factory=EntryNames, init=False)
 
     def follow(self, items: Sequence[Item]) -> None:
         """Continue after these items, which were imported before: the last message is the context of the next."""
+        for one in items:
+            if one.content is not None:
+                self._names.named(one)
         said = [one.content for one in items if isinstance(one.content, Message)]
         self._previous = next((part for one in reversed(said) for part in reversed(list(in_parts(one)))), None)
 
@@ -125,18 +138,33 @@ class Intake:
         """
         seen = 0
         while self.summary.stopped is None and (batch := list(islice(items, BATCH))):
-            placed = [one for item in batch for one in self._candidates(item)]
-            if self.extract:
-                await self._capture([item for item in batch if isinstance(item.content, Message)])
-            await self._record(placed)
-            for item in batch:
-                if isinstance(item.content, ArchivedMemory | ArchivedConsent):
-                    await self._restore(item.place, item.content)
+            await self._take([self._names.named(one) for one in batch if self._is_usable(one)])
             seen += len(batch)
             progress(seen)
         return self.summary
 
-    def _candidates(self, item: Item) -> Iterator[Placed]:
+    async def _take(self, entries: Sequence[Entry]) -> None:
+        """Take in what is new of these. What is captured first may be recorded later, never the reverse."""
+        ledger = ImportLedger(self.engine, self.actor)
+        parts = [part for entry in entries for part in self._parts(entry)]
+        lines: Mapping[str, Any] = {}
+        if not self.again:
+            lines = await ledger.lines([one.key for one in parts] + [one.captured_line for one in entries])
+        try:
+            if self.extract:
+                said = [one for one in entries if isinstance(one.content, Message)]
+                await self._capture(said, None if self.again else LedgerOfCapture(ledger, said, lines))
+            new = [one for one in parts if one.key not in lines]
+            self.summary.refreshed += len(parts) - len(new)
+            await self._record([one for one in new if isinstance(one.content, Candidate)])
+            for one in new:
+                if not isinstance(one.content, Candidate) and await self._restore(one.place, one.content):
+                    ledger.note(one.key)
+        finally:
+            await ledger.flush()
+
+    def _is_usable(self, item: Item) -> bool:
+        """Return True for an item with content; count any other. Raises InvalidInput if it is `strict`."""
         if item.problem is not None:
             if self.strict:
                 raise InvalidInput(item.problem.reason.partition(":")[2], hint=_hint(item.place, item.problem))
@@ -144,43 +172,53 @@ class Intake:
             self.summary.hints[item.place] = item.problem.hint or ""
         elif item.skipped is not None:
             self.summary.skipped[item.skipped] += 1
-        elif isinstance(item.content, Candidate):
-            yield item.place, item.content
-        elif isinstance(item.content, Message):
-            for part in in_parts(item.content):
-                said = [self._previous, part] if self._previous is not None else [part]
-                yield item.place, message_candidates(said)[-1]
-                self._previous = part
+        return item.content is not None
 
-    async def _record(self, placed: Sequence[Placed]) -> None:
-        keys = [None if self.again else f"import:{_digest(candidate)}" for _, candidate in placed]
+    def _parts(self, entry: Entry) -> Iterator[_Part]:
+        """Yield what is stored of an entry: of a message that is too long for one memory, its parts."""
+        content = entry.content
+        if not isinstance(content, Message):
+            yield _Part(entry.item.place, entry.record_key(), content)
+            return
+        for number, part in enumerate(in_parts(content)):
+            said = [self._previous, part] if self._previous is not None else [part]
+            yield _Part(entry.item.place, entry.record_key(number), message_candidates(said)[-1])
+            self._previous = part
+
+    async def _record(self, parts: Sequence[_Part]) -> None:
         receipts = await self.engine.add_many(
-            [candidate for _, candidate in placed], actor=self.actor, idempotency_keys=keys
+            [one.content for one in parts if isinstance(one.content, Candidate)],
+            actor=self.actor,
+            idempotency_keys=[None if self.again else one.key for one in parts],
         )
-        for (place, _), receipt in zip(placed, receipts, strict=True):
+        for one, receipt in zip(parts, receipts, strict=True):
             if self.strict and receipt.outcome is Outcome.BLOCKED:
-                raise InvalidInput("import", hint=f"{place}: {receipt.reason}")
-            self.summary.count(place, receipt)
+                raise InvalidInput("import", hint=f"{one.place}: {receipt.reason}")
+            self.summary.count(one.place, receipt)
 
-    async def _restore(self, place: str, line: Archived) -> None:
+    async def _restore(self, place: str, line: Archived) -> bool:
+        """Bring a memory or a consent back; return True if it is there."""
         try:
             receipt = await self.engine.restore(line, actor=self.actor, own=self.own)
         except MnemicError as problem:
             if self.strict:
                 raise
             self.summary.fail(place, problem.reason)
-            return
+            return False
         if self.strict and receipt.outcome is Outcome.BLOCKED:
             raise InvalidInput("import", hint=f"{place}: {receipt.reason}")
         self.summary.count(place, receipt)
+        return receipt.outcome is not Outcome.BLOCKED
 
-    async def _capture(self, items: Sequence[Item]) -> None:
-        said = [(item, item.content) for item in items if isinstance(item.content, Message)]
-        keys = [None if self.again else f"import-capture:{_digest(one, item.conversation)}" for item, one in said]
-        reports = await self.engine.capture_many([one for _, one in said], actor=self.actor, idempotency_keys=keys)
-        for (item, _), report in zip(said, reports, strict=True):
+    async def _capture(self, entries: Sequence[Entry], log: LedgerOfCapture | None) -> None:
+        if log is not None and all(map(log.is_finished, range(len(entries)))):
+            return
+        said = [one.content for one in entries if isinstance(one.content, Message)]
+        keys = None if log is None else [one.capture_key for one in entries]
+        reports = await captured(self.engine, said, actor=self.actor, idempotency_keys=keys, log=log)
+        for one, report in zip(entries, reports, strict=True):
             if report is not None:
-                self._count(item.place, report)
+                self._count(one.item.place, report)
 
     def _count(self, place: str, report: RunReport) -> None:
         self.summary.cost += report.cost
@@ -201,17 +239,6 @@ def captured_in(report: RunReport) -> Iterator[str]:
     for receipt in report.receipts:
         if receipt.stored and not receipt.replayed and not receipt.was_duplicate:
             yield receipt.key or "without_key"
-
-
-def _digest(*said: object) -> str:
-    """Return a digest of everything in these values, what `repr` leaves out included."""
-    parts = [
-        "\x1f".join(f"{name}={getattr(one, name)!r}" for name in one.__slots__)
-        if hasattr(one, "__slots__")
-        else str(one)
-        for one in said
-    ]
-    return hashlib.sha256("\x1e".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _hint(place: str, problem: InvalidInput) -> str:

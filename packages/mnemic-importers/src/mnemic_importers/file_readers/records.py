@@ -33,6 +33,7 @@ _HALVES = re.compile(
 )
 """Escapes of JSON for half a surrogate pair; escaped backslashes and whole pairs are matched so that they stay."""
 _NAME = re.compile(r"[^A-Za-z0-9_.:@+-]+", re.ASCII)
+_COPY = re.compile(r" ?\([0-9]{1,3}\)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +62,10 @@ def open_file(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
 
 
 def conversation_name(file_name: str) -> str:
-    """Return the identifier of a conversation that only its file names."""
-    return _NAME.sub("-", file_name.partition(".")[0]).strip("-") or "file"
+    """Return the identifier of a conversation that only its file names. The number that browsers and phones add to a
+    second download, `notes (1).md`, is no part of it.
+    """
+    return _NAME.sub("-", _COPY.sub("", file_name.partition(".")[0])).strip("-") or "file"
 
 
 def _opened(path: Path) -> BufferedReader:

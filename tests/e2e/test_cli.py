@@ -219,6 +219,20 @@ def test_forget_needs_an_answer_or_yes(mnemic: Call) -> None:
     assert data(mnemic, "forget", "--yes", memory_id) == {"forgotten": [memory_id]}
 
 
+def test_forget_says_what_it_needs(mnemic: Call) -> None:
+    added(mnemic, "aisle", "--key", "seat")
+    assert "which memories?" in complaint(mnemic("forget")).casefold()
+    assert complaint(mnemic("forget", "seat")) == "memory_not_found - seat is a key: mnemic forget --key seat"
+    unknown = "memory_not_found - no memory of this user has that identifier; mnemic list shows them"
+    assert complaint(mnemic("forget", "0197f3c2")) == unknown
+    assert complaint(mnemic("get", "0197f3c2")) == unknown
+
+
+def test_the_address_of_a_service_is_no_store(mnemic: Call) -> None:
+    said = complaint(mnemic("list", "--store", "http://127.0.0.1:8377"))
+    assert said.startswith("invalid_config:store - a store is a file or a database, postgresql://...; a service is")
+
+
 def test_list_pages(mnemic: Call) -> None:
     for number in range(6):
         added(mnemic, f"Note number {number} about topic {number * 7}.")

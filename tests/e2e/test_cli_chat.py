@@ -144,6 +144,29 @@ def test_chat_names_no_option_that_it_has_not(mnemic: Call) -> None:
     assert "; --yes carries it out" in mnemic("capture", "Forget what I told you about my sister.").stdout
 
 
+@pytest.mark.parametrize("line", ["/help", "/forget seat", "/?", "/"])
+def test_a_command_that_chat_does_not_have_is_explained_and_not_recorded(mnemic: Call, line: str) -> None:
+    told = mnemic("chat", stdin=f"{line}\n")
+    command = line.partition(" ")[0]
+    assert f"{command} is no command here, and was not recorded: /quit or Ctrl-D leaves" in told.stderr
+    assert told.stdout == ""
+    assert json.loads(mnemic("list", "--json").stdout)["memories"] == []
+
+
+def test_a_path_is_a_message(mnemic: Call) -> None:
+    assert "your message, word for word" in mnemic("chat", stdin="/srv/photos is where my pictures are.\n").stdout
+
+
+def test_chat_says_at_a_terminal_how_to_leave_it(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnemic_cli.chat_command.at_terminal", lambda: True)
+    assert "/quit or Ctrl-D leaves" in mnemic("chat", stdin="/quit\n").stderr
+
+
+def test_quiet_chat_without_a_model_says_that_nothing_answers(mnemic: Call) -> None:
+    told = mnemic("chat", "--quiet", stdin="What do I eat?\n")
+    assert "no language model is configured (MNEMIC_MODEL or MNEMIC_MODEL_URL): nothing answers you" in told.stderr
+
+
 def begin(*words: str, stdin: str | None = None) -> Any:
     return CliRunner().invoke(cli, ["init", *words], input=stdin, prog_name="mnemic")
 
@@ -171,6 +194,28 @@ def test_init_asks_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "MNEMIC_MODEL='scripted'",
         "MNEMIC_MODEL_URL='http://127.0.0.1:9/v1'",
     ]
+
+
+def test_init_refuses_a_key_file_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = begin("--model", "scripted", "--key-file", "model.key")
+    assert refused.exit_code == 3
+    assert complaint(refused) == (
+        "invalid_input:key_file:missing - there is no file model.key: write the key into it first"
+        " (umask 077; cat > model.key)"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_init_asks_for_the_key_of_a_new_file_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mnemic_cli.init_command.at_terminal", lambda: True)
+    done = begin("--store", "m.db", "--model", "scripted", "--key-file", "model.key", stdin="secret\n")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "model.key").read_text("utf-8") == "secret\n"
+    assert stat.S_IMODE((tmp_path / "model.key").stat().st_mode) == 0o600
+    assert "secret" not in done.output
+    assert "secret" not in (tmp_path / "mnemic.env").read_text("utf-8")
 
 
 def test_init_replaces_nothing_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import signal
+import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from socket import create_server
 
 import httpx
 import pytest
@@ -103,6 +105,27 @@ def test_others_are_not_served_without_authentication(tmp_path: Path, words: lis
     refused = run(tmp_path, *words)
     assert refused.returncode == 3
     assert reason in refused.stderr
+
+
+def test_a_port_that_is_taken_is_one_line_with_the_option(tmp_path: Path) -> None:
+    with create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        refused = run(tmp_path, "serve", "--open", "--port", port)
+    assert refused.returncode == 3
+    hint = f"something else listens at port {port} already: choose another one with --port"
+    assert refused.stderr == f"mnemic: invalid_config:service_port - {hint}\n"
+
+
+def test_a_key_is_written_to_a_file_that_others_cannot_read(tmp_path: Path) -> None:
+    file = tmp_path / "backend.key"
+    made = run(tmp_path, "apikeys", "create", "--role", "reader", "--output", str(file))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    key = file.read_text("utf-8").strip()
+    assert key.startswith("mnk_")
+    assert key not in made.stdout + made.stderr
+    again = run(tmp_path, "apikeys", "create", "--role", "reader", "--output", str(file))
+    assert (again.returncode, file.read_text("utf-8").strip()) == (3, key)
+    assert "invalid_input:file:exists" in again.stderr
 
 
 def test_it_says_where_the_console_is_and_that_nobody_can_sign_in_yet(tmp_path: Path) -> None:

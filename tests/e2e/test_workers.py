@@ -99,5 +99,5 @@ def test_workers_that_cannot_start_are_not_started_again() -> None:
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
-    with listen("127.0.0.1", 0, backlog=1) as taken, pytest.raises(InvalidConfig, match="service_host"):
+    with listen("127.0.0.1", 0, backlog=1) as taken, pytest.raises(InvalidConfig, match="service_port"):
         listen("127.0.0.1", taken.getsockname()[1], backlog=1)

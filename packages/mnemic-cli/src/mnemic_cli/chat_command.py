@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -27,6 +28,9 @@ REMEMBERED_TURNS = 10
 LOOKED_UP_WITHIN = 20
 """Seconds for the search before an answer. The first one of a process loads the embedder, and a person waits for it."""
 LEAVE = ("/quit", "/exit")
+LEAVING = "/quit or Ctrl-D leaves"
+_COMMAND = re.compile(r"/[A-Za-z?-]*(?=\s|$)")
+"""Opens a line that is no message but a command of this program; `/home/ana` does not."""
 
 
 @dataclass(slots=True)
@@ -119,7 +123,8 @@ class Conversation:
 @click.option("--quiet", is_flag=True, help="Print the answers only.")
 @click.pass_obj
 def chat_(given: Given, quiet: bool) -> Exit:
-    r"""Talk to a language model that remembers you. An empty line changes nothing; /quit or Ctrl-D leaves.
+    r"""Talk to a language model that remembers you. An empty line changes nothing; /quit or Ctrl-D leaves. No other
+    line that begins with a word after a slash, such as /help, is a message.
 
     \b
       MNEMIC_MODEL=gpt-4.1-mini mnemic chat
@@ -133,7 +138,10 @@ def chat_(given: Given, quiet: bool) -> Exit:
     failed = False
     with given.opened() as opened:
         if opened.engine.completer is None:
-            note("no language model is configured (MNEMIC_MODEL or MNEMIC_MODEL_URL): you see what one would be shown")
+            rest = "nothing answers you" if quiet else "you see what one would be shown"
+            note(f"no language model is configured (MNEMIC_MODEL or MNEMIC_MODEL_URL): {rest}")
+        if at_terminal():
+            note(LEAVING)
         conversation = Conversation()
         for message in _messages():
             turn = opened.runner.run(conversation.turn(opened.engine, opened.actor, message))
@@ -169,10 +177,14 @@ def _messages() -> Iterator[str]:
             if asking:
                 note("")
             return
-        if line.strip() in LEAVE:
+        message = line.strip()
+        command = _COMMAND.match(message)
+        if message in LEAVE:
             return
-        if line.strip():
-            yield line.strip()
+        if command is not None:
+            note(f"{command[0]} is no command here, and was not recorded: {LEAVING}; other lines are messages")
+        elif message:
+            yield message
 
 
 def _show(given: Given, opened: OpenMemory, turn: Turn, *, quiet: bool) -> None:

@@ -66,11 +66,13 @@ def exit_code_of_search(reason: str) -> Exit:
 
 # A report carries the reason of a failure, not its hint; the line that mends it is worth more than where it happened.
 _INSTALL = {"invalid_config:openai": "pip install 'mnemic[openai]'"}
+_UNKNOWN = {"memory_not_found": "no memory of this user has that identifier; mnemic list shows them"}
+"""Hints for errors that name none."""
 
 
 def complain(reason: str, hint: str | None = None) -> None:
     """One line on standard error: `mnemic: <reason> - <hint>`."""
-    hint = _INSTALL.get(reason, hint)
+    hint = _INSTALL.get(reason, hint) or _UNKNOWN.get(reason)
     line = reason if not hint else f"{reason} - {hint}"
     try:
         sys.stderr.write(f"{paint('mnemic:', stream=sys.stderr, fg='red')} {printable(' '.join(line.split()))}\n")

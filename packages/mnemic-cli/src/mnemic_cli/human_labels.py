@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
 TITLES: Mapping[str, str] = MappingProxyType({"junk": "empty", "outbox": "copies"})
 """Titles of checks whose name says less to a reader."""
+NAMED: Mapping[str, str] = MappingProxyType({"audit": "the audit log", "scope": "the list of users"})
+"""Names of the places in which the name of an erased user is kept."""
 ERASED: Mapping[str, str] = MappingProxyType(
     {
         "derived": "derived memories",
         "turns": "questions and answers",
-        "requests": "records of requests",
+        "requests": "answers kept for repeated requests",
         "vault": "encrypted values",
         "api_keys": "API keys",
         "sessions": "conversations",
@@ -25,8 +27,8 @@ ERASED: Mapping[str, str] = MappingProxyType(
         "outbox": "queued changes",
         "memory": "memories",
         "facet": "search entries",
-        "bytes": "the files",
-        "unvacuumed": "tables to vacuum",
+        "bytes": "places in the raw files",
+        "unvacuumed": "tables not yet vacuumed",
     }
 )
 """Names of what an erasure counts, and of the places where something is left; the console has the same."""
@@ -38,7 +40,7 @@ def erased_text(receipt: ErasureReceipt) -> str:
     facts |= {ERASED.get(name, _spaced(name)): count for name, count in receipt.counts.items() if count}
     facts["traces left"] = sum(receipt.traces.values()) or "none"
     if receipt.kept:
-        facts["name kept in"] = ", ".join(receipt.kept)
+        facts["still named in"] = " and ".join(NAMED.get(name, _spaced(name)) for name in receipt.kept)
     known = any(receipt.counts.values())
     return ("erased" if known else "nothing was held about this user") + "\n" + pairs(facts, indent="  ")
 
@@ -46,7 +48,7 @@ def erased_text(receipt: ErasureReceipt) -> str:
 def traces_text(traces: Mapping[str, int]) -> str:
     """Return where something is left, and how much."""
     facts = {ERASED.get(name, _spaced(name)): count for name, count in traces.items() if count}
-    return "left, or said again:\n" + pairs(facts, indent="  ")
+    return "found again, or stated again since:\n" + pairs(facts, indent="  ")
 
 
 def _spaced(name: str) -> str:

@@ -33,8 +33,8 @@ def init_(
       mnemic init
       export MNEMIC_ENV_FILE=$PWD/mnemic.env
 
-    At a terminal it asks for every omitted option; elsewhere it uses the defaults. Only you can read the file. API keys
-    are not written into it.
+    At a terminal it asks for every omitted option, and for the key if its file does not exist yet; elsewhere it uses
+    the defaults. Only you can read the files. API keys are not written into the settings.
     """
     path = Path(output)
     if path.exists() and not force:
@@ -51,13 +51,16 @@ def init_(
                 model_url = click.prompt("Its server (empty: OpenAI)", default="", show_default=False, err=True) or None
                 question = "A file with its key (empty: none)"
                 key_file = key_file or click.prompt(question, default="", show_default=False, err=True) or None
+    if key_file is not None:
+        _require_key(Path(key_file).expanduser())
     settings = {
         "MNEMIC_STORE": _absolute(store or "mnemic.db"),
         "MNEMIC_MODEL": model,
         "MNEMIC_MODEL_URL": model_url,
         "MNEMIC_API_KEY_FILE": None if key_file is None else str(Path(key_file).expanduser().resolve()),
     }
-    _write(path, {name: value for name, value in settings.items() if value is not None}, force=force)
+    lines = (f"{name}={_quoted(value)}\n" for name, value in settings.items() if value is not None)
+    _write(path, "".join(lines), "output", force=force)
     fields = {"file": str(path.resolve()), **settings}
     given.show(fields, lambda: f"written  {path}\n\n  export MNEMIC_ENV_FILE={path.resolve()}\n  mnemic doctor")
     if model is not None and model_url is None and key_file is None and "OPENAI_API_KEY" not in os.environ:
@@ -70,18 +73,32 @@ def _absolute(store: str) -> str:
     return store if ":" in store else str(Path(store).expanduser().resolve())
 
 
-def _write(path: Path, settings: dict[str, str], *, force: bool) -> None:
-    """Write the file for its owner alone. Raises InvalidConfig (`invalid_config:output`) if it cannot be made."""
+def _require_key(path: Path) -> None:
+    """Ask for the key at a terminal if its file does not exist yet, and write it there. Raises InvalidInput
+    (`key_file:missing`) elsewhere, InvalidConfig (`key_file`) where it cannot be written.
+    """
+    from mnemic.errors import InvalidInput
+
+    if path.exists():
+        return
+    if not at_terminal():
+        hint = f"there is no file {path.name}: write the key into it first (umask 077; cat > {path.name})"
+        raise InvalidInput("key_file:missing", hint=hint)
+    key = click.prompt(f"There is no file {path.name}. The key to write into it", hide_input=True, err=True)
+    _write(path, f"{key.strip()}\n", "key_file", force=False)
+
+
+def _write(path: Path, text: str, name: str, *, force: bool) -> None:
+    """Write a file for its owner alone. Raises InvalidConfig (`invalid_config:<name>`) where it cannot be made."""
     from mnemic.errors import InvalidConfig
 
-    lines = "".join(f"{name}={_quoted(value)}\n" for name, value in settings.items())
     flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
     try:
         with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
             os.fchmod(file.fileno(), 0o600)
-            file.write(lines)
+            file.write(text)
     except OSError as error:
-        raise InvalidConfig("output", hint=error.strerror) from None
+        raise InvalidConfig(name, hint=error.strerror) from None
 
 
 def _quoted(value: str) -> str:

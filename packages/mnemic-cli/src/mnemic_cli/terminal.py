@@ -78,9 +78,14 @@ def json_text(value: Any, *, indent: int | None = 2) -> str:
 
 def write_json(file: str, value: Any) -> None:
     """Write the JSON to a file that only its owner may read. Raises InvalidInput (`file:unwritable`)."""
+    write_private(file, json_text(value) + "\n")
+
+
+def write_private(file: str, text: str) -> None:
+    """Write a text to a file that only its owner may read. Raises InvalidInput (`file:unwritable`)."""
     try:
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
-            opened.write(json_text(value) + "\n")
+            opened.write(text)
     except OSError as error:
         raise InvalidInput("file:unwritable", hint=error.strerror) from None
 

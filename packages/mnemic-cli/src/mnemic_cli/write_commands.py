@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic import requests
+from mnemic.errors import MemoryNotFound
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
 from mnemic_cli.lazy_loading import Command
 from mnemic_cli.memory_requests import carried_out, outcome
@@ -186,6 +187,10 @@ def rollback_(given: Given, memory_id: str, version: int) -> int:
     return Exit.OK
 
 
+_UNNAMED = "Which memories? Give their identifiers (mnemic list shows them), or options such as --key or --until."
+_NAMED_TWICE = "Give identifiers or options, not both."
+
+
 @click.command("forget", cls=Command)
 @click.argument("memory_ids", nargs=-1, metavar="[MEMORY_ID]...")
 @options_of(
@@ -207,7 +212,7 @@ def forget_(given: Given, /, memory_ids: tuple[str, ...], yes: bool, limit: int,
     bounds["where"] = json_object(bounds["where"], "where") or None
     only = {name: list(value) or None if isinstance(value, tuple) else value for name, value in bounds.items()}
     if any(value is not None for value in only.values()) == bool(memory_ids):
-        raise click.UsageError("Name memories, or say by options which.")
+        raise click.UsageError(_UNNAMED if not memory_ids else _NAMED_TWICE)
     found = [] if memory_ids and yes and not dry_run else _meant(given, memory_ids, only, limit)
     if dry_run or not (found or memory_ids):
         fields = {"forgotten": [], "would_forget": [memory.memory_id for memory in found]}
@@ -235,7 +240,17 @@ def _meant(given: Given, memory_ids: Sequence[str], only: dict[str, Any], limit:
 
     async def look(engine: MemoryEngine, actor: Actor) -> Sequence[Memory]:
         if memory_ids:
-            return [await engine.get(memory_id, actor=actor) for memory_id in memory_ids]
+            return [await _named(engine, actor, memory_id) for memory_id in memory_ids]
         return await engine.list(actor=actor, limit=limit, **only)
 
     return given.with_engine(look)
+
+
+async def _named(engine: MemoryEngine, actor: Actor, memory_id: str) -> Memory:
+    """Return the memory with this identifier. Raises MemoryNotFound, with the command for a key where it is one."""
+    try:
+        return await engine.get(memory_id, actor=actor)
+    except MemoryNotFound:
+        if not await engine.list(actor=actor, keys=[memory_id], limit=1):
+            raise
+        raise MemoryNotFound(hint=f"{memory_id} is a key: mnemic forget --key {memory_id}") from None

@@ -123,11 +123,13 @@ def _say_where(host: str, port: int) -> None:
 
 def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:
     """Serve until a stop signal; then streams end, and running requests get `drain_seconds`. Raises InvalidConfig."""
-    if service.workers == 1:
-        _serve(settings, service, open_to)
-        return
     from mnemic_server.workers import listen, supervise
 
+    if service.workers == 1:
+        # Told before anything is opened; the server itself would only log it.
+        listen(service.host, service.port, backlog=1).close()
+        _serve(settings, service, open_to)
+        return
     if "memory:" in (settings.store, settings.sessions):
         hint = "workers share no memory: name a file or a server as MNEMIC_STORE, and Redis as MNEMIC_SESSIONS"
         raise InvalidConfig("service_workers", hint=hint)

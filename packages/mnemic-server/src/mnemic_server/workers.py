@@ -4,6 +4,7 @@ started.
 
 from __future__ import annotations
 
+import errno
 import logging
 import multiprocessing
 import os
@@ -57,10 +58,15 @@ class _Worker:
 
 
 def listen(host: str, port: int, *, backlog: int) -> socket:
-    """Return a socket that listens there. Raises InvalidConfig (`service_host`)."""
+    """Return a socket that listens there. Raises InvalidConfig: `service_port` where another process listens already,
+    else `service_host`.
+    """
     try:
         return create_server((host, port), family=AF_INET6 if ":" in host else AF_INET, backlog=backlog)
     except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            hint = f"something else listens at port {port} already: choose another one with --port"
+            raise InvalidConfig("service_port", hint=hint) from None
         hint = f"the service could not listen there: {error.strerror}"
         raise InvalidConfig("service_host", hint=hint) from None
 

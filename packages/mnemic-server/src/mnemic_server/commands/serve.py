@@ -10,7 +10,7 @@ from mnemic.plugins.extras import missing_extra
 from mnemic_cli.failures import Exit
 from mnemic_cli.lazy_loading import TenantCommand
 from mnemic_cli.shared_options import Given
-from mnemic_cli.terminal import note, table
+from mnemic_cli.terminal import note, require_new_file, table, write_private
 
 ROLES = ("reader", "writer", "reviewer", "subject", "operator", "admin")
 
@@ -63,12 +63,17 @@ def serve_(given: Given, /, host: str | None, port: int | None, workers: int | N
 @click.option(
     "--grace", type=click.IntRange(0), default=3600, show_default=True, help="rotate: seconds the old key stays valid."
 )
+@click.option(
+    "--output",
+    metavar="FILE",
+    help="create, rotate: write the key to FILE, which only you can read, and do not show it.",
+)
 @click.pass_obj
-def apikeys_(given: Given, /, action: str, key_id: str | None, **options: Any) -> int:
+def apikeys_(given: Given, /, action: str, key_id: str | None, output: str | None, **options: Any) -> int:
     r"""Create, list, rotate and revoke the API keys of the service. A key is shown only once.
 
     \b
-      mnemic apikeys create --role reader --role writer --label "chat backend"
+      mnemic apikeys create --role reader --role writer --label "chat backend" --output backend.key
       mnemic apikeys create --role subject --for-user ana
       mnemic apikeys rotate KEY_ID --grace 600
       mnemic apikeys rotate-signing        # ends every token that applications of the tenant have issued
@@ -77,11 +82,18 @@ def apikeys_(given: Given, /, action: str, key_id: str | None, **options: Any) -
         raise click.UsageError("which key? name its KEY_ID", ctx=click.get_current_context())
     if action == "create" and not options["roles"]:
         raise click.UsageError("which roles? give --role", ctx=click.get_current_context())
+    if output is not None:
+        if action not in ("create", "rotate"):
+            raise click.UsageError("--output is for create and rotate", ctx=click.get_current_context())
+        require_new_file(output)
     shown = given.with_engine(
         lambda engine, actor: _manage(engine, actor.tenant, action, key_id, options),
         creates=action == "create",
         by_settings=True,
     )
+    if output is not None:
+        write_private(output, f"{shown.pop('api_key')}\n")
+        shown["file"] = output
     given.show(shown, lambda: _as_text(action, shown))
     if "api_key" in shown:
         note("keep it now: it cannot be shown again")
@@ -132,4 +144,6 @@ def _as_text(action: str, shown: dict[str, Any]) -> str:
         return table(rows) if rows else "no keys"
     if action == "rotate-signing":
         return f"the tokens of {shown['applications']} applications have ended"
+    if "file" in shown:
+        return f"{shown['key_id']} written to {shown['file']}"
     return str(shown.get("api_key", f"{shown['key_id']} revoked"))

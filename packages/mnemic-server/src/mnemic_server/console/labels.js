@@ -128,7 +128,7 @@ export function statusWords(status) {
 const ERASED = {
   derived: "derived memories",
   turns: "questions and answers",
-  requests: "records of requests",
+  requests: "answers kept for repeated requests",
   vault: "encrypted values",
   api_keys: "API keys",
   sessions: "conversations",
@@ -136,8 +136,8 @@ const ERASED = {
   outbox: "queued changes",
   memory: "memories",
   facet: "search entries",
-  bytes: "the files",
-  unvacuumed: "tables to vacuum",
+  bytes: "places in the raw files",
+  unvacuumed: "tables not yet vacuumed",
 };
 
 /** What an erasure counted, or the place where something is left, as a reader would say it. @param {string} name */

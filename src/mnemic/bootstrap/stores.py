@@ -80,10 +80,9 @@ def sqlite_path(location: str) -> Path:
     if "://" not in location:
         return Path(location)
     parts = urlsplit(location)
-    if parts.scheme in ("http", "https"):
-        raise InvalidConfig("store", hint=_SERVICE)
     if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
-        raise InvalidConfig("store", hint="use a path, sqlite:///path, postgresql://..., memory: or a plug-in's")
+        known = "use a path, sqlite:///path, postgresql://..., memory: or a plug-in's"
+        raise InvalidConfig("store", hint=_SERVICE if parts.scheme in ("http", "https") else known)
     return Path(unquote(parts.path.removeprefix("/")))
 
 

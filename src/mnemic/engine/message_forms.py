@@ -155,7 +155,7 @@ async def captured_each(
 
 
 class CaptureLog(Protocol):
-    """What is known of earlier captures of the same messages, which are named by their places."""
+    """Record of earlier captures of the same messages, which are named by their places."""
 
     def is_finished(self, place: int) -> bool:
         """Return True if everything in the message is captured: then it is context only."""

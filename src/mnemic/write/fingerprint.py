@@ -80,12 +80,7 @@ def request_digest(draft: Draft) -> str:
     return keyed_hash(draft.secret, "request", parts)
 
 
-def request_key(draft: Draft, idempotency_key: object) -> str:
-    """Return the stored name of the idempotency key of a draft's author; see `stored_name`."""
-    return stored_name(draft.secret, draft.actor.user, idempotency_key)
-
-
-def stored_name(secret: bytes, user: str, idempotency_key: object) -> str:
+def request_key(secret: bytes, user: str, idempotency_key: object) -> str:
     """Return the stored name of an idempotency key: one per user, and unreadable, as keys may contain personal data.
 
     Raises InvalidInput (`invalid_input:idempotency_key`).

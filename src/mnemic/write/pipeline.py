@@ -255,7 +255,7 @@ class MemoryWritePipeline:
         draft = await self._prepared(candidate, actor, policy, timer)
         request = None
         if draft.blocked is None and idempotency_key is not None:
-            name = request_key(draft, idempotency_key)
+            name = request_key(draft.secret, draft.actor.user, idempotency_key)
             request = IdempotentRequest(name, request_digest(draft))
         return Job(draft, request, timer, gate)
 

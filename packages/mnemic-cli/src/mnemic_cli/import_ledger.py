@@ -20,7 +20,7 @@ from mnemic.extract import Extraction, is_users_own
 from mnemic.types import Actor, Candidate, Message, Outcome
 from mnemic.types.trace import RunReport
 from mnemic.unit_of_work import AnsweredRequest, Mutation, Unit, commit
-from mnemic.write.fingerprint import item_key, stored_name
+from mnemic.write.fingerprint import item_key, request_key
 from mnemic_importers.file_readers import Item
 from mnemic_maintenance.archive import Archived, ArchivedMemory
 
@@ -37,7 +37,7 @@ class Entry:
 
     @property
     def content(self) -> Message | Candidate | Archived:
-        """What the item gives."""
+        """Content of the item."""
         assert self.item.content is not None
         return self.item.content
 
@@ -71,10 +71,10 @@ class EntryNames:
         """Return the entry of an item with content."""
         content: object = item.content
         if isinstance(content, Candidate):
-            # Where it stands in a file of notes is no part of what it says.
+            # A note that moved in its file is the same note.
             content = replace(content, source=replace(content.source, ref=None))
         if isinstance(content, ArchivedMemory):
-            content = content.versions  # each export has a seal of its own
+            content = content.versions  # each export is sealed anew
         name = _digest(content, item.conversation)
         self._seen[name] += 1
         return Entry(item, name if self._seen[name] == 1 else f"{name}-{self._seen[name]}")
@@ -122,7 +122,7 @@ class ImportLedger:
     async def _names(self, keys: Sequence[str] | Mapping[str, object]) -> dict[str, str]:
         """Return each key by its stored name."""
         secret = await self.engine.gateway.pipeline.secret(self.actor.tenant)
-        return {stored_name(secret, self.actor.user, key): key for key in keys}
+        return {request_key(secret, self.actor.user, key): key for key in keys}
 
 
 @dataclass(frozen=True, slots=True)

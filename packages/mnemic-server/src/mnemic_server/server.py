@@ -126,7 +126,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
     from mnemic_server.workers import listen, supervise
 
     if service.workers == 1:
-        # Told before anything is opened; the server itself would only log it.
+        # Checked before anything is opened: uvicorn logs a taken port and exits.
         listen(service.host, service.port, backlog=1).close()
         _serve(settings, service, open_to)
         return

@@ -74,7 +74,7 @@ class EntryNames:
             # A note that moved in its file is the same note.
             content = replace(content, source=replace(content.source, ref=None))
         if isinstance(content, ArchivedMemory):
-            content = content.versions  # each export is sealed anew
+            content = content.versions  # another export has another seal
         name = _digest(content, item.conversation)
         self._seen[name] += 1
         return Entry(item, name if self._seen[name] == 1 else f"{name}-{self._seen[name]}")

@@ -41,8 +41,8 @@ class MnemicMemoryService(BaseMemoryService):
         app = App(name="travel", root_agent=agent, plugins=[MnemicPlugin(service)])
         runner = Runner(app=app, memory_service=service, session_service=...)
 
-    Whose memories they are, the runner says: `user_id` is the user, `app_name` the agent. Raises MnemicError if the
-    engine does; ADK's tools and the plugin continue without it.
+    The runner determines the actor: `user_id` is the user, `app_name` the agent. Raises MnemicError if the engine does;
+    ADK's tools and the plugin continue without it.
     """
 
     def __init__(self, engine: MemoryEngine, config: InjectionConfig | None = None, *, tenant: str = "default") -> None:
@@ -117,7 +117,7 @@ class MnemicMemoryService(BaseMemoryService):
 
     @property
     def tools(self) -> list[Callable[..., Awaitable[dict[str, Any]]]]:
-        """`search_memory` and `add_memory` for an agent's `tools`; for whom, the runner says."""
+        """`search_memory` and `add_memory` for an agent's `tools`; the runner determines the actor."""
 
         async def search_memory(
             query: str, tool_context: ToolContext, max_results: int = 5, min_score: float = 0.0, asked_at: str = ""
@@ -188,7 +188,7 @@ def _folded(contents: Sequence[types.Content], injection: Injection) -> list[typ
 
 
 def _plain(content: types.Content) -> dict[str, Any]:
-    """Return the content as the injection reads it: whose it is, its texts, and whether a tool answers in it."""
+    """Return the content as the injection reads it: its role, its texts, and whether a tool answers in it."""
     blocks: list[dict[str, str]] = []
     for part in content.parts or []:
         if part.function_response is not None:

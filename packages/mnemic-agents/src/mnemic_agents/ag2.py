@@ -26,12 +26,12 @@ _TOOL_RESULT: Mapping[str, str] = {"type": "tool_result"}
 
 
 class MnemicMemory:
-    """Memory for an agent of AG2: injects before the model is called, captures what the user said after the turn.
+    """Memory for an agent of AG2: injects before the model is called, captures the user's messages after the turn.
 
         memory = MnemicMemory(engine, Actor(user="ana"))
         agent = Agent("assistant", config=config, middleware=[memory], tools=memory.tools)
 
-    The block is a part of the call alone, never of the history. `memory` has what became of it (`last`, `counts`).
+    The block is a part of the call alone, never of the history. `memory` has the outcome (`last`, `counts`).
     """
 
     def __init__(
@@ -96,7 +96,7 @@ def _folded(events: Sequence[BaseEvent], injection: Injection) -> list[BaseEvent
 
 
 def _plain(event: BaseEvent) -> dict[str, Any]:
-    """Return the event as the injection reads it: whose it is, its texts, and whether a tool answers in it."""
+    """Return the event as the injection reads it: its role, its texts, and whether a tool answers in it."""
     if isinstance(event, (ToolResultsEvent, ToolResultEvent)):  # `|` of two events is a condition of AG2's
         return {"role": "user", "content": [_TOOL_RESULT]}
     if isinstance(event, ModelRequest):

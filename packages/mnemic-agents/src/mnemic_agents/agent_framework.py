@@ -20,13 +20,13 @@ with brought_by("agent-framework"):
 
 
 class MnemicContextProvider(ContextProvider):
-    """Memory for an agent: adds what is remembered to one run's context, captures what the user said after it.
+    """Memory for an agent: adds memories to one run's context, captures the user's messages after it.
 
         agent = Agent(client=client, context_providers=[MnemicContextProvider(engine, Actor(user="ana"))])
 
     The block is a context message before the user's; no history provider stores it unless it is configured to. `memory`
-    has what became of it (`last`, `counts`). With `tools` the model may search and add, too. Where the service keeps
-    the conversation, it keeps what it is sent, the block with it.
+    has the outcome (`last`, `counts`). With `tools` the model may search and add, too. If the service stores the
+    conversation, it stores its input, including the block.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class MnemicContextProvider(ContextProvider):
     async def before_run(
         self, *, agent: SupportsAgentRun, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
-        """Add the block, and the tools where they are offered."""
+        """Add the block, and the tools if they are offered."""
         injection = await self.memory.inject(_plain(context.input_messages), state=state, thread=context.session_id)
         if injection.injected:
             context.extend_messages(self, [Message("user", [injection.text])])

@@ -1,4 +1,4 @@
-"""Messages of a call to a model: what the user asks in them, what the model answered, and what was said before."""
+"""Messages of a call to a model: the user's question, the model's answer, and the turns before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def latest_ask(messages: Sequence[Any]) -> tuple[int, str] | None:
 
 
 def asked(messages: Sequence[Any]) -> list[str]:
-    """Return what the user said in the latest turn: the last ask, and those right before it without an answer."""
+    """Return the user's messages of the latest turn: the last ask, and those right before it without an answer."""
     latest = latest_ask(messages)
     if latest is None:
         return []
@@ -37,8 +37,8 @@ def answer_in(messages: Sequence[Any]) -> str | None:
 
 
 def asks_of_turn(messages: Sequence[Any]) -> tuple[list[str], bool]:
-    """Return what the user said in the open turn: the ask that began it, and what was added while its tool loop ran.
-    And whether a tool has answered in it.
+    """Return the user's messages of the open turn: the ask that began it, and those added while its tool loop ran. And
+    whether a tool has answered in it.
     """
     said: list[str] = []
     looped = passing = False
@@ -54,14 +54,14 @@ def asks_of_turn(messages: Sequence[Any]) -> tuple[list[str], bool]:
 
 
 def turns_before(messages: Sequence[Any], session: str | None = None) -> tuple[Message, ...]:
-    """Return the last turns in words before what the user asks in the latest turn, oldest first."""
+    """Return the last turns in words before the user's latest question, oldest first."""
     latest = latest_ask(messages)
     first = latest[0] - len(asked(messages)) + 1 if latest is not None else 0
     return spoken(messages[:first], session)
 
 
 def spoken(messages: Sequence[Any], session: str | None = None) -> tuple[Message, ...]:
-    """Return the last of the messages in which user or model say something, oldest first."""
+    """Return the last of the messages with words of user or model, oldest first."""
     found: list[Message] = []
     for message in reversed(messages):
         said = message if isinstance(message, Message) else _said(message, session)

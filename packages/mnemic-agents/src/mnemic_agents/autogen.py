@@ -24,13 +24,13 @@ _TOOL_RESULT: Mapping[str, str] = {"type": "tool_result"}
 
 
 class MnemicContext(ChatCompletionContext):  # type: ignore[misc]
-    """Memory for an AutoGen agent, around the context that keeps its messages as they are.
+    """Memory for an AutoGen agent, around the context that stores its messages unchanged.
 
         context = MnemicContext(engine, Actor(user="ana"))
         agent = AssistantAgent("assistant", model_client=client, model_context=context, tools=context.tools)
 
-    The model's input has the block of memories; what the user said is captured once it has been answered.
-    The block is never in the messages that are kept or saved. `memory` has what became of it (`last`, `counts`).
+    The model's input has the block of memories; the user's message is captured once it has been answered. The block is
+    never in the stored or saved messages. `memory` has the outcome (`last`, `counts`).
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class MnemicContext(ChatCompletionContext):  # type: ignore[misc]
         return messages
 
     async def add_message(self, message: LLMMessage) -> None:
-        """Keep a message; an answer in words ends the turn, which is captured."""
+        """Store a message; an answer in words ends the turn, which is captured."""
         await self.inner.add_message(message)
         if isinstance(message, UserMessage):
             self._said.append(_plain(message))
@@ -76,7 +76,7 @@ class MnemicContext(ChatCompletionContext):  # type: ignore[misc]
         await self.inner.clear()
 
     async def save_state(self) -> Mapping[str, Any]:
-        """Return the messages as they are kept."""
+        """Return the stored messages."""
         state: Mapping[str, Any] = await self.inner.save_state()
         return state
 
@@ -86,7 +86,7 @@ class MnemicContext(ChatCompletionContext):  # type: ignore[misc]
 
 
 def _plain(message: LLMMessage) -> dict[str, Any]:
-    """Return the message as the injection reads it: whose it is, its texts, and whether a tool answers in it."""
+    """Return the message as the injection reads it: its role, its texts, and whether a tool answers in it."""
     if isinstance(message, FunctionExecutionResultMessage):
         return {"role": "user", "content": [_TOOL_RESULT]}
     if isinstance(message, UserMessage):

@@ -53,17 +53,17 @@ _ADDED_BY_THE_CLI = "<system-reminder>"
 
 
 class MnemicMemory:
-    """Memory for the Claude Agent SDK: the block is in the calls to the model alone, and what the user said is captured
+    """Memory for the Claude Agent SDK: the block is in the calls to the model alone, and the user's message is captured
     when the turn has ended.
 
         memory = MnemicMemory(engine, Actor(user="ana"))
         async with memory.options(ClaudeAgentOptions(model="...")) as options, ClaudeSDKClient(options) as client:
             await client.query("Which seat do I prefer?")
 
-    The SDK keeps whatever a hook adds in the transcript of its session. Therefore its command line talks to the model
+    The SDK stores all that a hook adds in the transcript of its session. Therefore its command line talks to the model
     through a server of this process, on the loopback, which adds the block to the calls that carry the user's prompt
-    and changes nothing else. `memory` has what became of it (`last`, `counts`). With `tools` the model may search and
-    add, too.
+    and changes nothing else. `memory` has the outcome (`last`, `counts`). With `tools` the model may search and add,
+    too.
     """
 
     def __init__(
@@ -82,9 +82,9 @@ class MnemicMemory:
 
     @asynccontextmanager
     async def options(self, options: ClaudeAgentOptions | None = None) -> AsyncIterator[ClaudeAgentOptions]:
-        """Yield `options` with the hooks, the address of the server, and the tools where they are offered, in addition
-        to what `options` contain. The server runs until the block ends. Raises NotSupported (`claude_agent:provider`)
-        where the command line asks another provider than Anthropic.
+        """Yield `options` with the hooks, the address of the server, and the tools if they are offered, in addition to
+        what `options` contain. The server runs until the block ends. Raises NotSupported (`claude_agent:provider`) if
+        the command line asks another provider than Anthropic.
         """
         options = options or ClaudeAgentOptions()
         environment = {**os.environ, **options.env}

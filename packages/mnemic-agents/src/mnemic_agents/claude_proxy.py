@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 Changed = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
-"""Returns the body of a call to the model with what is added to it."""
+"""Returns the body of a call to the model with additions."""
 
 _OF_THE_CONNECTION = frozenset(
     {"host", "connection", "keep-alive", "content-length", "transfer-encoding", "upgrade", "te", "trailer"}
@@ -83,7 +83,7 @@ class _Server(uvicorn.Server):
 
 
 async def _changed(body: bytes, changed: Changed) -> bytes:
-    """Return the body of a call with the block added; one that cannot be read passes as it is."""
+    """Return the body of a call with the block added; an unreadable one passes unchanged."""
     try:
         given = json.loads(body)
     except ValueError:

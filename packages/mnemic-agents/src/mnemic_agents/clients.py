@@ -39,16 +39,16 @@ _COPIES = frozenset({"with_options", "copy"})
 
 
 def wrap(client: C, memory: TurnMemory) -> C:
-    """`client` with a memory: its calls carry what is remembered, and what the user asked is captured once the model
-    has answered.
+    """`client` with a memory: its calls carry memories, and the user's question is captured once the model has
+    answered.
 
         memory = TurnMemory(engine, Actor(user="ana"))
         client = wrap(OpenAI(), memory)
         client.chat.completions.create(model="...", messages=[{"role": "user", "content": "Which seat?"}])
 
-    The caller's messages are not modified, so the conversation that the program keeps never contains the block.
-    Synchronous and asynchronous clients, whole answers and streams: chat completions, Responses, and Anthropic's
-    messages; every other method is the client's own. `memory.last` and `memory.counts` tell what became of it.
+    The caller's messages are not modified, so the program's conversation never contains the block. Synchronous and
+    asynchronous clients, whole answers and streams: chat completions, Responses, and Anthropic's messages; every other
+    method is the client's own. `memory.last` and `memory.counts` have the outcome.
     """
     return cast(C, _Wrapped(client, memory, asynchronous=hasattr(type(client), "__aenter__")))
 

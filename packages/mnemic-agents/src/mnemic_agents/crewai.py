@@ -25,14 +25,14 @@ with brought_by("crewai"):
     from crewai.utilities.i18n import I18N_DEFAULT
 
 _PROMPTS = ("task", "task_no_tools", "native_task")
-"""Templates in which CrewAI hands what is asked of an agent to its model."""
+"""Templates of CrewAI for passing an agent's task to its model."""
 
 _FINAL = "Final Answer:"
 _STEP = "\nAction:"
 
 
 class MnemicMemory:
-    """Memory for agents of CrewAI: injects before their model is called, captures what the user said once it is
+    """Memory for agents of CrewAI: injects before their model is called, captures the user's message once it is
     answered.
 
         memory = MnemicMemory(engine, Actor(user="ana"))
@@ -40,7 +40,7 @@ class MnemicMemory:
         agent.kickoff("Which seat do I prefer?")
 
     The block is in the call alone, never in the messages of the run. The description of a crew's task is the program's
-    word: it is searched for, and captured only with `capture_tasks`. `memory` has what became of it (`last`, `counts`).
+    word: it is searched for, and captured only with `capture_tasks`. `memory` has the outcome (`last`, `counts`).
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class MnemicMemory:
         return given, asked(plain) if own else []
 
     def _captured(self, said: Sequence[str], answer: Any) -> None:
-        """Capture what the user said if this answer ends the turn: words, and no call of a tool."""
+        """Capture the user's message if this answer ends the turn: words, and no call of a tool."""
         if said and isinstance(answer, str) and (_FINAL in answer or _STEP not in f"\n{answer}"):
             self.memory.now(self.memory.capture, *said, answer=answer.rpartition(_FINAL)[2].strip())
 
@@ -119,8 +119,8 @@ class MnemicMemory:
 
 
 def _plain(messages: list[Any], task: Any) -> list[dict[str, Any]] | None:
-    """Return the messages as the injection reads them, with the request to the agent taken out of its template. None
-    where nothing is asked of an agent.
+    """Return the messages as the injection reads them, with the request to the agent taken out of its template. None if
+    no agent has a task.
     """
     plain = [dict(message) for message in messages]
     for message in reversed(plain):

@@ -22,7 +22,7 @@ with brought_by("langchain"):
 
 
 class MnemicMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
-    """Memory for a LangChain agent: injects before the model is called, captures what the user said after the turn.
+    """Memory for a LangChain agent: injects before the model is called, captures the user's messages after the turn.
 
         agent = create_agent(model, tools, middleware=[MnemicMiddleware(engine, Actor(user="ana"))])
 

@@ -1,4 +1,4 @@
-"""LiteLLM proxy: a hook that injects into the chats which pass through it, and captures what their users say.
+"""LiteLLM proxy: a hook that injects into the chats which pass through it, and captures their users' messages.
 
 `pip install "mnemic[litellm]"`. In `config.yaml`: `litellm_settings: {callbacks: my_memory.hook}`.
 """
@@ -35,12 +35,12 @@ def user_of_key(key: Any) -> Actor | None:
 
 
 class MnemicHook(CustomLogger):  # type: ignore[misc]
-    """Memory for the users of a LiteLLM proxy, whatever client they call it with.
+    """Memory for the users of a LiteLLM proxy, with any client.
 
         hook = MnemicHook(engine)
 
-    Whose memory it is, the key says (`actor_of`), never the request. The block is in the call to the model alone. What
-    the user said is captured once the model has answered, of a stream when it begins; the answer of a stream is kept
+    The key determines the actor (`actor_of`), never the request. The block is in the call to the model alone. The
+    user's message is captured once the model has answered, of a stream when it begins; the answer of a stream is stored
     with the question when it has ended. An outage stops no call.
     """
 
@@ -90,7 +90,7 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
         return {**data, "messages": list(injection.messages)}
 
     async def async_post_call_success_hook(self, data: dict[str, Any], user_api_key_dict: Any, response: Any) -> Any:
-        """Capture what the user said, which the model has answered."""
+        """Capture the user's message, which the model has answered."""
         actor = self._actor_of(user_api_key_dict)
         said = self._open.pop(data.get("litellm_call_id", ""), [])
         if actor is not None and said:
@@ -100,7 +100,7 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
     ) -> AsyncGenerator[Any, None]:
-        """Pass the pieces of a stream on, and keep the answer when it has ended."""
+        """Pass the pieces of a stream on, and store the answer when it has ended."""
         pieces: list[str] = []
         async for piece in response:
             pieces.append(piece_of(piece))

@@ -25,13 +25,13 @@ _TOOL_ANSWERS = frozenset({MessageRole.TOOL, MessageRole.FUNCTION})
 
 
 class MnemicMemory(BaseMemory):
-    """Memory of one actor around the memory of a conversation, which keeps the messages as they are.
+    """Memory of one actor around the memory of a conversation, which stores the messages unchanged.
 
         memory = MnemicMemory.of(engine, Actor(user="ana"))
         await agent.run("Which seat do I prefer?", memory=memory)
 
-    What is read while a question of the user's is open carries the block of memories; what the user said is captured
-    once it has been answered. `turn` has what became of it (`last`, `counts`), and `tools` for the agent.
+    Messages read while a question of the user's is open carry the block of memories; the user's message is captured
+    once it has been answered. `turn` has the outcome (`last`, `counts`), and `tools` for the agent.
     """
 
     inner: SerializeAsAny[BaseMemory] = Field(default_factory=ChatMemoryBuffer.from_defaults)
@@ -85,11 +85,11 @@ class MnemicMemory(BaseMemory):
         return self._turn.now(self._injected, self.inner.get(input, **kwargs))
 
     async def aget_all(self) -> list[ChatMessage]:
-        """Return all messages as they are kept."""
+        """Return all stored messages."""
         return await self.inner.aget_all()
 
     def get_all(self) -> list[ChatMessage]:
-        """Return all messages as they are kept."""
+        """Return all stored messages."""
         return self.inner.get_all()
 
     async def _injected(self, messages: list[ChatMessage]) -> list[ChatMessage]:
@@ -110,7 +110,7 @@ class MnemicMemory(BaseMemory):
     # -- writing ------------------------------------------------------------------------------------------------------
 
     async def aput(self, message: ChatMessage) -> None:
-        """Keep a message; an answer ends the turn, which is captured."""
+        """Store a message; an answer ends the turn, which is captured."""
         await self.inner.aput(message)
         await self._noted([message])
 
@@ -120,16 +120,16 @@ class MnemicMemory(BaseMemory):
         self._turn.now(self._noted, [message])
 
     async def aput_messages(self, messages: list[ChatMessage]) -> None:
-        """Keep messages; an answer among them ends the turn, which is captured."""
+        """Store messages; an answer among them ends the turn, which is captured."""
         await self.inner.aput_messages(messages)
         await self._noted(messages)
 
     async def aset(self, messages: list[ChatMessage]) -> None:
-        """Keep these messages in the place of all; nothing of them is captured."""
+        """Replace all messages by these; nothing of them is captured."""
         await self.inner.aset(messages)
 
     def set(self, messages: list[ChatMessage]) -> None:
-        """Keep these messages in the place of all; nothing of them is captured."""
+        """Replace all messages by these; nothing of them is captured."""
         self.inner.set(messages)
 
     async def areset(self) -> None:

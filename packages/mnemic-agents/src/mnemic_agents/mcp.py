@@ -376,7 +376,7 @@ async def serve_http(server: MCPServer[Any], listening: socket, token: str) -> N
 
 
 async def answer(server: MCPServer[Any], scope: Any, receive: Any, send: Any) -> None:
-    """Answer one HTTP request, whose caller is already known; nothing is kept between two of them."""
+    """Answer one HTTP request, of an authenticated caller; no state is kept between two of them."""
     manager = StreamableHTTPSessionManager(server._lowlevel_server, json_response=True, stateless=True)
     async with manager.run():
         await manager.handle_request(scope, receive, send)

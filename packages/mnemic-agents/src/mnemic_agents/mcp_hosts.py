@@ -1,4 +1,4 @@
-"""Settings of programs that start an MCP server: what each of them takes, so that it works from any folder and PATH."""
+"""Settings of programs that start an MCP server: the form of each, so that it works from any folder and PATH."""
 
 from __future__ import annotations
 

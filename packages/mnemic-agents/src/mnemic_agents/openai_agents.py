@@ -27,16 +27,17 @@ with brought_by("openai-agents"):
     from agents.tool import FunctionTool, function_tool
 
 _LATEST = 50
-"""Items of a session in which a turn and what was said before it are looked for."""
+"""Maximum number of a session's items searched for a turn and the turns before it."""
 
 
 class MnemicMemory(RunHooks[Any]):
-    """Memory for the runs of one actor: injects before the model is called, captures what the user said after the turn.
+    """Memory for the runs of one actor: injects before the model is called, captures the user's messages after the
+    turn.
 
         memory = MnemicMemory(engine, Actor(user="ana"))
         await Runner.run(agent, "Which seat?", session=session, run_config=memory.run_config(), hooks=memory)
 
-    The block is in the model's input alone, never in the session. `memory` has what became of it (`last`, `counts`). A
+    The block is in the model's input alone, never in the session. `memory` has the outcome (`last`, `counts`). A
     conversation stored by the provider (`conversation_id`, `previous_response_id`) would contain the block, too: use a
     session.
     """
@@ -119,6 +120,6 @@ class MnemicSession:
         return await self._session.pop_item()
 
     async def clear_session(self) -> None:
-        """Empty the session. Captured memories are kept."""
+        """Empty the session. Captured memories remain."""
         self._said.clear()
         await self._session.clear_session()

@@ -37,12 +37,12 @@ _TOOL_RESULT: Mapping[str, str] = {"type": "tool_result"}
 
 
 class MnemicMemory(AbstractCapability[Any]):
-    """Memory for a Pydantic AI agent: injects before the model is called, captures what the user said after the run.
+    """Memory for a Pydantic AI agent: injects before the model is called, captures the user's messages after the run.
 
         agent = Agent(model, capabilities=[MnemicMemory(engine, Actor(user="ana"))])
 
-    The block is a part of the request alone, never of the message history. `memory` has what became of it (`last`,
-    `counts`). With `tools` the model may search and add, too.
+    The block is a part of the request alone, never of the message history. `memory` has the outcome (`last`, `counts`).
+    With `tools` the model may search and add, too.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class MnemicMemory(AbstractCapability[Any]):
         self._toolset = FunctionToolset[Any](self.memory.tools, id="mnemic") if tools else None
 
     def get_toolset(self) -> FunctionToolset[Any] | None:
-        """`search_memory` and `add_memory`, where they are offered."""
+        """`search_memory` and `add_memory`, if they are offered."""
         return self._toolset
 
     async def before_model_request(
@@ -95,7 +95,7 @@ def _folded(messages: Sequence[ModelMessage], injection: Injection) -> list[Mode
 
 
 def _plain(message: ModelMessage) -> dict[str, Any]:
-    """Return the message as the injection reads it: whose it is, its texts, and whether a tool answers in it."""
+    """Return the message as the injection reads it: its role, its texts, and whether a tool answers in it."""
     if not isinstance(message, ModelRequest):
         texts = [part.content for part in message.parts if isinstance(part, TextPart)]
         return {"role": "assistant", "content": [{"text": text} for text in texts]}

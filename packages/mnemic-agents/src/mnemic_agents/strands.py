@@ -43,12 +43,12 @@ class MnemicMemoryStore:
 
         agent = Agent(memory_manager=MemoryManager(stores=[MnemicMemoryStore(engine, Actor(user="ana"))]))
 
-    Who the actor is, the program says; neither the model nor a tool's arguments can. `origin` is the channel of what
+    The program determines the actor; neither the model nor a tool's arguments can. `origin` is the channel of what
     `add` receives: a model's tool calls and extractions, which have less trust than the user's own words. With
-    `extraction=True` the user's messages come to `add_messages`, and the engine extracts what is worth remembering.
+    `extraction=True` the user's messages come to `add_messages`, and the engine extracts facts worth remembering.
     `min_score` is the least relevance of each memory that policy does not pin. `asked` is what the latest messages
-    asked of memory, as in `TurnMemory`. May be used from any thread and event
-    loop; the engine is opened at the first use and closed by its owner.
+    asked of memory, as in `TurnMemory`. May be used from any thread and event loop; the engine is opened at the first
+    use and closed by its owner.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class MnemicMemoryStore:
         self.asked: tuple[MemoryRequest, ...] = ()
 
     async def initialize(self) -> None:
-        """Open the engine; Strands calls this before the agent runs. Raises what the engine raises."""
+        """Open the engine; Strands calls this before the agent runs. Raises as the engine does."""
         if not self._open:
             await asyncio.to_thread(self._open_once)
 
@@ -93,8 +93,8 @@ class MnemicMemoryStore:
                 self._open = True
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
-        """Return what a model that is asked `query` is shown (`mnemic.engine.recall`); none for a query without words.
-        Raises MnemicError if nothing could be searched, which Strands logs and reports.
+        """Return the memories for a model that is asked `query` (`mnemic.engine.recall`); none for a query without
+        words. Raises MnemicError if nothing could be searched, which Strands logs and reports.
         """
         if not any(character.isalnum() for character in query):
             return []
@@ -189,7 +189,7 @@ def injection_handler(inject: Inject) -> Callable[[InvokeModelContext], Awaitabl
 class ContextInjector(Plugin):
     """Injects any text before a model call: Strands' plugin of this name over mnemic's engine.
 
-    `render_content` gets Strands' `InjectionContext`. What it or the trigger raises skips the injection and is
+    `render_content` gets Strands' `InjectionContext`. An exception of it or the trigger skips the injection and is
     counted (`counts`); malformed messages do, too.
     """
 
@@ -212,7 +212,7 @@ class ContextInjector(Plugin):
 
 
 def text_injector(render_content: Callable[[StrandsContext], Any], *, trigger: Any, **options: Any) -> TextInjector:
-    """Return a `TextInjector` whose callbacks are Strands': they see the agent, too."""
+    """Return a `TextInjector` with Strands' callbacks: they see the agent, too."""
     render: RenderContent = _strands_callback(render_content)
     chosen = _strands_callback(trigger) if callable(trigger) else trigger
     return TextInjector(render, trigger=chosen, **{"placement": "append", **options})
@@ -238,8 +238,8 @@ class MnemicMemory(Plugin):
 
         agent = Agent(plugins=[MnemicMemory(engine, Actor(user="ana"))])
 
-    `last` is what the latest turn was shown, `counts` what became of all injections and captures. A turn whose capture
-    fails keeps its answer; the messages are captured with the next turn. `capture=False` only injects; with `tools` the
+    `last` is the latest turn's injection, `counts` the outcomes of all injections and captures. A turn with a failed
+    capture has its answer; the messages are captured with the next turn. `capture=False` only injects; with `tools` the
     model may search and add, too.
     """
 

@@ -1,4 +1,4 @@
-"""Streamed answers: the text that a program reads of a stream is recorded, so that the whole answer can be kept."""
+"""Streamed answers: the text that a program reads from a stream is recorded, so that the whole answer can be stored."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Recording:
             try:
                 if text := text_of(getattr(self._stream, name)):
                     return text
-            except Exception:  # noqa: BLE001, S112 - nothing has arrived: each client says so with an error of its own
+            except Exception:  # noqa: BLE001, S112 - nothing has arrived: each client has a different error for it
                 continue
         return "".join(self._pieces) or None
 

@@ -1,4 +1,4 @@
-"""Answers of a model's tools: what it searched for, and the outcome of a write."""
+"""Answers of a model's tools: results of a search, and the outcome of a write."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ async def shown_for(
     asked_at: datetime | None = None,
     deadline: Deadline | None = None,
 ) -> RecallResult:
-    """Return what a model that searches for itself is shown, as an injection would show it but for the number of
-    memories from untrusted channels: each is labelled. It is logged, and what was searched for and shown may be kept
-    (`Policy.keep_turns`); raises StoreFailed where it cannot be, and
-    InvalidInput for a `min_score` that is not from 0 to 1 or an `asked_at` without a zone.
+    """Return the results for a model that searches itself, as an injection would show them but for the number of
+    memories from untrusted channels: each is labelled. It is logged, and query and results may be stored
+    (`Policy.keep_turns`); raises StoreFailed if it cannot be, and InvalidInput for a `min_score` that is not from 0 to
+    1 or an `asked_at` without a zone.
     """
     intent = Intent(query=query, top_k=limit, where=checked_filter(where), min_score=min_score)
     asked = None if asked_at is None else aware(asked_at, "asked_at")
@@ -46,7 +46,7 @@ async def shown_for(
 
 
 def check_length(name: str, text: str, longest: int) -> None:
-    """Raise InvalidInput (`<name>:too_long`): a search shortens what it is asked, which a model would not notice."""
+    """Raise InvalidInput (`<name>:too_long`): a search shortens its query, which a model would not notice."""
     if len(text) > longest:
         raise InvalidInput(f"{name}:too_long", hint=f"more than {longest} characters")
 

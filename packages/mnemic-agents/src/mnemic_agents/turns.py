@@ -67,11 +67,11 @@ class TurnMemory:
     """One actor's memory in the turns of an agent: `inject` before a model is called, `capture` after the turn, and two
     `tools` for the model.
 
-    The program determines the actor; no tool has such an argument. An outage stops no turn: it is in `last` (what
-    the latest turn was shown, in every call of its tool loop), in `counts` (of all injections and captures), and in a
-    warning. `asked` is what the latest turn asked of memory ("forget what I told you about ..."), which the program
-    carries out once the user confirms it (`MemoryEngine.carry_out`). The audit says `by` which adapter
-    memory was shown. The engine is opened at the first use and closed by its owner. May be shared by concurrent turns.
+    The program determines the actor; no tool has such an argument. An outage stops no turn: it is in `last` (what the
+    latest turn was shown, in every call of its tool loop), in `counts` (of all injections and captures), and in a
+    warning. `asked` are the latest turn's requests about memory ("forget what I told you about ..."), which the program
+    carries out once the user confirms it (`MemoryEngine.carry_out`). `by` names the adapter in the audit.
+    The engine is opened at the first use and closed by its owner. May be shared by concurrent turns.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class TurnMemory:
         return self._injector.counts
 
     async def open(self) -> None:
-        """Open the engine, unless that was done here before. Raises what the engine raises."""
+        """Open the engine, unless that was done here before. Raises as the engine does."""
         if not self._open:
             await self._engine.open()
             self._open = True
@@ -112,10 +112,10 @@ class TurnMemory:
 
     async def inject(self, messages: Sequence[Any], *, state: Any = None, thread: Hashable = None) -> Injection:
         """Return `messages` with a block of memories in them, or unchanged, and the reason. The user's ask begins a
-        run; the calls of its tool loop, in the same `thread`, carry the same block in the same message, whatever was
-        cut away before it. Raises InjectionFailed only if the configuration is fail-closed.
+        run; the calls of its tool loop, in the same `thread`, carry the same block in the same message, regardless of
+        what was cut away before it. Raises InjectionFailed only if the configuration is fail-closed.
         """
-        with suppress(MnemicError):  # the search that follows tells what is the matter
+        with suppress(MnemicError):  # the search that follows reports the failure
             await self.open()
         run = self._run(messages, thread)
         injection = await self._injector.inject(messages, state=state, run=run)
@@ -124,11 +124,11 @@ class TurnMemory:
         return injection
 
     async def capture(self, *said: str, answer: str | None = None, before: Sequence[Any] | None = None) -> None:
-        """Capture a turn that has ended: remember what is worth it in what the user `said`, and in what could not be
-        captured before. Where the engine captures in the background, the turn only records it. The model's `answer` is
-        kept with the question where policy allows it (`Policy.keep_turns`), and nothing is remembered of it. `before`
+        """Capture a turn that has ended: remember the facts in what the user `said`, and in messages that could not be
+        captured before. If the engine captures in the background, the turn only records them. The model's `answer` is
+        stored with the question if policy allows it (`Policy.keep_turns`), and nothing is remembered of it. `before`
         are the messages before the turn, as context; None for those that `inject` saw, or else the turn before. Does
-        not raise for an outage; what failed is tried with the next turn.
+        not raise for an outage; a failed capture is tried again with the next turn.
         """
         await self._keep_texts(said, answer)
         now, self.asked = self._engine.clock.now(), ()
@@ -170,22 +170,20 @@ class TurnMemory:
         return thread, self._talks.get(thread, ())
 
     async def answered(self, *said: str, answer: str | None) -> None:
-        """Keep the `answer` of a turn that was captured before the answer was there, as of a stream, with what the user
-        `said` in it. Does not raise for an outage.
+        """Store the `answer` of a turn that was captured before the answer was there, as of a stream, with what the
+        user `said` in it. Does not raise for an outage.
         """
         if answer:
             await self._keep_texts(said, answer)
 
     async def for_question(self, question: str) -> Injection:
-        """Return the injection for a question whose answer goes to another program; nothing is captured. Raises as
-        `inject`.
-        """
+        """Return the injection for a question that another program answers; nothing is captured. Raises as `inject`."""
         injection = await self.inject([{"role": "user", "content": question}])
         await self._keep_texts([text_of({"role": "user", "content": question})], None)
         return injection
 
     async def _keep_texts(self, said: Sequence[str], answer: str | None) -> None:
-        """Keep question, block and answer of the turn in which the user said this, if its model was shown anything."""
+        """Store question, block and answer of the turn with this message of the user, if its model saw memories."""
         turns = (turn for (_, ask), turn in reversed(self._turns.items()) if said and ask == said[-1])
         turn = next(turns, None)
         # Message by message, as well as in `keep_turn`: a quotation in one must not hide what the next one asks.
@@ -222,7 +220,7 @@ class TurnMemory:
             turn.before = turns_before(messages, self.actor.session)
         turn.looped |= not begins
         if is_asked:
-            turn.run.found.clear()  # what is asked now is searched now
+            turn.run.found.clear()  # a new question needs a new search
         turn.end = mark_of(messages[-1]) if messages else 0
         key = (thread, said[-1] if said else "")
         self._turns[key] = turn
@@ -261,7 +259,7 @@ class TurnMemory:
 
     @property
     def model(self) -> Actor:
-        """The actor as its model's tools act: what they write is inferred by an agent, whatever the model calls it."""
+        """The actor as its model's tools act: their writes are inferred by an agent, whatever the model claims."""
         return replace(self.actor, channel=lowered(Origin.AGENT_INFERRED, self.actor.channel))
 
     async def search_memory(
@@ -333,7 +331,7 @@ def said_by_user(actor: Actor, said: str, at: datetime) -> Message:
 
 
 def said_by_model(actor: Actor, said: str, at: datetime) -> Message:
-    """Return the model's answer, as the context of what the user says next."""
+    """Return the model's answer, as the context of the user's next message."""
     return Message(role=ASSISTANT, content=said, session=actor.session, sent_at=at)
 
 

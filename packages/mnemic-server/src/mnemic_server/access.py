@@ -81,9 +81,9 @@ class ServiceContext:
     tenancy: Tenancy
     home: str = "default"
     origins: frozenset[str] = frozenset()
-    """Origins whose pages may call the service with a credential that they show themselves."""
+    """Origins of pages that may call the service with a credential that they send themselves."""
     url: str | None = None
-    """The address under which browsers reach the service; None: the one that they ask for."""
+    """The address under which browsers reach the service; None: the one in their requests."""
     keys: ApiKeys
     tokens: Tokens
     sessions: Sessions
@@ -135,7 +135,7 @@ async def admitted(request: HTTPConnection, service: ServiceContext) -> Principa
 
 
 async def require_open(principal: Principal, service: ServiceContext) -> None:
-    """Refuse with 403 a caller whose tenant is suspended."""
+    """Refuse with 403 a caller of a suspended tenant."""
     if (await service.tenancy.of(principal.tenant)).suspended:
         raise Refusal(HTTPStatus.FORBIDDEN, service_reason_codes.TENANT_SUSPENDED)
 
@@ -203,11 +203,11 @@ async def credential_of(request: HTTPConnection, service: ServiceContext) -> Pri
     if not header:
         return await _browsing(service, request)
     scheme, _, text = header.partition(" ")
-    # No credential is longer than this; what is must not reach a hash or a parser.
+    # No credential is longer than this; a longer text must not reach a hash or a parser.
     if scheme.lower() != "bearer" or not text.isascii() or len(text) > 8192:
         return None
     shown = text.strip()
-    # Before the credential is looked at: a guess must be slowed whether or not it is right.
+    # Before the credential is checked: a guess must be slowed whether or not it is right.
     service.watch.refuse_throttled(request, shown)
     principal = await service.keys.authenticate(shown) or await service.tokens.authenticate(shown)
     if principal is None:
@@ -259,7 +259,7 @@ def refuse_foreign_origin(request: HTTPConnection, service: ServiceContext) -> N
 
 
 def is_secure(request: HTTPConnection, service: ServiceContext) -> bool:
-    """Return True if browsers reach the service by TLS: as the service's address says, or as the request came."""
+    """Return True if browsers reach the service by TLS: by the service's address, or by the request."""
     return (service.url or str(request.base_url)).startswith("https:")
 
 
@@ -342,7 +342,7 @@ class ReviewView:
 async def review_desk(
     principal: Annotated[Principal, Depends(allowed(Role.REVIEWER, Role.SUBJECT))], service: TheService
 ) -> ReviewView:
-    """Return a dependency: the caller's view of what waits. Refuses with 403 an application that is no reviewer."""
+    """Return a dependency: the caller's view of waiting memories. Refuses with 403 a non-reviewing application."""
     if Role.REVIEWER in principal.roles:
         return ReviewView(service.engine, principal.actor, whole_tenant=True)
     require_user(principal)
@@ -363,7 +363,7 @@ async def deciding(
 
 
 def acting(*roles: Role) -> Callable[..., Awaitable[Actor]]:
-    """Return a dependency: on whose behalf the engine is called. An application without a user is refused with 403."""
+    """Return a dependency: the actor of the engine's call. An application without a user is refused with 403."""
     admitted = Depends(allowed(*roles))
 
     async def check(principal: Principal = admitted, session: SessionName = None) -> Actor:
@@ -377,8 +377,8 @@ async def deleting(
     actor: Annotated[Actor, Depends(acting(Role.WRITER, Role.SUBJECT))],
     principal: Annotated[Principal, Depends(principal_of)],
 ) -> Actor:
-    """Return a dependency: on whose behalf something is deleted. A reviewer, whose approval a shared memory would need,
-    acts for the operator.
+    """Return a dependency: the actor of a deletion. A reviewer, whose approval a shared memory would need, acts for the
+    operator.
     """
     return replace(actor, channel=Origin.OPERATOR) if Role.REVIEWER in principal.roles else actor
 

@@ -22,7 +22,7 @@ _GONE = frozenset({"forgotten", "deleted", "removed", "purged", "expired", "eras
 
 async def activity(store: RecordStore, tenant: str, now: datetime, days: int) -> dict[str, Any]:
     """Return one entry for each of the last `days` days (UTC), oldest first. `complete` is False if there were more
-    lines than are looked at: the earliest days then count too little.
+    lines than are read: the earliest days then count too little.
     """
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
     counted: dict[date, Counter[str]] = {first + timedelta(days=one): Counter() for one in range(days)}

@@ -146,7 +146,7 @@ def _parts(
 
 
 def _tenancy(engine: MemoryEngine) -> Tenancy:
-    """Return the engines of the tenants, which keep the texts of turns only if the tenant's policy allows it."""
+    """Return the engines of the tenants, which store the texts of turns only if the tenant's policy allows it."""
     engine.keeps_turns = False
     return Tenancy(engine)
 
@@ -229,7 +229,7 @@ def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | No
 
 
 def _tool_server(service: ServiceContext) -> list[Route]:
-    """`/mcp`, where MCP is installed."""
+    """`/mcp`, if MCP is installed."""
     try:
         from mnemic_server.mcp_endpoint import ToolServer
     except ModuleNotFoundError:

@@ -48,8 +48,8 @@ ONES_OWN = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """Names of the claims of a token that say who the user is, the tenant and the roles. For how one becomes the name
-    of a user or a tenant, see `mnemic_server.claimed_identities`.
+    """Names of the claims of a token for the user, the tenant and the roles. For how one becomes the name of a user or
+    a tenant, see `mnemic_server.claimed_identities`.
     """
 
     user: str = "sub"
@@ -59,7 +59,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """An OpenID provider: who signs, for whom, with which keys (or where they are fetched), and which claims say what.
+    """An OpenID provider: issuer, audience, keys (or their address), and the names of the claims.
 
     A token that names no tenant is of the `default_tenant`, and has of its roles only those that reach no further than
     its user: `admin` in a claim named `roles` may mean anything at a provider that knows no tenants. One that names no
@@ -145,7 +145,7 @@ class Tokens:
         return _derived(api_key, (await self._applications.signed_with(key_id, shown, made)).salt)
 
     async def authenticate(self, text: str) -> Principal | None:
-        """Return the principal of the token; None where anything about it is wrong."""
+        """Return the principal of the token; None if anything about it is wrong."""
         try:
             # Own tokens first: they are verified without a network call.
             return await self._own(text)
@@ -192,7 +192,7 @@ class Tokens:
 
     async def identified(self, text: str, *, client_id: str, nonce: str) -> Principal | None:
         """Return the principal of an ID token of the provider that was made for `client_id` and this sign-in (OpenID
-        Connect Core 1.0, section 3.1.3.7); None where anything about it is wrong.
+        Connect Core 1.0, section 3.1.3.7); None if anything about it is wrong.
         """
         try:
             known, claims = self._provider, await self._signed(text)

@@ -42,7 +42,7 @@ _COOKIE = re.compile(r"([0-9a-f-]{36})\.([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})", r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A browser that has signed in. What changes anything must carry `csrf_token` in a header."""
+    """A browser that has signed in. A request that changes anything must carry `csrf_token` in a header."""
 
     principal: Principal
     csrf_token: str = field(repr=False)
@@ -116,7 +116,7 @@ class Sessions:
         return (sealed.plaintext or b"").decode()
 
     async def _over(self, prefix: str, now: datetime) -> list[str]:
-        """Return a key's sessions that are over, and the oldest ones, where one more would be too many."""
+        """Return a key's sessions that are over, and the oldest ones, if one more would be too many."""
         marks = await self._store.marks(SERVICE_TENANT, prefix)
         begun = {name: datetime.fromisoformat(json.loads(marks[name])["begun_at"]) for name in sorted(marks)}
         # Sign-in cleans up, because nothing else visits these marks.

@@ -7,7 +7,7 @@ UTF-8 bytes, each as `+` and two hexadecimal digits. If that exceeds the length 
 the SHA-256 of issuer and text. A text that begins with `claim:` is encoded as well, so that no caller can claim another
 user's name.
 
-Earlier releases encoded every user's name that is not an identifier. A user with memories under such a name keeps it.
+Earlier releases encoded every user's name that is not an identifier. A user with memories under such a name retains it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from mnemic.types.values import LONGEST_NAME
 MARK = "claim:"
 
 MAX_KNOWN = 10_000
-"""Maximum number of users whose user id a process caches."""
+"""Maximum number of user ids that a process caches."""
 _FOREVER = datetime.max.replace(tzinfo=UTC)
 _OTHERS = re.compile(r"[^A-Za-z0-9_.:@-]")
 

@@ -1,4 +1,4 @@
-"""Connections of one process: limits in total and per address, and the choice of the one that is closed for a new one.
+"""Connections of one process: limits in total and per address, and the choice of the one to close for a new one.
 
 A connection is *waiting* while no complete request of it is being answered: its head or body is incomplete, or it is
 idle between requests. At the limit the connection that has waited longest is closed, first among those that have not

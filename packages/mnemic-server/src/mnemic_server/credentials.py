@@ -113,7 +113,7 @@ class ApiKey:
 
 
 KeyFilter = Callable[[Principal], bool]
-"""The subjects whose keys a caller may manage. Any other key is reported as missing."""
+"""Subjects with keys that a caller may manage. Any other key is reported as missing."""
 
 
 def _anybody(_: Principal) -> bool:
@@ -140,7 +140,7 @@ class ApiKeys:
         ttl: timedelta | None = None,
         by: str = COMMAND_LINE,
     ) -> tuple[ApiKey, str]:
-        """Return a new key and its text, which cannot be had again; `by` is whose act it is. Without `ttl` it never
+        """Return a new key and its text, which cannot be retrieved again; `by` is the actor. Without `ttl` it never
         expires. Raises InvalidInput, `keys:too_many` if the tenant has as many as it may.
         """
         if ttl is not None and ttl <= timedelta(0):
@@ -176,7 +176,7 @@ class ApiKeys:
         if key is None:
             return None
         now = self._clock.now()
-        # Summed rather than stopped at the first match, so that the time says nothing about which secret it was.
+        # Summed rather than stopped at the first match, so that the time does not reveal which secret it was.
         if not sum(hmac.compare_digest(shown, known) for known in key.live(now)):
             return None
         await self.note_use(key_id)
@@ -311,7 +311,7 @@ class ApiKeys:
         await commit_act(self.store, decide)
 
     async def _event(self, key: ApiKey, action: str, by: str) -> Mutation:
-        """Return the line in the audit of the key's tenant, committed with the act itself. It says for whom the key is
+        """Return the line in the audit of the key's tenant, committed with the act itself. It names the user of the key
         by the name that an erasure leaves as well.
         """
         tenant, user = key.principal.tenant, key.principal.user
@@ -332,7 +332,7 @@ def _roles(roles: Iterable[Role | str]) -> frozenset[Role]:
 
 
 def _those_of(marks: Mapping[str, str], tenant: str | None) -> list[ApiKey]:
-    """Return the keys of a tenant, by age; what cannot be one of it is not read."""
+    """Return the keys of a tenant, by age; records that cannot belong to it are not read."""
     named = None if tenant is None else json.dumps(tenant)
     keys = (read(value) for _, value in sorted(marks.items()) if named is None or named in value)
     return [key for key in keys if tenant is None or key.principal.tenant == tenant]
@@ -371,7 +371,7 @@ def written(key: ApiKey) -> str:
 
 
 def read(value: str) -> ApiKey:
-    """Return a key that is kept, also from before it was kept who made it."""
+    """Return a stored key, also one from before its maker was recorded."""
     kept: dict[str, Any] = json.loads(value)
     return ApiKey(
         principal=Principal(

@@ -57,7 +57,7 @@ Run = Callable[[], Awaitable[ErasureReceipt]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Erasure: its subject, by keyed hash, and its progress. `reason` says why it failed."""
+    """Erasure: its subject, by keyed hash, and its progress. `reason`: why it failed."""
 
     erasure_id: str = field(repr=False)
     tenant: str
@@ -180,7 +180,7 @@ class Erasures:
         work = asyncio.create_task(self._in_turn(run))
         try:
             while not (await asyncio.wait([work], timeout=RENEWED))[0]:
-                with suppress(StoreFailed):  # the erasure goes on, and the next time may be kept
+                with suppress(StoreFailed):  # the erasure goes on, and the next write may succeed
                     await self._keep(job)
             failure = work.exception()
             if failure is None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import gc
 
 SEARCHES = 2
-"""Number of further full collections after which the survivors are frozen as well: the first requests load what they
-need, above all the embedder.
+"""Number of further full collections after which the survivors are frozen as well: the first requests load the modules
+they need, above all the embedder.
 """
 
 

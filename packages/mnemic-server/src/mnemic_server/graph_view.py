@@ -2,7 +2,8 @@
 
 The write path extracts entities from ordinary texts only if policy asks for it. This module reads the newest memories
 of one user by the same rules at the moment of viewing, so that every user has a graph and no write pays for it. Only
-relations and their two ends are shown: their kinds follow from the relation, where the kind of a bare name is a guess.
+relations and their two ends are shown: their kinds follow from the relation, whereas the kind of a bare name is a
+guess.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ class ViewedGraph:
         self.relations.append(relation)
 
     def _end(self, name: str, stated: StatedRelation, memory: Memory) -> Node | None:
-        """Return the node of one end of a relation; None for "my sister" where not exactly one sister is known."""
+        """Return the node of one end of a relation; None for "my sister" unless exactly one sister is known."""
         if name == ME:
             return self.nodes[ME]
         if name.startswith(ROLE):

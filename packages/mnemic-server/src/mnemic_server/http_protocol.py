@@ -1,7 +1,7 @@
 """HTTP/1.1 of the service: parsed in C, with bounds on size and time before a request is complete.
 
-The parser (llhttp) buffers a line of a header or trailer until it ends, whatever its length. The server (uvicorn) has
-no timeout for a header, a body or a slow reader, and its only limit on connections refuses everybody
+The parser (llhttp) buffers a line of a header or trailer of any length until it ends. The server (uvicorn) has no
+timeout for a header, a body or a slow reader, and its only limit on connections refuses everybody
 (`limit_concurrency`). Both are added here; decision 0029 explains why here and not in another server or a proxy.
 """
 
@@ -72,7 +72,7 @@ class Protocol(HttpToolsProtocol):
         # would never be counted there.
         self._untold += len(data)
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
-            self._wait()  # line ends before a request are no request, and must not keep the connection
+            self._wait()  # line ends before a request are no request, and must not keep the connection open
         super().data_received(data)
         if self._untold > HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("Request head too large.")

@@ -49,8 +49,8 @@ class RefusedLogins:
     _unlogged: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def refuse_throttled(self, request: HTTPConnection, shown: str) -> None:
-        """Refuse with 429, before the store is asked, an address that has shown too many wrong credentials; one that
-        was right within the hour is looked at all the same: others may share its address.
+        """Refuse with 429, before the store is asked, an address with too many wrong credentials; one that was right
+        within the hour is checked all the same: others may share its address.
         """
         now, address = self.clock.monotonic(), address_of(request)
         level = self._level(address, now)
@@ -86,7 +86,7 @@ class RefusedLogins:
         return min(float(BURST), level + (now - at) * PER_SECOND)
 
     async def _line(self, tenant: str, action: str, actor: str, detail: dict[str, str]) -> None:
-        """Log the first of a minute; the next line says how many others there were."""
+        """Log the first of a minute; the next line counts the others."""
         place, now = (tenant, action, actor, *sorted(detail.values())), self.clock.monotonic()
         self._unlogged[place] += 1
         # At most a line a minute for each reason and caller: the audit must not be filled by refused requests.
@@ -101,12 +101,12 @@ class RefusedLogins:
 
     async def _write(self, tenant: str, action: str, actor: str, detail: dict[str, str | int]) -> None:
         line = Mutation(tenant=tenant, action=action, actor=actor, at=self.clock.now(), detail=detail)
-        with suppress(StoreFailed, NotSupported):  # whoever is refused stays refused though it cannot be written down
+        with suppress(StoreFailed, NotSupported):  # the refusal stands even if it cannot be recorded
             await apply(self.store, line)
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Return the address that a request comes from, as the proxies that are believed say."""
+    """Return the address that a request comes from, according to the trusted proxies."""
     return place_of(request.client.host) if request.client else ""
 
 

@@ -54,7 +54,7 @@ async def slots_due(store: RecordStore, now: datetime, rest: timedelta, share: t
 
 
 async def tenants_due(store: RecordStore, slot: TenantSlot, now: datetime, rest: timedelta) -> AsyncIterator[str]:
-    """Yield the tenants of a slot whose last maintenance is `rest` ago, page by page. Raises StoreFailed."""
+    """Yield the tenants of a slot not maintained for `rest`, page by page. Raises StoreFailed."""
     async for tenant, at in _of_slot(store, slot.number):
         if _due(at, now, rest):
             yield tenant

@@ -1,4 +1,4 @@
-"""MCP on the service's own address and credentials: whose memories a tool reaches, the key says, and nothing else."""
+"""MCP on the service's own address and credentials: only the key determines the user of a tool's memories."""
 
 from __future__ import annotations
 

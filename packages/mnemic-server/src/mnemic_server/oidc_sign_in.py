@@ -54,8 +54,8 @@ class SignOnFailed(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
     """Console as the provider knows it. Without a `secret` PKCE alone proves who asks. `url` is the address under which
-    browsers reach the service; None: the one that they ask for. `ends_session`: signing out here is signing out there,
-    where the provider offers it.
+    browsers reach the service; None: the one in their requests. `ends_session`: signing out here also signs out there,
+    if the provider offers it.
     """
 
     issuer: str
@@ -96,7 +96,7 @@ class SignOn:
         described = await self._description()
         state = secrets.token_urlsafe(32)
         # The cookie carries the state alone. Verifier and nonce are derived from it, so that nothing is stored between
-        # the two requests, and any process can finish what another one began.
+        # the two requests, and any process can finish a sign-in that another one began.
         challenge = sha256((await self._derived(state, "verifier")).encode()).digest()
         asked = {
             "response_type": "code",

@@ -33,7 +33,7 @@ class ChangedDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRunReport:
-    """Number of memories looked at, how many would be `refused` for which reason, which of them (the first 200) are
+    """Number of memories checked, how many would be `refused` for which reason, which of them (the first 200) are
     judged differently, and after which memory the next page begins.
     """
 

@@ -77,7 +77,7 @@ def unauthenticated() -> Refusal:
 
 
 def user_required() -> Refusal:
-    """Return the answer to an application's key where a person is needed."""
+    """Return the answer to an application's key if a person is needed."""
     detail = "this key represents an application: issue a token for a user with POST /v1/tokens"
     return Refusal(HTTPStatus.FORBIDDEN, USER_REQUIRED, detail=detail)
 
@@ -114,7 +114,7 @@ async def _invalid(request: Request, failure: Exception) -> JSONResponse:
     place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
     status = HTTPStatus.BAD_REQUEST if first["type"] == "json_invalid" else HTTPStatus.UNPROCESSABLE_ENTITY
     reason = "json" if first["type"] == "json_invalid" else place
-    # Without its type, a body is bytes to every model, whatever it says.
+    # Without its type, a body of any content is bytes to every model.
     unread = tuple(first["loc"]) == ("body",) and not _is_json(request)
     return problem(status, errors.InvalidInput(reason).reason, _NO_JSON if unread else str(first["msg"]))
 

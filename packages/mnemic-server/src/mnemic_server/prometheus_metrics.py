@@ -18,7 +18,7 @@ _QUANTILES = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99}
 
 
 class Meter:
-    """Counts of what one process has answered."""
+    """Counts of the answers of one process."""
 
     MEDIA_TYPE = CONTENT_TYPE_LATEST
 
@@ -64,7 +64,7 @@ class Meter:
         self.requests.labels(seen.method, seen.route, str(seen.status)).inc()
         self.seconds.labels(seen.method, seen.route).observe(seen.seconds)
 
-    # -- what came of them --------------------------------------------------------------------------------------------
+    # -- their outcomes --------------------------------------------------------------------------------------------
 
     def wrote(self, receipt: WriteReceipt) -> None:
         """Count a write."""

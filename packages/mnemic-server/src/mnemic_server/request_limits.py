@@ -31,7 +31,7 @@ from mnemic_server.service_reason_codes import NOT_FOUND, REQUEST_TIMEOUT
 OPEN_ENDED = frozenset(
     {"/v1/export", "/v1/export/subject", "/v1/changes", "/v1/runs/stream", "/v1/erasures/verification"}
 )
-"""Routes that end when they are done, not at a deadline: streams, and scans for erased data, whatever the size of the
+"""Routes that end when they are done, not at a deadline: streams, and scans for erased data in a store of any size
 file. A turn has a separate budget.
 """
 COUNTED_APART = frozenset({"/v1/changes"})
@@ -65,7 +65,7 @@ BODY_BYTES = "body_bytes"
 BODY_VALUE = "body_value"
 """The name of the parsed body."""
 DEADLINE = "deadline"
-"""The name of the time by which what answers in parts must have ended, so that it can say which of them are done."""
+"""Name of the deadline of answers in parts, so that they can tell which parts are done."""
 IN_PARTS = 0.8
 """The share of a request's seconds that such a call has."""
 REFUSED = "refused"
@@ -120,7 +120,7 @@ class LimitMiddleware:
                 if body and scope["method"] not in ("GET", "HEAD"):
                     state[BODY_VALUE] = await self._value(body)
             except Refusal as flaw:
-                # What was not read would be taken for the next request.
+                # The unread rest would be parsed as the next request.
                 headers = flaw.headers if _BODY_READ in scope.get("state", {}) else {**flaw.headers, **_CLOSE}
                 await problem(flaw.status, flaw.reason, flaw.detail, headers)(scope, receive, send)
                 return
@@ -198,7 +198,7 @@ class LimitMiddleware:
             return await asyncio.to_thread(_strict, body)
 
     async def _require_taken(self, scope: Scope, size: int, large: ExitStack, *, known: bool) -> bool:
-        """Refuse a body of `size` bytes where it is too large for its sender, or one of too many that are being read;
+        """Refuse a body of `size` bytes if it is too large for its sender, or one of too many that are being read;
         whether the sender had to be known.
         """
         if size > self._bounds.max_bytes:
@@ -225,7 +225,7 @@ def _caller(principal: Principal) -> str:
 
 
 def _strict(body: bytes | bytearray) -> object:
-    """Parse a body. Refuses one that is not JSON which can be handed on."""
+    """Parse a body. Refuses invalid JSON, and JSON that cannot be passed on."""
     try:
         return strict_json.loads(body.decode("utf-8"), max_bytes=len(body), max_values=MAX_VALUES)
     except UnicodeDecodeError as error:

@@ -26,7 +26,7 @@ OF_A_RUN = "run"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
     """One run: when it ended and why, what became of the memories in it, its steps with their cost. `by` is the adapter
-    whose model was shown them; then only `injected`, `tokens`, `ms` and the digest of the block are known.
+    of the model that received them; then only `injected`, `tokens`, `ms` and the digest of the block are known.
     """
 
     sequence: int
@@ -48,7 +48,7 @@ class RunRecord:
 async def runs(
     store: RecordStore, actor: Actor, *, before: int | None = None, limit: int = 50
 ) -> tuple[list[RunRecord], int | None]:
-    """Return the newest `limit` runs on behalf of the actor's user, newest first, and where the next page begins; see
+    """Return the newest `limit` runs on behalf of the actor's user, newest first, and the start of the next page; see
     `latest`.
     """
 
@@ -70,7 +70,7 @@ async def run_of(store: RecordStore, actor: Actor, run_id: str) -> RunRecord | N
 
 
 def run_dict(one: RunRecord, texts: TurnTexts | None) -> dict[str, Any]:
-    """Return a run as JSON data, with its texts where they are kept."""
+    """Return a run as JSON data, with its texts if they are stored."""
     return {
         "run_id": one.run_id,
         "at": one.at.isoformat(),

@@ -42,7 +42,7 @@ each step that a costly one takes in between; figures are in docs/benchmarks/ser
 
 
 def own_machine(settings: Settings, user: str) -> Principal:
-    """Return the principal of calls without a credential where one person's machine serves that person alone."""
+    """Return the principal of calls without a credential on a machine that serves one person alone."""
     return Principal(tenant=settings.tenant, user=user, roles=frozenset(Role), key_id="own-machine")
 
 
@@ -148,7 +148,9 @@ def _serve(
     listening: socket | None = None,
     ready: Callable[[], None] | None = None,
 ) -> None:
-    """Serve in this process: where the settings say, or as one of several at `listening`; `ready` is called then."""
+    """Serve in this process: at the address of the settings, or as one of several at `listening`; `ready` is called
+    then.
+    """
     # For the whole process, so only the command sets it, never the library.
     sys.setswitchinterval(SLICE_SECONDS)
     lines, streams, meter = configure(as_json=service.log == "json"), Streams(), Meter()
@@ -198,7 +200,9 @@ def _config(app: ASGIApp, service: ServiceSettings, *, at_once: int) -> uvicorn.
 
 
 def _telemetry(meter: Meter) -> Telemetry | None:
-    """Return the export of OpenTelemetry, where the environment names a receiver. Raises InvalidConfig (`otel`)."""
+    """Return the export of OpenTelemetry, if the environment names a receiver. Raises MissingExtra
+    (`invalid_config:otel`).
+    """
     if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
     try:

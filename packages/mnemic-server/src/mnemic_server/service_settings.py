@@ -150,7 +150,7 @@ class ServiceSettings(BaseSettings):
             raise InvalidConfig(f"service_{first['loc'][0]}", hint=str(first["msg"])) from None
 
     def provider(self, default_tenant: str) -> Provider | None:
-        """Return the OpenID provider, if one is named. Raises InvalidConfig where only a part of it is."""
+        """Return the OpenID provider, if one is named. Raises InvalidConfig if only a part of it is."""
         named = (self.issuer, self.audience, self.jwks)
         if not any(named):
             return None
@@ -177,7 +177,7 @@ class ServiceSettings(BaseSettings):
         return named
 
     def rates(self) -> dict[str, Any]:
-        """Return how often callers may call, and where webhooks may lead, as `create_app` takes it."""
+        """Return the rate limits of callers, and the allowed addresses of webhooks, as arguments of `create_app`."""
         burst = max(1, int(2 * self.requests_per_second))
         return {
             "per_second": self.requests_per_second,
@@ -233,7 +233,7 @@ class ServiceSettings(BaseSettings):
 
 
 def _under_old_names() -> dict[str, Any]:
-    """Return the settings whose variable has an old name, and log each, unless the new variable is set."""
+    """Return the settings given by a variable with an old name, and log each, unless the new variable is set."""
     prefix = "MNEMIC_SERVICE_"
     from_file = dotenv_values(os.environ[ENV_FILE]) if os.environ.get(ENV_FILE) else {}
     named = {name.upper(): value for name, value in (from_file | os.environ).items() if value is not None}

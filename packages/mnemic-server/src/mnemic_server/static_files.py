@@ -45,7 +45,7 @@ class StaticFile:
 
     @classmethod
     def read(cls, entry: PackageFile) -> StaticFile | None:
-        """Return the file; None where browsers are served no files of its kind."""
+        """Return the file; None if browsers are served no files of its kind."""
         media_type = TYPES.get(entry.name.rpartition(".")[2])
         if media_type is None:
             return None

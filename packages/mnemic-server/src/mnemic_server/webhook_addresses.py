@@ -15,7 +15,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class NotCallable(Exception):
-    """Refusal of an address by where it leads now: `unresolvable` or `private_address`."""
+    """Refusal of an address by its current target: `unresolvable` or `private_address`."""
 
 
 def require_callable(url: str, *, private: bool) -> SplitResult:
@@ -59,7 +59,7 @@ async def resolved(parts: SplitResult, *, private: bool) -> str:
 
 
 def is_public(address: str) -> bool:
-    """Return True for an IP address that belongs to the public internet, also inside of one that carries another."""
+    """Return True for an IP address that belongs to the public internet, also within one that carries another."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -38,7 +38,7 @@ LEASE = timedelta(seconds=30)
 """Time for which one process has a webhook to itself without saying so again."""
 AT_ONCE = 8
 PAGE = 50
-"""Lines of the audit that are read at a time, after which the progress is kept."""
+"""Lines of the audit that are read at a time, after which the progress is stored."""
 
 _log = logging.getLogger(__name__)
 

@@ -103,7 +103,7 @@ class Webhooks:
         return webhook
 
     async def all(self, tenant: str | None = None) -> list[Webhook]:
-        """Return every webhook, oldest first; of one tenant where it is named."""
+        """Return every webhook, oldest first; of one tenant if it is named."""
         marks = await self.store.marks(SERVICE_TENANT, _WEBHOOK)
         known = (_read_webhook(value) for value in marks.values())
         own = (one for one in known if tenant is None or one.tenant == tenant)
@@ -225,7 +225,7 @@ class Webhooks:
 
 
 def due(state: WebhookState, now: datetime, holder: str) -> bool:
-    """Return True where `holder` may deliver now."""
+    """Return True if `holder` may deliver now."""
     taken = state.holder not in (None, holder) and state.held_until is not None and state.held_until > now
     return state.disabled_at is None and not taken and (state.next_at is None or state.next_at <= now)
 

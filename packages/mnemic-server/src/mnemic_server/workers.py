@@ -49,7 +49,7 @@ class _Worker:
         return False
 
     def stop(self, seconds: float) -> None:
-        """Wait until the process, which was asked to end, has ended; kill it where it takes longer than `seconds`."""
+        """Wait for the end of the process, which was asked to end; kill it if it takes longer than `seconds`."""
         self.process.join(seconds)
         if self.process.is_alive():
             self.process.kill()
@@ -72,7 +72,7 @@ def listen(host: str, port: int, *, backlog: int) -> socket:
 
 
 def supervise(work: Work, listening: socket, *, count: int, drain_seconds: float) -> None:
-    """Let `count` processes do `work` until this one is asked to stop; another one takes the place of one that ends.
+    """Let `count` processes do `work` until this one is asked to stop; another one replaces one that ends.
 
     Raises InvalidConfig (`service_workers`) if one ends before it has answered: the next would, too.
     """
@@ -115,7 +115,7 @@ def _begin(work: Work, listening: socket, pipe: Connection) -> None:
 
 
 def _end_with_parent(pipe: Connection) -> None:
-    """Stop as if asked to once the process that started this one is gone, by whatever end."""
+    """Stop as if asked to once the process that started this one is gone, for any reason."""
     with suppress(EOFError, OSError):
         pipe.recv_bytes()
     # By signal, so that running requests are finished as in an ordinary stop.

@@ -1,9 +1,9 @@
-"""`Memory` and `AsyncMemory` with the signatures of mem0 2.x, kept in mnemic.
+"""`Memory` and `AsyncMemory` with the signatures of mem0 2.x, on a store of mnemic.
 
     from mnemic.compat.mem0 import Memory
 
-A program that uses mem0 changes this import and nothing else: filters, results and errors have the shapes it knows.
-What differs is in the page "Moving from another product".
+A program that uses mem0 changes this import and nothing else: filters, results and errors have the shapes it knows. The
+differences are in the page "Moving from another product".
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _MOST = 100
 
 
 class _Verbs(DualModeApi[M]):
-    """The verbs of mem0. Each memory is its user's, or that of an agent or a run where no user is named."""
+    """The verbs of mem0. Each memory is its user's, or that of an agent or a run if no user is named."""
 
     def __init__(self, ground: CallMode[M], engine: MemoryEngine, tenant: str) -> None:
         super().__init__(ground)
@@ -94,8 +94,8 @@ class _Verbs(DualModeApi[M]):
         prompt: str | None = None,
     ) -> dict[str, Any]:
         """Capture the memories in messages, or with `infer=False` store the messages themselves; of an agent's
-        `procedural_memory`, a summary. `prompt` tells the language model what to keep or leave out this time. What a
-        message asks of memory is in `asked`, for `engine.carry_out` once the user confirms it. Raises
+        `procedural_memory`, a summary. `prompt` tells the language model which facts to include or leave out this time.
+        What a message asks of memory is in `asked`, for `engine.carry_out` once the user confirms it. Raises
         ValidationError, and NotSupported (`wishes`) for a `prompt` without a language model.
         """
         if memory_type not in (None, PROCEDURAL):
@@ -140,7 +140,7 @@ class _Verbs(DualModeApi[M]):
     async def _kept(
         self, given: Mapping[str, Any], message: Message, ids: Ids, data: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
-        """Keep one message as it is; a row for each part of a long one."""
+        """Store one message verbatim; a row for each part of a long one."""
         engine, actor = await self._open(), ids.actor(self._tenant)
         about: dict[str, Any] = {**data, "role": given["role"]}
         if message.speaker is not None:
@@ -305,7 +305,7 @@ class _Verbs(DualModeApi[M]):
         before: list[Kept | None] = [None, *versions]
         return [change(memory, earlier) for memory, earlier in zip(versions, before, strict=False)]
 
-    # -- whose it is --------------------------------------------------------------------------------------------------
+    # -- the owner --------------------------------------------------------------------------------------------------
 
     def _asked(
         self, name: str, filters: Mapping[str, Any] | None, top_k: object, show_expired: bool, others: Mapping[str, Any]
@@ -316,8 +316,8 @@ class _Verbs(DualModeApi[M]):
         return wanted(filters, show_expired=show_expired, today=today), most
 
     async def _owners(self, asked: Wanted) -> list[tuple[Actor, dict[str, Any]]]:
-        """Return those whose memories are looked at, each with the filter on theirs: the user who is named, else
-        everybody who has one that is meant.
+        """Return the owners of the memories to read, each with the filter on theirs: the user who is named, else all
+        who have a matching one.
         """
         if asked.owner is not None:
             return [(asked.owner.actor(self._tenant), asked.where)]

@@ -1,4 +1,4 @@
-"""Procedural memories of mem0: one memory of what an agent did, its conversation shortened."""
+"""Procedural memories of mem0: one memory of an agent's actions, from its shortened conversation."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ async def summary(
     engine: MemoryEngine, messages: Sequence[Message], instructions: str = ""
 ) -> tuple[dict[str, Any], Message]:
     """Return the conversation in one message of the assistant's, with mem0's form of it: by the language model if there
-    is one, else by its most telling sentences. `instructions`: what the model should keep or leave out. Raises
-    ValidationError for a conversation without content, NotSupported (`wishes`) where no model could follow them.
+    is one, else by its most telling sentences. `instructions`: facts that the model should include or leave out. Raises
+    ValidationError for a conversation without content, NotSupported (`wishes`) if no model could follow them.
     """
     if instructions and engine.completer is None:
         raise NotSupported("wishes", hint=NO_MODEL)

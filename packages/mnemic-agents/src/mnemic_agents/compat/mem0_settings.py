@@ -93,8 +93,8 @@ _DIMENSIONS: Mapping[str, int] = MappingProxyType(
 
 def settings_of(config: Any) -> Settings:
     """Return the settings that a configuration names: those of mnemic under `mnemic`, which come first, language model,
-    embedder, reranker and instructions as mem0 names them. What only mem0 has, such as its vector store, is ignored.
-    Raises NotSupported (`mem0:llm`, `mem0:embedder`) for a provider that is not offered here.
+    embedder, reranker and instructions as mem0 names them. Settings that only mem0 has, such as its vector store, are
+    ignored. Raises NotSupported (`mem0:llm`, `mem0:embedder`) for a provider that is not offered here.
     """
     given = _as_mapping(config)
     named: dict[str, Any] = {}

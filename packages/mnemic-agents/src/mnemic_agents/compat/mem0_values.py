@@ -35,7 +35,7 @@ class ValidationError(InvalidInput):
 
 
 class LLMError(ModelFailed):
-    """The language model failed: it could not be reached, or refused the call. `__cause__` says how."""
+    """The language model failed: it could not be reached, or refused the call. `__cause__` is the reason."""
 
 
 def is_unreadable(failure: ModelFailed) -> bool:
@@ -47,7 +47,7 @@ def is_unreadable(failure: ModelFailed) -> bool:
 
 
 def refused(name: str, hint: str) -> ValidationError:
-    """Return the error for an argument that cannot be used; its text says why."""
+    """Return the error for an argument that cannot be used; its text gives the reason."""
     error = ValidationError(name, hint=hint)
     error.args = (f"{error.reason}: {hint}",)
     return error
@@ -85,7 +85,7 @@ class Ids:
         return f"agent:{self.agent_id}" if self.agent_id is not None else f"run:{self.run_id}"
 
     def actor(self, tenant: str) -> Actor:
-        """Return the actor on whose behalf the engine is called."""
+        """Return the actor that the engine is called for."""
         return Actor(tenant=tenant, user=self.owner, agent=self.agent_id or "default", session=self.run_id)
 
     @property
@@ -211,7 +211,7 @@ def expiration(value: object) -> str | None:
 
 
 def own_metadata(metadata: object) -> dict[str, Any]:
-    """Return metadata without the names of identifiers: whose a memory is, the call says."""
+    """Return metadata without the names of identifiers: the call determines the owner of a memory."""
     if metadata is None:
         return {}
     if not isinstance(metadata, Mapping):
@@ -357,7 +357,7 @@ async def deletions(store: RecordStore, tenant: str, memory_id: str) -> AsyncIte
 
 
 def _deletion(memory_id: str, version: int, made: datetime | None, at: datetime) -> dict[str, Any]:
-    """Return the row of a history for a deleted memory, whose content is gone. `made` is None for an imported one."""
+    """Return the row of a history for a deleted memory, without its content. `made` is None for an imported one."""
     return {
         "id": f"{memory_id}:{version}",
         "memory_id": memory_id,

@@ -61,12 +61,12 @@ def memory_graph(
         turn = graph.invoke({"input": "I prefer aisle seats.", "user_id": "ana", "thread_id": "t1"})
         turn["final_output"]["response"]
 
-    `memory` is where lasting memories are: an engine (guarded, versioned, audited), any LangGraph store (then `policy`
-    says what may be remembered), or another `LongTerm`. `respond` is the model: from `prompt_context` to the answer.
-    The engine's own extractor reads what the user says where none is given. The `checkpointer` keeps the thread between
-    turns. With `review` (needs a checkpointer) the graph interrupts where candidates wait for a person, and continues
-    with `Command(resume="approve")`, `"reject"`, or a list of the two. The `tokenizer` counts the tokens of the
-    memories; without one that of the engine does.
+    `memory` stores lasting memories: an engine (guarded, versioned, audited), any LangGraph store (then `policy`
+    defines what may be remembered), or another `LongTerm`. `respond` is the model: from `prompt_context` to the answer.
+    By default the engine's own extractor reads the user's messages. The `checkpointer` stores the thread between turns.
+    With `review` (needs a checkpointer) the graph interrupts if candidates wait for a person, and continues with
+    `Command(resume="approve")`, `"reject"`, or a list of the two. The `tokenizer` counts the tokens of the memories;
+    without one that of the engine does.
     """
     count = counter_of(tokenizer)
     long_term: LongTerm
@@ -142,7 +142,7 @@ class MemoryGraph:
 
     @staticmethod
     def thread(user_id: str, thread_id: str) -> RunnableConfig:
-        """Return the configuration under which a user's thread is kept where none is given: no two users share one."""
+        """Return the configuration with a thread of the user's, if none is given: no two users share one."""
         return {"configurable": {"thread_id": f"{user_id}/{thread_id}"}}
 
     def invoke(self, given: Any, config: RunnableConfig | None = None, **options: Any) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class MemoryGraph:
         return cast(dict[str, Any], await self.graph.ainvoke(given, config, **options))
 
     def _config(self, given: Mapping[str, Any], config: RunnableConfig | None) -> RunnableConfig:
-        """Return the caller's configuration, with the user's thread where it names none."""
+        """Return the caller's configuration, with the user's thread if it names none."""
         chosen = (config or {}).get("configurable", {})
         thread = self.thread(given["user_id"], given["thread_id"])["configurable"]
         return {**(config or {}), "configurable": {**thread, **chosen}}
@@ -178,7 +178,7 @@ class MemoryGraph:
 
 
 def finished(work: Coroutine[Any, Any, T]) -> T:
-    """Return the result of `work` for a synchronous caller, also where an event loop runs in its thread already."""
+    """Return the result of `work` for a synchronous caller, also if an event loop runs in its thread already."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

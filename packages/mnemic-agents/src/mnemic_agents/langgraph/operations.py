@@ -41,7 +41,7 @@ from mnemic.types import (
 class Batch:
     """A batch on its way: the operations, and the texts that must be embedded before it can be applied.
 
-    `places[n]` says where the vector of `texts[n]` belongs: the number of its operation.
+    `places[n]` is the number of the operation that the vector of `texts[n]` belongs to.
     """
 
     operations: list[DocumentOperation]
@@ -135,7 +135,7 @@ def _operation(op: Op) -> DocumentOperation:
 
 
 def json_text(value: Any) -> str:
-    """`value` as JSON. Raises TypeError for what JSON cannot say, half surrogates and NaN included."""
+    """`value` as JSON. Raises TypeError for values that JSON cannot express, half surrogates and NaN included."""
     _check_names(value)
     try:
         text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))

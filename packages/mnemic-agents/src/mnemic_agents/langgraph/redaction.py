@@ -1,4 +1,4 @@
-"""Redaction of what an application keeps in LangGraph's store, where it asks for that."""
+"""Redaction of an application's values in LangGraph's store, if it asks for that."""
 
 from __future__ import annotations
 

@@ -124,9 +124,9 @@ class MnemicStore(_OpenedStore):
         with MnemicStore("memory.db") as store:
             graph = builder.compile(store=store, checkpointer=...)
 
-    `tenant` keeps applications in one file apart; namespaces and keys are the application's own. With an `index` a
-    query is answered by cosine over the embedded fields (exactly), without one by BM25 over all texts of a document.
-    `ttl` are minutes, with fractions. `location` may also be any `DocumentStore`. A batch is one transaction.
+    `tenant` separates applications in one file; namespaces and keys are the application's own. With an `index` a query
+    is answered by cosine over the embedded fields (exactly), without one by BM25 over all texts of a document. `ttl`
+    are minutes, with fractions. `location` may also be any `DocumentStore`. A batch is one transaction.
 
     LangGraph promises that a value is returned as it was put, so nothing is redacted by default. With `redact`,
     personal data and secrets in values, queries and filters are replaced before they are embedded or stored.

@@ -41,7 +41,7 @@ class StoreMemory:
 
     @property
     def policy(self) -> Policy:
-        """Policy of what may be remembered."""
+        """Policy on memories."""
         return self._policy
 
     async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
@@ -85,7 +85,7 @@ class StoreMemory:
     async def write(
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
     ) -> dict[str, Any]:
-        """Put the document, in the place of the one that is there; done twice it is the same document."""
+        """Put the document, replacing an existing one; doing it twice gives the same document."""
         candidate, _ = redact_candidate(candidate, self._redactor, await self._kept_secret())
         namespace, key = self._place(user_id, candidate)
         ttl = candidate.ttl.total_seconds() / 60 if candidate.ttl is not None and self._store.supports_ttl else None
@@ -109,7 +109,7 @@ class StoreMemory:
         """
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
-        """Do nothing: a LangGraph store keeps no audit."""
+        """Do nothing: a LangGraph store has no audit."""
 
     async def answered(self, user_id: str, turn: TurnTexts) -> None:
         """Do nothing: the graph's checkpoints contain the conversation."""

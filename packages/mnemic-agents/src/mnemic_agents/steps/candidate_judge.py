@@ -28,7 +28,7 @@ PROCEDURAL = frozenset({"instruction", "procedure", "procedural", "policy", "per
 
 SENSITIVE = "sensitive"
 WITHHELD = "[withheld]"
-"""Stands for a sensitive candidate in the report, which may be kept and logged."""
+"""Placeholder of a sensitive candidate in the report, which may be stored and logged."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Verdicts:
 
 
 class Judge:
-    """Judges candidates by the user's own words, the policy, and what is known already."""
+    """Judge of candidates by the user's own words, the policy, and the known memories."""
 
     def __init__(self, long_term: LongTerm, rules: TurnRules, budget: Budget) -> None:
         self._long_term = long_term
@@ -77,8 +77,8 @@ class Judge:
 
     def _checked(self, data: Mapping[str, Any], evidence: Sequence[Message]) -> tuple[Candidate | None, str, Any]:
         """Return the candidate in its stored form and the reason to review it ("" for none), or None and why it is left
-        out; and what a report may show of it. The `evidence` is what the user said, and the statement that it makes
-        where it answers a question.
+        out; and the part that a report may show. The `evidence` are the user's words, and the statement that they make
+        if they answer a question.
         """
         shown = data.get("content")
         try:
@@ -111,7 +111,7 @@ class Judge:
         return against if stated is None else veto(stated, evidence[1], self._long_term.policy)
 
     def _is_sensitive(self, candidate: Candidate) -> bool:
-        """Also where only the words that support it are."""
+        """Also if only the words that support it are."""
         _, found = redact_candidate(candidate, self._redactor, bytes(32))
         policy, key = self._long_term.policy, (candidate.key or "").replace("_", " ")
         texts = [candidate.content, candidate.context, candidate.source.quote, f"{key} {candidate.content}"]
@@ -155,7 +155,7 @@ class Judge:
 
 def _as_quoted(candidate: Candidate, said: str) -> Candidate | None:
     """Return the candidate with its quote as it was said, however short, or None. Whether its value follows from so few
-    words is for the veto to say.
+    words is decided by the veto.
     """
     span = NormalisedText(said).find(candidate.source.quote or "")
     if span is None:

@@ -20,7 +20,7 @@ async def attempt(work: Callable[[], Any], *, within: timedelta | None = None) -
     """Return the result of `work` and "", or None and why it failed: a stable reason of ours, `timeout`, or the type's
     name of any other exception. Never its message, which may quote values.
 
-    An awaitable is given the time `within` (None: as long as it takes); what blocks cannot be interrupted.
+    An awaitable is given the time `within` (None: as long as it takes); a blocking call cannot be interrupted.
     """
     try:
         answer = work()

@@ -48,8 +48,8 @@ DEFAULT_COLLECTION = "memories"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """Finds of a search, as JSON data (`namespace`, `key`, `value`, `score`, ...), and what failed in it. An entry with
-    a `reason` is shown as it is; one without must reach the minimum score of the turn's rules.
+    """Finds of a search, as JSON data (`namespace`, `key`, `value`, `score`, ...), and its failures. An entry with a
+    `reason` is shown as it is; one without must reach the minimum score of the turn's rules.
     """
 
     entries: tuple[dict[str, Any], ...] = field(default=(), repr=False)
@@ -58,7 +58,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownMemory:
-    """A memory that is there already: what it says, and its identity for the record."""
+    """An existing memory: its content, and its identity for the record."""
 
     content: str = field(repr=False)
     memory_id: str | None = None
@@ -70,7 +70,7 @@ class LongTerm(Protocol):
 
     @property
     def policy(self) -> Policy:
-        """Policy on what may be remembered."""
+        """Policy on memories."""
 
     async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
         """Return the namespace and key a candidate is written under, always the same for the same subject. Raises if
@@ -78,10 +78,10 @@ class LongTerm(Protocol):
         """
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
-        """Find what is relevant to `query`. Raises where nothing could be searched."""
+        """Find the memories relevant to `query`. Raises if nothing could be searched."""
 
     async def known(self, user_id: str, candidate: Candidate) -> Sequence[KnownMemory]:
-        """Return the live memories under the candidate's key; for one without a key, those that say the same."""
+        """Return the live memories under the candidate's key; for one without a key, those with the same content."""
 
     async def write(
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
@@ -91,13 +91,13 @@ class LongTerm(Protocol):
         """
 
     async def record(self, user_id: str, said: Message, *, idempotency_key: str) -> None:
-        """Keep the message itself, redacted. Raises where that failed."""
+        """Keep the message itself, redacted. Raises if that failed."""
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
-        """Keep account of what enters the model's input. Raises where that cannot be done."""
+        """Log the memories that enter the model's input. Raises if that is impossible."""
 
     async def answered(self, user_id: str, turn: TurnTexts) -> None:
-        """Keep question, block and answer of a turn whose model was shown memories, where policy allows it."""
+        """Store question, block and answer of a turn with injected memories, if policy allows it."""
 
     async def redacted(self, text: str) -> str:
         """Return the text with personal data and secrets redacted, as a model may see it. Raises if redaction fails."""
@@ -107,7 +107,7 @@ class GatewayMemory:
     """The engine's memories, through policy, grant and the write pipeline.
 
     The namespace shown is `[user_id, category]`; a memory without a category is in `collection`. `min_score` is the
-    minimum relevance of each memory that policy does not pin. `turns` is the engine that keeps the texts of turns.
+    minimum relevance of each memory that policy does not pin. `turns` is the engine that stores the texts of turns.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class GatewayMemory:
         return [user_id, candidate.category or self._collection], key
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
-        """Return what `mnemic.engine.recall` shows of the user's memories within the grant."""
+        """Return the memories of the user that `mnemic.engine.recall` shows within the grant."""
         budget = self._gateway.budget
         intent = Intent(query=query, top_k=min(limit, budget.max_retrieve_top_k), min_score=self._min_score)
         request = RecallRequest(intent=intent, preference_bias=self._bias)
@@ -182,7 +182,7 @@ class GatewayMemory:
     async def write(
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
     ) -> dict[str, Any]:
-        """Through the gateway; what the runtime does not grant comes back as a failure with its reason."""
+        """Through the gateway; a write that the runtime does not grant comes back as a failure with its reason."""
         gateway = self._gateway
         if reviewed:
             gateway = replace(gateway, policy=_replacing(gateway.policy, candidate.key))
@@ -213,7 +213,7 @@ class GatewayMemory:
         await record_injection(store, clock, actor, run_id, hits, digest=digest, foreign=foreign, by="langgraph")
 
     async def answered(self, user_id: str, turn: TurnTexts) -> None:
-        """Keep them as those of every adapter are kept, if the engine was named."""
+        """Store them as those of every adapter, if the engine was named."""
         if self._turns is not None:
             actor = self._actor(user_id)
             await keep_texts(self._turns, actor, turn, await self._hits(actor, turn.shown))
@@ -257,8 +257,8 @@ async def extracted(
     budget: Budget,
     deadline: Deadline,
 ) -> Extraction:
-    """Return what the extractor finds in a message that was said after the turns `before`; it gets the memories that
-    concern the message where their home has them. Raises MnemicError.
+    """Return the extractor's findings in a message that followed the turns `before`; it gets the memories that concern
+    the message if their home has them. Raises MnemicError.
     """
     if isinstance(long_term, GatewayMemory):
         around = await long_term.around(user_id, extractor, said, before, deadline=deadline)
@@ -274,7 +274,7 @@ async def with_implied(
     long_term: LongTerm, user_id: str, said: Message, found: Extraction, deadline: Deadline
 ) -> tuple[Extraction, tuple[MemoryRequest, ...], str | None]:
     """Return `found` with what the message changes of known memories, and what it asks of memory, where their home can
-    tell; and why that could not be looked up, if it could not: "nothing is asked" must not be said of a failure.
+    tell; and the reason if that could not be looked up: a failure must not read as "nothing is asked".
     """
     if not isinstance(long_term, GatewayMemory):
         return found, (), None
@@ -286,7 +286,7 @@ async def with_implied(
 
 
 def content_key(content: str) -> str:
-    """Return a key for what has none: the same for the same words, whatever their case and spacing."""
+    """Return a key for a statement without one: the same for the same words in any case and spacing."""
     return "m-" + hashlib.sha256(canonical_value(content).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

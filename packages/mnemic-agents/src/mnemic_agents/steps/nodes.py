@@ -1,4 +1,4 @@
-"""The eleven steps of a turn with memory: plain functions from a state to what changes in it.
+"""The eleven steps of a turn with memory: plain functions from a state to its changes.
 
 Each catches its exceptions, records them in `errors` under its name, and leaves a state from which the next step can
 continue. A turn that has failed passes through the rest without effect.
@@ -127,7 +127,7 @@ class MemorySteps:
         return MemoryState(retrieval_query=shortened(" ".join(said.split())))
 
     async def retrieve_long_term_memory(self, state: MemoryState) -> MemoryState:
-        """Return the user's relevant memories. A failure is recorded, and stops for review where the rules say so."""
+        """Return the user's relevant memories. A failure is recorded, and stops for review if the rules require it."""
         step = "retrieve_long_term_memory"
         recall, failure = await attempt(
             lambda: self._long_term.search(state["user_id"], state["retrieval_query"], limit=self.rules.max_memories),
@@ -164,9 +164,7 @@ class MemorySteps:
         return MemoryState(messages=kept, short_term_summary=summary, errors=errors)
 
     async def build_prompt_context(self, state: MemoryState) -> MemoryState:
-        """Build what the model is given, within the budgets: input, recent messages, summary, and the memories that
-        fit.
-        """
+        """Build the model's input, within the budgets: input, recent messages, summary, and the memories that fit."""
         context = {
             "input": state["input"],
             "recent_messages": _newest(state["messages"], self.rules.max_history_tokens),
@@ -179,7 +177,8 @@ class MemorySteps:
         """Return the assistant's answer. Without one the turn has failed.
 
         The model also gets the memories as a block of data (`memory_block`), which never enters the state, so no
-        checkpoint contains it. An entry is logged before it enters the block; one that cannot be logged is left out.
+        checkpoint contains it. An entry is logged before it enters the block; an entry that cannot be logged is left
+        out.
         """
         context, errors, begun = dict(state["prompt_context"]), state["errors"], self._clock.now()
         text, shown = self._block(context["memories"])
@@ -225,7 +224,7 @@ class MemorySteps:
     # -- after it -----------------------------------------------------------------------------------------------------
 
     async def extract_memory_candidates(self, state: MemoryState) -> MemoryState:
-        """Extract what the user's own words give to remember. What the assistant said is no evidence."""
+        """Extract facts from the user's own words. The assistant's words are no evidence."""
         words = state["input"]
         if getattr(self._extractor, "asks_model", False):
             words = await self._long_term.redacted(words)
@@ -246,7 +245,7 @@ class MemorySteps:
         )
 
     async def validate_memory_updates(self, state: MemoryState) -> MemoryState:
-        """Approve, leave out, or hold for review, each with its reason. The output so far is laid down: whatever comes
+        """Approve, leave out, or hold for review, each with its reason. The output so far is final: whatever comes
         between this and the end, the answer is there.
         """
         verdicts = await self._judge.judge(state)
@@ -269,8 +268,8 @@ class MemorySteps:
         return change | MemoryState(final_output=output_of(state | change))
 
     async def _record(self, state: MemoryState, results: Sequence[Mapping[str, Any]], errors: list[str]) -> None:
-        """Record the user's message in addition to what was captured of it, unless a part of it was left out or awaits
-        review.
+        """Record the user's message in addition to the facts captured from it, unless a part of it was left out or
+        awaits review.
         """
         skipped = [one["reason"] for one in state["skipped_memory_updates"]]
         stored = all(one["success"] for one in results)
@@ -314,8 +313,8 @@ class MemorySteps:
         return MemoryState(final_output=output_of(state))
 
     async def mark_needs_review(self, state: MemoryState, decisions: Any = None) -> MemoryState:
-        """Stop with what a person must decide, and with the answer. Given their `decisions` (`"approve"` or `"reject"`
-        for all, or one for each in order), write what they approved.
+        """Stop with the decisions that a person must make, and with the answer. Given their `decisions` (`"approve"` or
+        `"reject"` for all, or one for each in order), write what they approved.
 
         Raises InvalidInput (`invalid_input:decisions`) for decisions that do not fit.
         """
@@ -337,7 +336,7 @@ class MemorySteps:
         return done | MemoryState(final_output=output_of(state | done))
 
     def review_request(self, state: MemoryState) -> dict[str, Any]:
-        """Return what a person is shown: the answer that was given, and each candidate with the reason for asking."""
+        """Return the text for a person: the answer, and each candidate with the reason for asking."""
         waiting = [{"number": number, **entry} for number, entry in enumerate(flagged(state))]
         return {"response": state.get("response", ""), "candidates": waiting}
 
@@ -387,7 +386,7 @@ def _newest(messages: Sequence[dict[str, Any]], max_tokens: int) -> list[dict[st
 
 
 def _plain_summary(older: Sequence[Mapping[str, Any]], before: str) -> str:
-    """Return a summary without a model: what the user said, shortened, newest last."""
+    """Return a summary without a model: the user's messages, shortened, newest last."""
     said = [" ".join(str(one["content"]).split())[:160] for one in older if one["role"] == "user"]
     return " | ".join(filter(None, [before, *said]))
 

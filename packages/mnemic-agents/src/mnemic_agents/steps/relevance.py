@@ -14,7 +14,7 @@ def relevant(
 ) -> list[dict[str, Any]]:
     """Return entries of `found`, in their order: those that recall has decided on, and besides at most `most` of those
     that policy pins, those with a score from `min_score` up, and, of a store that gives no scores, those on which an
-    answer to `query` could depend by their words. Recall has its own limit, which what is pinned does not count in.
+    answer to `query` could depend by their words. Recall has its own limit, which does not count pinned memories.
     """
     ranked = any(entry.get("score") is not None for entry in found)
     ask = ParsedRequest.of(query)
@@ -43,6 +43,6 @@ def _is_pinned(entry: Mapping[str, Any], policy: Policy) -> bool:
 
 
 def _key(entry: Mapping[str, Any]) -> str | None:
-    """Return the key of a memory's statement: one whose values accumulate is followed by "/" and the value's digest."""
+    """Return the key of a statement: one with accumulating values is followed by "/" and the value's digest."""
     key = str(entry["key"]).split("/", 1)[0]
     return None if key.startswith("m-") else key

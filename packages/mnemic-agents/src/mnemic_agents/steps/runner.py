@@ -29,12 +29,12 @@ NODES = (
 
 
 def has_retrieval_error(state: MemoryState) -> str:
-    """After the retrieval: to review only where the rules call its failure unsafe."""
+    """After the retrieval: to review only if the rules call its failure unsafe."""
     return "mark_needs_review" if state["status"] == NEEDS_REVIEW else "compact_short_term_memory"
 
 
 def has_memory_updates(state: MemoryState) -> str:
-    """After the validation: what is approved is written first, also when another candidate waits for a person. A
+    """After the validation: approved candidates are written first, also when another candidate waits for a person. A
     message of which nothing is approved may be recorded all the same.
     """
     if state["approved_memory_updates"]:
@@ -46,7 +46,7 @@ def has_memory_updates(state: MemoryState) -> str:
 
 
 def needs_review(state: MemoryState) -> str:
-    """After the writes: to a person where a candidate waits for one, or a write failed and the rules say so."""
+    """After the writes: to a person if a candidate waits for one, or a write failed and the rules require it."""
     return "mark_needs_review" if state["status"] == NEEDS_REVIEW else "finalize"
 
 
@@ -83,7 +83,7 @@ async def run_turn_with_memory(
     steps: MemorySteps, said: str, *, user_id: str, thread_id: str, thread: MemoryState | None = None
 ) -> MemoryState:
     """One turn from `prepare_turn` to its end. `thread` is the state the thread's previous turn ended with, None for a
-    new thread. Never raises for what the turn meets: see `final_output`.
+    new thread. Never raises for failures of the turn: see `final_output`.
     """
     state = MemoryState(
         messages=list((thread or {}).get("messages", [])),
@@ -100,7 +100,7 @@ async def run_turn_with_memory(
 
 
 async def resume_turn(steps: MemorySteps, state: MemoryState, decisions: Any) -> MemoryState:
-    """Return the turn that ended in `state` with what a person decided: `"approve"` or `"reject"`, for all or for each.
+    """Return the turn that ended in `state` with a person's decisions: `"approve"` or `"reject"`, for all or for each.
 
     Raises InvalidInput if nothing waits, or the decisions do not fit.
     """

@@ -1,4 +1,4 @@
-"""Statements that people do not expect to be kept without being asked: about their health, and their identity papers.
+"""Statements that people do not expect to be stored without being asked: about their health, and their identity papers.
 
 Recognised by English words: an allergy or a food that a person will not eat is a preference here, not a diagnosis.
 """
@@ -42,7 +42,7 @@ def special_topics(text: str) -> frozenset[str]:
 
 
 def unexpected(topics: Collection[str], quote: str | None) -> frozenset[str]:
-    """Return those of the `topics` that users do not expect to be kept: not health, where the quoted words ask to
+    """Return those of the `topics` that users do not expect to be stored: not health, where the quoted words ask to
     remember it. The number of a paper is a key to more than the conversation, and stays.
     """
     asked = asked_to_remember(quote) if quote else None

@@ -19,7 +19,7 @@ REVIEW = "needs_review:"
 
 
 class MemoryState(TypedDict, total=False):
-    """Everything a turn knows. All of it is JSON data, so that any checkpointer can keep it.
+    """State of a turn. All of it is JSON data, so that any checkpointer can store it.
 
     `messages` are `{"role", "content", "name"}`; `final_output` always has status, response, retrieved_memories,
     stored_updates, skipped_updates and errors; `memory_requests` if the message asks something of memory.
@@ -46,7 +46,7 @@ class MemoryState(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRules:
-    """Rules of a turn where the pattern leaves a choice, and its limits (tokens are estimated).
+    """Rules of a turn for choices that the pattern leaves open, and its limits (tokens are estimated).
 
     `on_retrieval_failure`: continue without personalisation, with the error recorded, or stop for review.
     `on_conflict`: a changed value replaces the old one and says which, or waits for review. `on_sensitive`: personal
@@ -130,7 +130,7 @@ def flagged(state: MemoryState) -> list[dict[str, Any]]:
 
 
 def output_of(state: MemoryState) -> dict[str, Any]:
-    """`final_output`: the report of the turn for the caller, whatever its outcome."""
+    """`final_output`: the report of the turn for the caller, for any outcome."""
     results, asked = state.get("memory_write_results", []), state.get("memory_requests", [])
     return {
         "status": state.get("status", FAILED),
@@ -154,7 +154,7 @@ def texts_of(messages: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def clipped_end(text: str, max_tokens: int) -> str:
-    """Return the end of `text` that fits: what is newer matters more."""
+    """Return the end of `text` that fits: newer text matters more."""
     while estimated_tokens(text) > max_tokens:
         text = text[max(1, len(text) // 8) :]
     return text

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mnemic_maintenance.tenant_engine import Tenancy
 
 _LOOK_SECONDS = 60
-"""Longest time between two looks at what is due. A look reads one list, whatever the number of tenants."""
+"""Longest time between two checks for due tenants. A check reads one list, for any number of tenants."""
 
 
 @click.command("work", cls=TenantCommand)
@@ -89,7 +89,7 @@ def _share(part: str | None) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class _Rounds:
-    """Rounds of upkeep over the tenants of a share, those whose last one is `rest` ago."""
+    """Rounds of upkeep over the tenants of a share, those not maintained for `rest`."""
 
     tenancy: Tenancy
     actor: Actor

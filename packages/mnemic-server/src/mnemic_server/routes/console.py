@@ -142,7 +142,7 @@ async def file(request: Request, path: str = "") -> Response:
 
 @cache
 def _files() -> dict[str, StaticFile]:
-    """Return every file by its path: any other path does not exist, whatever it spells."""
+    """Return every file by its path: no other path exists."""
     kept = {}
     for folder in ("", "pages/"):
         for entry in (_ROOT / folder).iterdir():

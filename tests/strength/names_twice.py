@@ -1,4 +1,4 @@
-"""Which of the mutation run's tests have another name when they are collected a second time in one process.
+"""Names of the mutation run's tests that are others when they are collected a second time in one process.
 
 mutmut asks for tests by the names of the first collection; one that has another name by then is not found, and the run
 takes that for a test that failed: every mutant would look noticed.
@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import io
 import tomllib
+from pathlib import Path
 
 import pytest
 
-from tests.architecture.sources import ROOT
-
-CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutmut"]
+CONFIG = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutmut"]
+"""The settings of the folder that this runs in, as mutmut does."""
 
 
 class _Names:

@@ -1,7 +1,7 @@
-"""The engine and the users of the tests of maintenance, those in tests/unit/maintain too."""
+"""The engine and the users of the tests of maintenance; nothing of the repository around the package."""
 
 from __future__ import annotations
 
-from tests.unit.maintain.conftest import ana, ben, clock, engine
+from mnemic_testing.engine_fixtures import ana, ben, clock, engine
 
 __all__ = ["ana", "ben", "clock", "engine"]

@@ -28,8 +28,8 @@ from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_stores.in_process_sessions import InProcessSessions
 from mnemic_testing.clock import ManualClock
+from mnemic_testing.derived_copy import Copy
 from mnemic_testing.embedder import WordEmbedder
-from tests.projections import Copy
 
 DAY = timedelta(days=1)
 TEAM = Scope(tenant="default", level=Level.WORKSPACE, owner="travel")

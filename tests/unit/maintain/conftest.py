@@ -1,46 +1,7 @@
-"""An engine on a file, with a clock that the test sets."""
+"""The engine and the users of the tests of maintenance, those of the package mnemic-maintenance too."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+from mnemic_testing.engine_fixtures import ana, ben, clock, engine
 
-import pytest
-
-from mnemic.engine import MemoryEngine
-from mnemic.policy.grant import Grant
-from mnemic.types import Actor
-from mnemic.write.thresholds import WriteRules
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
-
-ANA = Actor(user="ana", workspace="travel", session="s1")
-BEN = Actor(user="ben", workspace="travel", session="s2")
-
-
-@pytest.fixture
-async def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-async def engine(clock: ManualClock, tmp_path: Path) -> AsyncIterator[MemoryEngine]:
-    async with MemoryEngine(
-        store=SqliteStore(tmp_path / "m.db"),
-        embedder=WordEmbedder(),
-        clock=clock,
-        rules=WriteRules(conflict=0.5),
-        grant=Grant(levels=frozenset({"user", "workspace", "agent"})),
-    ) as engine:
-        yield engine
-
-
-@pytest.fixture
-def ana() -> Actor:
-    return ANA
-
-
-@pytest.fixture
-def ben() -> Actor:
-    return BEN
+__all__ = ["ana", "ben", "clock", "engine"]

@@ -22,9 +22,9 @@ from mnemic_postgres import PostgresStore
 from mnemic_sqlite import SqliteStore
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
+from mnemic_testing.derived_copy import Copy
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from tests.projections import Copy
 
 
 @pytest.fixture(params=["in-process", "sqlite", "postgres"])

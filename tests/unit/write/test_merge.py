@@ -17,8 +17,8 @@ from mnemic.write.model_judge import Judgement, Verdict
 from mnemic.write.thresholds import WriteRules
 from mnemic_language.compare.word_comparison import Statement
 from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.statement_pairs import OPPOSITES, SWAPS
 from tests.unit.write.conftest import Blind, Desk
-from tests.unit.write.test_statement import OPPOSITES, SWAPS
 
 DAY = timedelta(days=1)
 

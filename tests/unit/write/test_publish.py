@@ -13,7 +13,7 @@ from mnemic.errors import StoreUnavailable
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Deadline, Level, Origin, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
-from tests.projections import Copy
+from mnemic_testing.derived_copy import Copy
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A derived copy for tests, and the ways it can misbehave."""
+"""A derived copy (projection) for tests, and the ways it can misbehave."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mnemic.types import Change
 
 
 class Copy:
-    """What a cache would hold, in the order in which it heard of it."""
+    """Contents that a cache would hold, in the order in which it heard of them."""
 
     def __init__(self, name: str = "hot") -> None:
         self.name = name
@@ -24,6 +24,7 @@ class Copy:
         self.closed = False
 
     async def apply(self, changes: Sequence[Change]) -> None:
+        """Take the changes in. Raise ConnectionError if it is down or refuses one of the memories."""
         self.calls += 1
         self.called.set()
         if self.gate is not None:
@@ -38,7 +39,9 @@ class Copy:
                 self.held[change.entry.memory_id] = change.shown.content
 
     async def clear(self, tenant: str) -> None:
+        """Remove the contents of the tenant."""
         self.held = {name: said for name, said in self.held.items() if self._tenants.get(name, tenant) != tenant}
 
     async def close(self) -> None:
+        """Note that it was closed."""
         self.closed = True

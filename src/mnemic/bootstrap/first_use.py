@@ -27,6 +27,7 @@ class AtFirstUse:
             await self._made.close()
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        # Private names are asked for by copy and pickle, and must not create the backend.
         if name.startswith("_"):
             raise AttributeError(name)
 

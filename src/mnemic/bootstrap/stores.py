@@ -36,6 +36,7 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         return store
     from mnemic_sqlite import SqliteStore
 
+    # Last: a path has no scheme, so it is what remains.
     path = sqlite_path(location)
     return SqliteStore(path, durability=settled, reserved_bytes=RESERVED_BYTES, keyring=keyring, seals=seals)
 
@@ -50,6 +51,7 @@ def _served(location: str, durability: str, keyring: Keyring | None, seals: bool
     build = backend("stores", location)
     if build is None:
         return None
+    # Only PostgreSQL has replicas and routers; another package need not accept these arguments.
     options = {} if postgres_dsn(location) is None else {"replica_dsn": _replica_dsn(location), **routed(location)}
     store: RecordStore = build(plain(location), durability=durability, keyring=keyring, seals=seals, **options)
     return with_scan(store)
@@ -83,6 +85,7 @@ def sqlite_path(location: str) -> Path:
     if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
         known = "use a path, sqlite:///path, postgresql://..., memory: or a plug-in's"
         raise InvalidConfig("store", hint=_SERVICE if parts.scheme in ("http", "https") else known)
+    # As in SQLAlchemy: three slashes are a relative path, four an absolute one.
     return Path(unquote(parts.path.removeprefix("/")))
 
 
@@ -113,6 +116,7 @@ def build_graph(settings: Settings) -> GraphStore:
         from mnemic_stores.graph import InProcessGraph
 
         return InProcessGraph()
+    # Opened on its first call: most programs never ask the graph.
     return cast("GraphStore", AtFirstUse(lambda: _graph_of(settings.store)))
 
 

@@ -112,8 +112,10 @@ class OfflineComposer:
         self, goal: str, context: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], *, deadline: Deadline
     ) -> Any:
         """Return an answer that obeys the contract of `Composer`, with its `basis`; never fails."""
+        # Reversed, so that of several memories under one key the first, which ranks best, remains.
         by_key = {str(entry["key"]): entry for entry in reversed(memories) if entry.get("key")}
         cited: list[str] = []
+        # The language first: it is itself a memory that the answer has used, and is cited.
         phrases = _phrases(by_key, cited)
         if context:
             return _answer(_update(goal, context, by_key, phrases, cited), cited, Basis.TEMPLATE)
@@ -182,6 +184,7 @@ def _preferred(goal: str, by_key: Mapping[str, Mapping[str, Any]], phrases: Phra
             cited.append(by_key[key]["ref"])
     if not wishes:
         return None
+    # "Find a flight to Rome" reads on as "the flight to Rome".
     return phrases.prioritize.format(_joined(wishes, phrases.and_), _REQUEST.sub("the ", goal).rstrip(".!? "))
 
 
@@ -193,6 +196,7 @@ def _quoted(memories: Sequence[Mapping[str, Any]], phrases: Phrases, cited: list
     if not memories:
         return phrases.nothing
     quotes = []
+    # If none is likely, the best are quoted all the same: the answer has said that no template fits.
     likely = [entry for entry in memories if (entry.get("relevance") or 0.0) >= LIKELY]
     for entry in (likely or memories)[:MAX_QUOTED]:
         label = f"{_words(str(entry['key']))}: " if entry.get("key") else ""

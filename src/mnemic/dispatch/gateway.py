@@ -208,6 +208,7 @@ class MemoryGateway:
         """Return the policy's preference keys if the bias is requested, and the pinned memories of every answer."""
         rules = (self.policy.keys or {}).values()
         return PreferenceBias(
+            # Without a request for the bias, preferences compete by their relevance alone.
             keys=frozenset(rule.key for rule in rules if rule.preference) if preference_bias else frozenset(),
             bonus=self.policy.preference_bias,
             pinned_keys=frozenset(rule.key for rule in rules if rule.pinned),

@@ -46,6 +46,7 @@ class Use:
 async def lineage(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope]) -> Lineage:
     """Return the lineage of a memory in `scopes`. Raises MemoryNotFound, also for one that awaits review."""
     memory = await store.get(memory_id, scopes=scopes)
+    # Not found, also for a waiting one: its existence must not be visible before a person has decided.
     if memory is None or memory.status is Status.PENDING_REVIEW:
         raise MemoryNotFound
     earlier = await _earlier(store, memory)
@@ -57,6 +58,7 @@ async def lineage(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope]
 async def _earlier(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
     found: dict[str, Memory] = {}
     wanted: Collection[str] = memory.supersedes
+    # Step by step: predecessors are stored by identifier, so each generation is one read.
     while wanted and len(found) < MAX_LINEAGE:
         step = await store.get_many(sorted(wanted), scopes=[memory.scope])
         found |= step
@@ -68,6 +70,7 @@ async def _later(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
     """Return the memories that name it as their predecessor, directly or through others: all were created later, and
     have its key if it has one.
     """
+    # Only a superseded memory has successors; this saves the scan below for all others.
     if memory.status is not Status.SUPERSEDED:
         return ()
     keys = None if memory.key is None else frozenset({memory.key})
@@ -80,6 +83,7 @@ async def _later(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
         if before <= memory.memory_id:
             break
     replaced, found = {memory.memory_id}, []
+    # Oldest first: a successor can only name a memory that is found already.
     for one in reversed(candidates):
         if not replaced.isdisjoint(one.supersedes):
             replaced.add(one.memory_id)
@@ -93,6 +97,7 @@ async def rests(store: RecordStore, scope: Scope, memory_ids: Collection[str]) -
     found: list[Memory] = []
     before = None
     while page := await store.newest(where, limit=PAGE, before=before):
+        # Only the data of a remainder names its origin, and no index covers that field.
         found += [one for one in page if one.data.get(REST_OF) in memory_ids]
         before = page[-1].memory_id
         if before <= min(memory_ids):

@@ -98,6 +98,8 @@ class ReadVerbs:
 
     async def handle(self, request: Request[T], *, actor: Actor, deadline: Deadline | None = None) -> T:
         """Answer a request: through the dispatcher if it changes memory, else by the method that it names."""
+        # A request of a caller, such as `NewMemory`, names a verb; the verb makes the engine's own request of it, here
+        # an `Add`, which comes through here again and is dispatched.
         if request.verb is not None:
             answered: T = await getattr(self, request.verb)(**given(request), actor=actor)
             return answered

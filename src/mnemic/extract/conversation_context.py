@@ -52,6 +52,7 @@ class Answer:
 
     def joined(self, answered: Extraction, rest: Extraction) -> Extraction:
         """Return the findings in the statement, with the answer as their evidence, and in the rest of the message."""
+        # The statement is composed from question and answer; the evidence must be words that the user wrote.
         quote = self.message.content[: self.end].strip()
         start = self.message.content.index(quote)
         span = start, start + len(quote)
@@ -69,9 +70,11 @@ def talk_before(message: Message, before: Sequence[Message], *, people: bool = F
     """
     said: list[str] = []
     own = ""
+    # A question of last week is not answered by today's first message.
     turns = [turn for turn in before if turn.session == message.session and not _is_long_past(turn, message)]
     for turn in reversed(turns):
         if is_users_own(turn):
+            # The user's last message ends the talk to be answered; earlier questions were answered by it or never.
             own = turn.content
             break
         if is_other_person(turn) or turn.role == "assistant":
@@ -98,6 +101,7 @@ def answer_in(message: Message, talk: Talk) -> Answer | None:
     stated = statement_of(asked, text[:end], confirms=talk.people)
     if not stated.text:
         return None
+    # Blanks in place of the answer: it is not read twice, and spans of the rest still refer to the message.
     rest = replace(message, content=" " * end + text[end:])
     return Answer(statement=stated.text, lasts=stated.lasts, asked=asked, end=end, message=message, rest=rest)
 
@@ -107,6 +111,7 @@ def by_name(content: str, talk: Talk) -> str:
     named only one; between people an empty text if it named none or several, or only tells when something begins
     ("I start on Monday").
     """
+    # Between people such a sentence may be about anybody, and the reader later has no context to resolve it.
     if talk.people and begins_unnamed(content):
         return ""
     if not (talk.other or talk.own or talk.people):
@@ -125,6 +130,7 @@ def is_kept_between_people(content: str, whole: Piece, pieces: Sequence[Piece], 
     if not talk.people or whole.opinion is None:
         return True
 
+    # One clause worth storing is enough, since the statement is stored whole.
     opinions = [whole.opinion, *(piece.opinion for piece in pieces if piece.opinion is not None)]
     best = max(opinions, key=lambda one: one.keep)
     return is_worth_telling(Said(content=content, whole=whole.opinion, best=best, world=whole.world, other=talk.other))

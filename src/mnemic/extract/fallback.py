@@ -36,11 +36,13 @@ class FallbackExtractor:
         self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: MessageContext = ALONE
     ) -> Extraction:
         """As `Extractor`. Raises ModelFailed only if policy stops the run then."""
+        # No rules follow, so the model may have all of the time.
         if policy.on_model_failure == "stop":
             return await self.model.extract(message, policy=policy, budget=budget, deadline=deadline, around=around)
         try:
             within = _share(deadline)
             return await self.model.extract(message, policy=policy, budget=budget, deadline=within, around=around)
+        # Other errors, such as a refusal by policy, would meet the rules in the same way.
         except ModelFailed as failure:
             talk = talk_around(self.rules, [*around.before, message], len(around.before))
             return await self._by_rules(message, failure, policy, budget, deadline, talk)
@@ -55,6 +57,7 @@ class FallbackExtractor:
         around: MessageContext = ALONE,
     ) -> list[Extraction | MnemicError]:
         """As `WindowExtractor`; the messages of a call that failed are read by rules one by one."""
+        # The rules that follow a failed call need the rest of the time.
         stops = policy.on_model_failure == "stop"
         within = deadline if stops else _share(deadline)
         read = await self.model.extract_window(messages, policy=policy, budget=budget, deadline=within, around=around)
@@ -114,6 +117,7 @@ async def read_all(
     asked: dict[str, Any] = {"policy": policy, "budget": budget, "deadline": deadline}
     if isinstance(extractor, InformedExtractor):
         asked["around"] = around
+    # A window sees its own turns, so it needs no talk around each message.
     if isinstance(extractor, WindowExtractor):
         found = await extractor.extract_window(messages, **asked)
         return [one if is_users_own(message) else None for one, message in zip(found, messages, strict=True)]
@@ -125,6 +129,7 @@ async def read_all(
             talk = talk_around(extractor, turns, place, between_people=between_people)
             try:
                 one = await extractor.extract(message, **asked, **talk)
+            # An error belongs to its message: the others of the conversation are still read.
             except MnemicError as stop:
                 one = stop
         read.append(one)

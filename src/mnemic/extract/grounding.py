@@ -32,6 +32,7 @@ def ground(candidate: Candidate, message: Message) -> Candidate | None:
     The span counts characters of `message.content`, and the quote is exactly that text.
     """
     folded = NormalisedText(message.content)
+    # The quote first: it is the model's own evidence, whereas a value may also occur by chance elsewhere.
     span = _quoted(candidate, folded) or _valued(candidate, folded)
     if span is None:
         return None
@@ -47,6 +48,8 @@ class NormalisedText:
         characters: list[str] = []
         places: list[int] = []
         for place, character in enumerate(original.translate(_QUOTES)):
+            # One character may fold to several ("ﬁ" to "fi"); each of them points to its origin, so that spans stay
+            # exact.
             for part in _fold(character):
                 if part == " " and (not characters or characters[-1] == " "):
                     continue
@@ -60,6 +63,7 @@ class NormalisedText:
         """Return the place of `other` in the original as whole words, or None."""
         wanted = NormalisedText(other).text.strip()
         at = self.text.find(wanted) if wanted else -1
+        # A match inside a word supports nothing: "art" does not occur in "start". The next occurrence may be a word.
         while at >= 0:
             if self._whole(at, at + len(wanted)):
                 return self.span(at, at + len(wanted))
@@ -78,11 +82,13 @@ class NormalisedText:
 def _fold(character: str) -> str:
     if character.isspace():
         return " "
+    # NFKC before casefold, as casefold leaves compatibility forms; NFKD after it, to drop accents that models omit.
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", character).casefold())
     return "".join(c for c in parts if not unicodedata.combining(c))
 
 
 def _joined(left: str, right: str) -> bool:
+    # Scripts without spaces have no word boundary to check.
     return left.isalnum() and right.isalnum() and not _WIDE.match(left) and not _WIDE.match(right)
 
 
@@ -90,10 +96,12 @@ def _quoted(candidate: Candidate, folded: NormalisedText) -> tuple[int, int] | N
     quote = candidate.source.quote
     if not quote or len(quote) > MAX_QUOTE_CHARS:
         return None
+    # Models often quote the quotation marks as well.
     quote = quote.strip().strip("\"'“”‘’ ")
     span = folded.find(quote)
     if span is None:
         return None
+    # A short quote must contain the value, since a few common words occur in any message.
     long_enough = len(quote.split()) >= SHORTEST_QUOTE_WORDS or bool(_WIDE.search(quote))
     return span if long_enough or NormalisedText(quote).find(candidate.content) else None
 
@@ -113,6 +121,7 @@ def _scattered(value: str, folded: NormalisedText) -> tuple[int, int] | None:
     words = [(match[0], *match.span()) for match in _WORD.finditer(folded.text)]
     places: list[tuple[int, int]] = []
     for word in dict.fromkeys(wanted):
+        # The first occurrence is enough: the quote becomes the whole clause around all of the words.
         match = next(((start, end) for text, start, end in words if same_word(word, text)), None)
         if match is None:
             return None

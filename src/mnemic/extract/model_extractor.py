@@ -57,6 +57,7 @@ class ModelExtractor:
         (`llm_timeout`, `llm_unavailable`, `llm_invalid_json`, `llm_empty`), InvalidCandidates and the policy's
         reasons for a wrong payload.
         """
+        # Before the call: words of others must not reach a prompt whose answer is stored as the user's facts.
         if not is_users_own(message):
             return Extraction(skipped=(Skipped(reason=ORIGIN),))
         text = clean_content(message.content)
@@ -64,6 +65,7 @@ class ModelExtractor:
             return Extraction()
         if len(text) > MAX_MESSAGE_CHARS:
             raise InvalidInput("message", hint=f"longer than {MAX_MESSAGE_CHARS} characters")
+        # Keys, levels and allowed values are shown to the model, so that fewer of its answers are refused afterwards.
         prompt = capture_prompt(
             text,
             _keys(policy),
@@ -76,6 +78,7 @@ class ModelExtractor:
         completion = await self._completer.complete(prompt, deadline=deadline)
         items = items_of(parse_json(completion.text))
         found = _proposals(items, message, around, policy, budget, self._categories)
+        # The call has a cost even if nothing was found.
         return replace(found, cost=Cost.of(completion))
 
     def _beside(self, around: MessageContext) -> PromptContext:
@@ -102,16 +105,21 @@ class ModelExtractor:
         """
         texts = [_shown(message) for message in messages]
         read: list[Read] = [
-            text if isinstance(text, InvalidInput) else Extraction(skipped=(Skipped(reason=ORIGIN),)) for text in texts
+            # An error in one message must not cost the others of its window their extraction.
+            text if isinstance(text, InvalidInput) else Extraction(skipped=(Skipped(reason=ORIGIN),))
+            for text in texts
         ]
         shown = [
             replace(message, content="" if isinstance(text, InvalidInput) else text)
             for message, text in zip(messages, texts, strict=True)
         ]
         for places in windows(shown):
+            # A message of the user's that cannot be read is not shown, but it keeps its place, which the answer refers
+            # to.
             own = [place for place in places if is_users_own(shown[place]) and isinstance(texts[place], str)]
             try:
                 found = await self._window(messages, shown, places, own, policy, budget, deadline, around)
+            # Only this window has failed: earlier and later calls of the same batch may have succeeded.
             except RunStopped as stop:
                 found = dict.fromkeys(own, stop)
             for place, one in found.items():
@@ -129,8 +137,10 @@ class ModelExtractor:
         deadline: Deadline,
         around: MessageContext,
     ) -> dict[int, Read]:
+        # A window without a message of the user's has nothing to extract, so it costs no call.
         if not own:
             return {}
+        # Turns of another session explain nothing, and would mix two conversations.
         first = max(_begin(messages, places.start), places.start - TURNS_BEFORE)
         prompt = window_prompt(
             [(one.role, one.content) for one in messages[first : places.stop]],
@@ -145,10 +155,13 @@ class ModelExtractor:
         completion = await self._completer.complete(prompt, deadline=deadline)
         items, strays = _by_turn(parse_json(completion.text), {place - first: place for place in own})
         read = {place: _read(items[place], given[place], around, policy, budget, self._categories) for place in own}
+        # One call has one cost: charging it to every message would count it several times.
         top = next((place for place in own if isinstance(read[place], Extraction)), None)
         if top is not None:
             one = read[top]
             assert isinstance(one, Extraction)
+            # Items with an unknown turn are reported: dropped silently, they would look like a model that found
+            # nothing.
             left_out = (*one.skipped, *(Skipped(reason=UNSUPPORTED) for _ in range(strays)))
             read[top] = replace(one, cost=Cost.of(completion), skipped=left_out)
         return read
@@ -161,6 +174,7 @@ def windows(messages: Sequence[Message]) -> Iterator[range]:
     start, size = 0, 0
     for place, message in enumerate(messages):
         full = place - start >= WINDOW_TURNS or size + len(message.content) > WINDOW_CHARS
+        # A single message longer than the bound still has a window, or it would never be read.
         if place > start and (full or message.session != messages[start].session):
             yield range(start, place)
             start, size = place, 0
@@ -228,6 +242,7 @@ def _proposals(
     categories: Sequence[str],
 ) -> Extraction:
     """Extract from the items of a model's answer. Raises RunStopped for a breach if the policy stops at one."""
+    # The bound of items is applied here, too: a model may ignore the number in its prompt.
     kept: list[Candidate] = []
     skipped: list[Skipped] = []
     if len(items) > budget.max_capture_items:
@@ -246,6 +261,7 @@ def _proposals(
 def _add(kept: list[Candidate], one: Candidate) -> None:
     """Add a candidate; the same statement about several memories takes the place of them all."""
     for place, other in enumerate(kept):
+        # A model names one memory an item, so a statement that ends two of them arrives twice.
         if one.replaces and (other.key, other.level, other.content) == (one.key, one.level, one.content):
             kept[place] = replace(other, replaces=tuple(dict.fromkeys((*other.replaces, *one.replaces))))
             return
@@ -253,6 +269,7 @@ def _add(kept: list[Candidate], one: Candidate) -> None:
 
 
 def _keys(policy: Policy) -> list[str] | None:
+    # An open policy has no list of keys that would be complete, so the model gets none.
     return sorted(policy.keys or ()) if policy.closed else None
 
 

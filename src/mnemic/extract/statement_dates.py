@@ -47,9 +47,11 @@ def timed(candidate: Candidate, text: str, said_at: datetime | None) -> Candidat
     """Return `candidate` with the times that `text`, its source, gives. Times that it already has remain; for a keyed
     value the time of the message remains the time of the statement, and the day of a change is its beginning.
     """
+    # Without the time of writing, "yesterday" has no date, and a guess would be stored as a fact.
     if said_at is None:
         return candidate
     found = times_in(text, said_at)
+    # A keyed value is about the present, so a day in its sentence is the beginning of the value, not its event.
     begins = found.occurred_at if candidate.key is not None and _tells_change(text) else None
     return replace(
         candidate,
@@ -70,21 +72,25 @@ def times_in(text: str, said_at: datetime) -> StatementTimes:
     slip, said = _SLIP.search(text) is not None, text
     text = in_english(text)
     bounds = list(BOUND.finditer(text))
+    # Two bounds may belong to two clauses, which patterns cannot tell; no time is better than a wrong one.
     if len(bounds) > 1:
         return StatementTimes()
     today = said_at.astimezone(UTC).date()
     periods = list(periods_in(BOUND.sub(" ", text), today))
+    # With two days it is unknown which of them the statement is about.
     days = [period.day for period in periods if period.day is not None]
     if len(bounds) + len(days) != 1 or (slip and not bounds):
         return StatementTimes() if slip or bounds or len(periods) != 1 else _lasting(periods[0], said, today)
     try:
         return _bounded(bounds[0], today) if bounds else StatementTimes(occurred_at=_midnight(days[0]))
+    # Such as 31 February, or a year beyond the calendar.
     except (ValueError, OverflowError):
         return StatementTimes()
 
 
 def _lasting(period: Period, text: str, today: date) -> StatementTimes:
     """Return the beginning of the state after a change at this time, which is no single day."""
+    # A week in the future is a plan; a period without a change says when something happened, not since when.
     if period.since > today or not _tells_change(text):
         return StatementTimes()
     return StatementTimes(valid_from=_midnight(period.since))
@@ -101,6 +107,7 @@ def _bounded(bound: re.Match[str], today: date) -> StatementTimes:
         return (
             StatementTimes()
             if day is None or day < today
+            # The day itself is included, so the bound is the following midnight.
             else StatementTimes(valid_to=_midnight(day + timedelta(days=1)))
         )
     day = beginning(point, today)

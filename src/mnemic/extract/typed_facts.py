@@ -74,6 +74,7 @@ def typed_facts(text: str, lasting: bool, policy: Policy) -> Iterator[tuple[Rule
     If policy accepts statements without a key, a value that depends on a condition or is true for a short time only is
     left to the whole statement.
     """
+    # "Tea rather than coffee" must not give coffee, but its conditions are part of the whole.
     whole, text = text, _REJECTED_ALTERNATIVE.sub("", text) or text
     in_company = False
     if policy.allows_keyless:
@@ -90,6 +91,7 @@ def _by_rules(
     whole: str, text: str, lasting: bool, policy: Policy, *, in_company: bool
 ) -> Iterator[tuple[Rule, str, str]]:
     """Yield the facts that the tables read; in company only those that identify a person."""
+    # Several rules may read one key from a clause; the first in the table wins.
     taken: set[str] = set()
     for rule in _TYPED:
         if rule.key is None or rule.key in taken or (rule.lasting and not lasting):
@@ -103,6 +105,7 @@ def _by_rules(
         values = [value for value in _values(rule, text) if value and not _is_no_place(rule.key, value)]
         if not values or (rule.many and policy.rule(rule.key).on_change != "accumulate"):
             continue
+        # After the checks, so that a rule without a usable value leaves the key to the next one.
         taken.add(rule.key)
         for value in values if rule.many else values[:1]:
             yield rule, rule.key, value
@@ -121,6 +124,7 @@ def _favourite(text: str) -> Iterator[tuple[Rule, str, str]]:
     found = english.FAVOURITE.search(text)
     if found is None:
         return
+    # "Now" and "though" belong to the sentence, not to the value.
     value = _SAME_EVERYWHERE.sub("", tidy(found["v"]))
     if not (_NAMELESS.match(value) or _NO_VALUE.match(value)) and not re.search(
         r"\b(?:ones?|pieces|things?)$", found["k"]
@@ -137,6 +141,7 @@ def _is_no_place(key: str, value: str) -> bool:
         return False
     if _ORGANISATION.search(value):
         return True
+    # With a preposition, because the frame reads products, days and months in a context.
     named = framed(f"in {value}")
     return bool(named_products(named)) or any(named.slots(name) for name in ("weekdays", "months"))
 
@@ -153,6 +158,7 @@ def _values(rule: Rule, text: str) -> list[str | None]:
     match = rule.pattern.search(text)
     if match is None or _FORBIDDEN.search(text[: match.start()]):
         return []
+    # A pattern has one group for each word order, and only one of them matches.
     spoken = next((value for value in match.groupdict().values() if value), "")
     if _NO_VALUE.match(spoken):
         return []

@@ -90,7 +90,9 @@ def is_concise(memory: Memory, answer: str) -> Verdict:
     """
     if memory.content.strip().casefold() not in {"concise", "brief", "short", "conciso", "breve"}:
         return Verdict.UNVERIFIABLE
+    # Chinese and Japanese have no spaces; three characters count as a word.
     size = len(words_of(_CJK.sub(" ", answer))) + len(_CJK.findall(answer)) / 3
+    # A text without a full stop is one sentence.
     sentences = max(1, len(_SENTENCE_END.findall(answer.strip())))
     return Verdict.VERIFIED if size <= CONCISE_WORDS and sentences <= CONCISE_SENTENCES else Verdict.REFUTED
 
@@ -101,9 +103,11 @@ def is_in_language(memory: Memory, answer: str) -> Verdict:
     if wanted is None:
         return Verdict.UNVERIFIABLE
     words = words_of(answer)
+    # Function words, because names and technical terms are the same in many languages.
     counts = {name: sum(word in known for word in words) for name, known in _FUNCTION_WORDS.items()}
     if max(counts.values(), default=0) == 0:
         return Verdict.UNVERIFIABLE
+    # Equal counts verify: short answers share words such as "la" between languages.
     return Verdict.VERIFIED if counts[wanted] == max(counts.values()) else Verdict.REFUTED
 
 

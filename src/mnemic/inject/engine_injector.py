@@ -60,6 +60,7 @@ class ActorMemories:
         self._engine = engine
         self._actor = actor
         self._min_similarity = min_similarity
+        # The pinned part is bounded by tokens, not by a number, so 0 is the only number that has a meaning here.
         self._share = 0.0 if pinned == 0 else config.pinned_share
         self._config = config
 
@@ -78,6 +79,7 @@ class ActorMemories:
             min_similarity=self._min_similarity,
         )
         recalled = await self._engine.recall(request, actor=self._actor, deadline=deadline)
+        # Hits of the other lists are worth showing; without any, an outage must not look like an empty memory.
         if recalled.errors and not recalled.found.hits:
             raise PartialSearch
         entries = tuple(
@@ -102,6 +104,7 @@ class AuditedRecall:
         self, run_id: str, entries: Sequence[SourceEntry], digest: str, *, tokens: int | None, ms: float | None
     ) -> None:
         """Record an injection: its number of tokens, and the milliseconds it took to find. Raises StoreFailed."""
+        # Entries of other sources are no memories of the store; the audit only counts them.
         hits = [entry.hit for entry in entries if entry.hit is not None]
         await record_injection(
             self._engine.store,
@@ -127,6 +130,7 @@ async def account_for(engine: RecallEngine, actor: Actor, hits: Sequence[Hit]) -
     injection, under a separate run, whose identifier is returned. Raises StoreFailed: memories that cannot be logged
     are not shown.
     """
+    # A separate run: a search by a tool is not part of the injection of the turn.
     run_id = InjectionRun().run_id
     await record_injection(engine.store, engine.clock, actor, run_id, hits, by="search_memory")
     return run_id

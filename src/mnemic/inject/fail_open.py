@@ -20,6 +20,7 @@ async def guarded(stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
     # Not a failure: it passes through with the reason it already has.
     except SkippedInjection:
         raise
+    # Before the general case, so that timeouts are counted under one name.
     except TimeoutError:
         raise SkippedInjection(f"{stage}:timeout", degraded=True) from None
     except Exception as error:

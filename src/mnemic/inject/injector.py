@@ -146,6 +146,7 @@ class Injector:
     ) -> Injection:
         """Return the input without a new block: with those of earlier calls of the run, if any."""
         before, injection = run.outcome, carried.injection(run)
+        # The blocks are those of an earlier call, so its outcome describes this input, too.
         if before is not None and not skip.degraded and (carried.blocks or skip.reason == NOT_TRIGGERED):
             return replace(
                 injection,
@@ -174,8 +175,10 @@ class Injector:
     async def _search(
         self, query: str, run: InjectionRun, errors: dict[str, str], deadline: Deadline
     ) -> Sequence[SourceEntry]:
+        # A tool loop repeats its question; one search serves all calls of the run.
         if query not in run.found:
             found = await self._ask_all(query, errors, deadline)
+            # Only if no source answered: one answer, even an empty one, is not an outage.
             if len(errors) == len(self._sources):
                 raise SkippedInjection("search:" + next(iter(errors.values())), degraded=True)
             if self._knows_nothing(found):
@@ -189,6 +192,7 @@ class Injector:
 
     def _is_weak(self, entry: SourceEntry) -> bool:
         """Return True if the entry is there only because a search always has a nearest."""
+        # Policy put these here, so their relevance to the query does not matter.
         meant = entry.pinned or (entry.hit is not None and entry.hit.reason == "preference_bias")
         return not meant and entry.relevance is not None and entry.relevance < self.config.least_relevance
 
@@ -201,6 +205,7 @@ class Injector:
     def _chosen(self, found: Mapping[str, Sequence[SourceEntry]]) -> list[SourceEntry]:
         """Return the pinned entries, within their share of the tokens, followed by the best of the rest."""
         pinned = pinned_cut(found, int(self.config.max_tokens * self.config.pinned_share), self._count)
+        # Several sources may contain the same memory.
         known = {entry.identity for entry in pinned}
         rest = {
             name: [one for one in entries if not (one.pinned or one.identity in known or self._is_weak(one))]
@@ -225,6 +230,7 @@ class Injector:
                 task.add_done_callback(_forget)
         found: dict[str, Sequence[SourceEntry]] = {}
         for name, task in tasks.items():
+            # A cancelled task is not done yet, and has no exception to ask for.
             failure = TimeoutError() if not task.done() else task.exception()
             if failure is None:
                 found[name] = _limited(task.result(), limit)
@@ -263,6 +269,7 @@ def _some(entries: Sequence[SourceEntry], abstained: bool, *, degraded: bool = F
 
 def _check_single(messages: Sequence[Any], placed: Sequence[PlacedBlock]) -> None:
     """Raise Skip if a block of this run is in the input already, as in frameworks that store the inserted text."""
+    # A second copy of the block would only cost tokens.
     if placed and any(block.text in text_of(message) for message in messages for block in placed):
         raise SkippedInjection("already_injected")
 

@@ -37,9 +37,11 @@ def fold(
     The result shares every message except the changed one. Raises InvalidInput (`invalid_input:message`) for messages
     of no known shape.
     """
+    # The last one: the input before it stays unchanged, as a prompt cache requires.
     at = next((place for place in reversed(range(len(messages))) if role_of(messages[place]) == USER), None)
     if at is None:
         return InsertedText(messages=messages)
+    # Providers require a tool result directly after its call, so no text may precede it.
     front = placement == "auto" and not any(has_tool_result(one) for one in messages[at:])
     return fold_at(messages, text, at, front=front, separator=separator)
 
@@ -71,6 +73,7 @@ def _with_block(
 
 def _block(text: str, content: list[Any], like: Sequence[Any], mapping: bool) -> dict[str, Any]:
     """Return a text block in the style of the blocks around it."""
+    # APIs refuse a block in another API's style, and the message itself may have none to copy.
     around = [block for block in content if isinstance(block, Mapping)] or list(_blocks(like))
     types = [str(block["type"]) for block in around if "type" in block]
     if any(kind.startswith(("input_", "output_")) for kind in types):

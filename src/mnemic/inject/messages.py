@@ -28,6 +28,7 @@ def role_of(message: Any) -> str:
     (`invalid_input:message`) for an object that is not a message.
     """
     names = ("role", "type")
+    # LangChain's messages have a `type` and no role; both are looked up, the role first.
     given = [message.get(name) for name in names] if isinstance(message, Mapping) else []
     if not isinstance(message, Mapping):
         given = [getattr(message, name, None) for name in names]

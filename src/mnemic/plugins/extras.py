@@ -33,6 +33,8 @@ def brought_by(extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as missing:
+        # Named already by an inner import; or a module of this package, which no extra brings and whose absence is a
+        # bug.
         if isinstance(missing, MissingExtra) or (missing.name or "").partition(".")[0] == "mnemic":
             raise
         raise missing_extra(extra) from missing

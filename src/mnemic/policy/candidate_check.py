@@ -42,6 +42,7 @@ def check_candidate(candidate: Candidate, policy: Policy, budget: Budget) -> Can
     level = level_of(candidate.level, policy)
     if candidate.kind not in tuple(Kind) or candidate.kind not in policy.kinds:
         raise InvalidCandidates("kind")
+    # Clamped rather than refused, and named in the receipt: models return numbers a little out of bounds.
     ttl, clamped_ttl = ttl_within(candidate.ttl, LONGEST_TTL)
     confidence, clamped_confidence = confidence_of(candidate.confidence)
     return replace(

@@ -76,14 +76,17 @@ async def answering(
     I'm at Fiat now" names no work.
     """
     wanted = frozenset(ATTRIBUTES[key] for key in question.keys if key in ATTRIBUTES)
+    # Most questions ask for none of these attributes, and then no frame is computed.
     if not wanted and PREFERENCE not in question.keys:
         return NOTHING_ASKED
     about = {one for one, memory in memories.items() if _is_about(memory, wanted, question)}
     rest = {one: memory.supersedes for one, memory in memories.items() if one not in about and memory.supersedes}
     if rest:
+        # The successor may lack the attribute's words; its predecessor has them.
         closed = await snapshot.get_many([old for olds in rest.values() for old in olds], scopes=scopes)
         before = {one for one, memory in closed.items() if _is_short(memory) and _is_about(memory, wanted, question)}
         about |= {one for one, olds in rest.items() if not before.isdisjoint(olds) and _is_own(memories[one])}
+    # For the past, work that is over is an answer as well.
     if JOB not in wanted or asks_past(question):
         return AttributeAnswers(dict.fromkeys(about, RELATED))
     return _by_work(about, memories)
@@ -95,6 +98,7 @@ def _by_work(about: set[str], memories: Mapping[str, Memory]) -> AttributeAnswer
     over = frozenset(one for one, work in works.items() if work is Work.IS_OVER)
     found = dict.fromkeys(about - over, RELATED)
     found |= {one: SAYS for one, work in works.items() if work is Work.HOLDS}
+    # A vague statement of work answers only if no clear one is known.
     return AttributeAnswers(found or {one: RELATED for one, work in works.items() if work is Work.MAY_HOLD}, over)
 
 
@@ -108,6 +112,7 @@ def _is_about(memory: Memory, wanted: frozenset[str], question: Question) -> boo
 
 
 def _gives(frame: Frame, wanted: frozenset[str]) -> bool:
+    # The user asks for an own attribute; a statement about another person has the same words.
     return not wanted.isdisjoint(frame.attributes) and frame.subject == "self"
 
 
@@ -128,6 +133,7 @@ def _stated_in(memory: Memory) -> str:
 
 def _is_short(memory: Memory) -> bool:
     """Return True if a statement is about one thing: of several, the later one may have replaced another."""
+    # The successor of a long statement may replace a part of it that is about something else.
     return len(frame_of(memory).tokens) <= MAX_WORDS
 
 

@@ -52,6 +52,7 @@ COUNTS: Mapping[str, float] = MappingProxyType({INSTANCES: 0.35, ANSWERS: 0.35, 
 @cache
 def _table() -> Mapping[str, str]:
     read: dict[str, str] = json.loads(get_data("mnemic.retrieve", "category_members.json") or b"{}")
+    # By terms, so that singular, plural and case of the question meet the same entry.
     return {" ".join(terms(kind)): words for kind, words in read.items()}
 
 
@@ -78,12 +79,15 @@ def instances_of(text: str) -> str:
 
 def asked_kind(text: str) -> str | None:
     """Return the kind of thing that a question asks for, as a term; None if it asks for none of the table."""
+    # The options are in the question, so members of the category would only add distractors.
     if _OPTIONS.search(text[:_READ]):
         return None
     for asked in _ASKED.findall(text[:_READ]):
+        # A verb ends the category: in "which sports do I play" the words after "do" are no kind.
         named = takewhile(lambda word: word.lower() not in _ENDS, asked.split())
         found = [kind for word in named if (kind := " ".join(terms(word))) in _table()]
         if found:
+            # The head noun comes last: "musical instruments" are instruments.
             return found[-1]
     return None
 
@@ -114,6 +118,7 @@ RELATED_WORDS: Mapping[str, RankedList] = MappingProxyType(
 
 def asked_by(question: Question) -> Mapping[str, RankedList]:
     """Return the words of `RELATED_WORDS` that can find anything."""
+    # Lists that cannot find anything are not run: each is a full-text query.
     wanted = {
         INSTANCES: instances_of(question.text),
         ANSWERS: words_of_answers(question.text),
@@ -126,9 +131,11 @@ def with_instances(
     lists: Mapping[str, Sequence[Scored]], made: Mapping[str, Sequence[Scored]]
 ) -> dict[str, Sequence[Scored]]:
     """Return `lists` with the lists of related words, which count in the keyword list, too."""
+    # Into the keyword list, so that a member counts like the word itself and not like a second opinion.
     scores = dict(lists["keyword"])
     for name, counts in COUNTS.items():
         for memory_id, score in made.get(name, ()):
             scores[memory_id] = scores.get(memory_id, 0.0) + counts * score
+    # Ties by identifier, so that the order does not depend on that of the lists.
     keyword = sorted((Scored(*one) for one in scores.items()), key=lambda one: (-one.score, one.memory_id))
     return {**lists, **made, "keyword": keyword}

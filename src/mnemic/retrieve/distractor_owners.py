@@ -69,6 +69,7 @@ class _Owned(NamedTuple):
         """
         if self.is_own or other.is_own:
             words = self.words | other.words
+            # Members of a household share things: "our car" and "my wife's car" may be the same one.
             return bool(words) and words.isdisjoint(_household())
         return bool((self.names and other.names) or _are_siblings(self.words, other.words))
 
@@ -77,6 +78,7 @@ def about_other_owners(question: str, memories: Mapping[str, Memory]) -> frozens
     """Return those of `memories` that are about the same thing of somebody else. Where nothing is known about the thing
     in question, it has to be certain that it is somebody else.
     """
+    # With several owners in the question it is unclear whose thing is asked for.
     asked = _owned(question) if len(question) <= _LONGEST else ()
     if len(asked) != 1:
         return frozenset()

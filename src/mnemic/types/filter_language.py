@@ -55,12 +55,14 @@ def _holds(value: Any, operator: str, operand: Any) -> bool:
         return equal(value, operand)
     if operator == "$ne":
         return not equal(value, operand)
+    # A comparison between types is false rather than an error: data of one field may have both.
     same = (_is_number(value) and _is_number(operand)) or (isinstance(value, str) and isinstance(operand, str))
     return same and _ORDERS[operator](value, operand)
 
 
 def equal(value: Any, other: Any) -> bool:
     """Equality of JSON data: True is not 1, 1 is 1.0."""
+    # In Python True == 1, in JSON it is not.
     if isinstance(value, bool) or isinstance(other, bool):
         return value is other
     if isinstance(value, Mapping) and isinstance(other, Mapping):
@@ -93,6 +95,7 @@ def checked_filter(given: object) -> Mapping[str, Any] | None:
 
 def _counted(given: object, depth: int) -> int:
     """Return the number of conditions of a filter that is one."""
+    # Depth is bounded before the recursion, which a filter of a request could otherwise exhaust.
     if not isinstance(given, Mapping) or depth == 0:
         raise InvalidInput("where", hint="a filter is an object of fields and the values they must have")
     return sum(_counted_of(name, wanted, depth) for name, wanted in given.items())
@@ -162,6 +165,7 @@ def _meets_filter(data: Any, name: str, wanted: Any) -> bool:
         return any(meets(data, one) for one in wanted)
     if name == "$not":
         return not meets(data, wanted)
+    # `$exists` distinguishes an absent field from a null one; all other operators do not.
     there = isinstance(data, Mapping) and name in data
     return _is_as_wanted(data[name] if there else None, wanted, there)
 
@@ -180,6 +184,7 @@ def _passes(value: Any, operator: str, operand: Any, there: bool) -> bool:
     if operator == "$not":
         return not _is_as_wanted(value, operand, there)
     if operator in ("$in", "$nin"):
+        # `$nin` is true for an absent field, as `$ne` is.
         return any(equal(value, one) for one in operand) is (operator == "$in")
     if operator == "$contains":
         return _contains(value, operand)

@@ -23,6 +23,7 @@ DEFAULT_MIN_SIMILARITY = 0.2
 
 def shortened(question: str) -> str:
     """Return the part of a request that is searched by, the same on every path."""
+    # A pasted document is no question: embedding all of it costs time, and its vector is about nothing in particular.
     return question.strip()[:MAX_QUESTION_CHARS]
 
 

@@ -1,8 +1,8 @@
 """Fit the order of messages: `python training/ranking/train.py PATH [--vectors FILE] [--made]`.
 
-PATH is LoCoMo's file or folder. The questions of its `dev` half are asked of the engine, and a linear model over
-`mnemic.retrieve.learned_ranker.NAMES` is fitted with Adam: softmax over the messages found for a question, the evidence
-sharing the whole. Nothing of the `test` half is used. The seed is fixed.
+PATH is LoCoMo's file or folder. The questions of its `dev` half are asked of the engine, and a small network over
+`mnemic.retrieve.learned_ranker.NAMES` is fitted to the messages found for each (`network.py`). Nothing of the `test`
+half is used. The seed is fixed.
 
 With `--made` the weights are fitted to the chats of `generate.py` alone, which are this project's own, and nothing is
 written: it prints how they, the order by hand and the shipped weights do on all of LoCoMo.
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from generate import chats
+from network import Row, fitted
 
 from mnemic.ports import Embedder
 from mnemic.retrieve.learned_ranker import LEARNED_RANKER, NAMES, Ranker, features
@@ -28,8 +29,8 @@ from mnemic_eval.progress import silent
 from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
 
 WEIGHTS = Path(__file__).parents[2] / "src/mnemic/retrieve/ranker.json"
-SHOWN, BATCH, EPOCHS, RATE, DECAY, SEED = 120, 32, 30, 3e-3, 1e-3, 20261124
-Row = tuple[np.ndarray, np.ndarray]
+SHOWN = 120
+"""Messages of a question, the best by hand, to which the order is fitted."""
 
 
 class Recorder(Ranker):
@@ -60,30 +61,19 @@ async def rows(chats: Sequence[Any], embedder: Embedder) -> AsyncIterator[Row]:
                     yield found[best], right[best]
 
 
-def share(found: list[Row], weights: np.ndarray, most: int) -> float:
+def share(found: list[Row], ranker: Ranker, most: int) -> float:
     """Return the share of the evidence that the lists found among the first `most`, in per cent."""
-    firsts = [(right[np.argsort(-(one @ weights), kind="stable")[:most]].sum(), right.sum()) for one, right in found]
+    firsts = [(right[np.argsort(-ranker.scored(one), kind="stable")[:most]].sum(), right.sum()) for one, right in found]
     return round(100 * float(np.mean([first / every for first, every in firsts])), 1)
 
 
-def fitted(found: list[Row]) -> np.ndarray:
-    """Return the weights."""
-    every = np.concatenate([one for one, _ in found])
-    spread = every.std(axis=0) + 1e-6
-    random, weights = np.random.default_rng(SEED), np.zeros(len(NAMES))
-    first, second, step = np.zeros(len(NAMES)), np.zeros(len(NAMES)), 0
-    for epoch in range(EPOCHS):
-        for batch in np.array_split(random.permutation(len(found)), max(1, len(found) // BATCH)):
-            slope = DECAY * weights
-            for place in batch:
-                shown, right = found[place][0] / spread, found[place][1]
-                guess = np.exp((given := shown @ weights) - given.max())
-                slope = slope + shown.T @ (guess / guess.sum() - right / right.sum()) / len(batch)
-            step += 1
-            first, second = 0.9 * first + 0.1 * slope, 0.999 * second + 0.001 * slope**2
-            rate = RATE * (1 - epoch / EPOCHS) + 1e-4
-            weights = weights - rate * first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
-    return weights / spread
+def written(ranker: Ranker) -> str:
+    """Return the file that `Ranker.read` reads: for each feature its weight and its weights in the units."""
+    assert ranker.units is not None
+    rows = np.column_stack([ranker.weights, ranker.units.weights]).round(5).tolist()
+    features = ",\n".join(f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in zip(NAMES, rows, strict=True))
+    bases, worths = (json.dumps(one.round(5).tolist()) for one in (ranker.units.bases, ranker.units.worths))
+    return f'{{\n "bases": {bases},\n "worths": {worths},\n "features": {{\n{features}\n }}\n}}\n'
 
 
 async def main() -> None:
@@ -97,13 +87,12 @@ async def main() -> None:
     if given.made:
         made = fitted([row async for row in rows(list(chats()), chosen_embedder(None, None))])
         found = [row async for row in rows(told, embedder)]
-        by_hand = np.asarray([float(name == "score") for name in NAMES])
-        for name, weights in {"by hand": by_hand, "made": made, "shipped": np.asarray(LEARNED_RANKER.weights)}.items():
-            print(f"{name}: {share(found, weights, 5)} / {share(found, weights, 10)}")
+        by_hand = Ranker(tuple(float(name == "score") for name in NAMES))
+        for name, ranker in {"by hand": by_hand, "made": made, "shipped": LEARNED_RANKER}.items():
+            print(f"{name}: {share(found, ranker, 5)} / {share(found, ranker, 10)}")
         return
     found = [row async for row in rows(told[: (len(told) + 1) // 2], embedder)]
-    fit = {name: round(float(weight), 5) for name, weight in zip(NAMES, fitted(found), strict=True)}
-    WEIGHTS.write_text(json.dumps(fit, indent=1) + "\n", encoding="utf-8")
+    WEIGHTS.write_text(written(fitted(found)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Learned order of messages: a linear model over the scores of lists and signals.
+"""Learned order of messages: a small neural network over the scores of lists and signals.
 
 `training/ranking/train.py` fits it to the `dev` half of chats between people with known evidence. It permutes their
 messages and assigns them the same scores, so that all other memories stay in place among them. Chats with an assistant
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from pkgutil import get_data
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -103,11 +104,38 @@ def _listed(found: Sequence[Scored], rows: Mapping[str, int]) -> tuple[Floats, F
     return every, scores[:-1], places[:-1]
 
 
+class HiddenUnits(NamedTuple):
+    """One layer of rectified linear units: their weights, [features, units], their bases, and the worth of each."""
+
+    weights: Floats
+    bases: Floats
+    worths: Floats
+
+    def scored(self, table: Floats) -> Floats:
+        """Return what the units add to the score of each row of features."""
+        return np.maximum(table @ self.weights + self.bases, 0.0) @ self.worths
+
+
 @dataclass(frozen=True, slots=True)
 class Ranker:
-    """A weight for each of `NAMES`."""
+    """A weight for each of `NAMES`, and units that weigh features together; None: the weights alone."""
 
     weights: tuple[float, ...]
+    units: HiddenUnits | None = None
+
+    @classmethod
+    def read(cls, text: bytes) -> Self:
+        """Return the ranker of a file that `training/ranking/train.py` wrote."""
+        fitted = json.loads(text)
+        named = [fitted["features"][name] for name in NAMES]
+        hidden = np.array([row[1:] for row in named])
+        units = HiddenUnits(hidden, np.array(fitted["bases"]), np.array(fitted["worths"]))
+        return cls(tuple(float(row[0]) for row in named), units)
+
+    def scored(self, table: Floats) -> Floats:
+        """Return a score for each row of features, any number; only their order means something."""
+        scores = table @ np.asarray(self.weights)
+        return scores if self.units is None else scores + self.units.scored(table)
 
     def reordered(
         self,
@@ -127,18 +155,12 @@ class Ranker:
         if not messages.between_people:
             return dict(scores)
         own = np.fromiter(map(scores.__getitem__, messages.rows), np.float64, len(messages.rows))
-        learned = features_of(messages, lists, own, question) @ np.asarray(self.weights)
+        learned = self.scored(features_of(messages, lists, own, question))
         dealt = np.empty_like(own)
         # The learned order decides which message gets which of the scores; the scores themselves stay.
         dealt[(-learned).argsort(kind="stable")] = -np.sort(-own)
         return {**scores, **dict(zip(messages.rows, dealt.tolist(), strict=True))}
 
 
-def _shipped() -> Ranker:
-    """Return the ranker with the bundled weights."""
-    weights = json.loads(get_data("mnemic.retrieve", "ranker.json") or b"{}")
-    return Ranker(tuple(float(weights[name]) for name in NAMES))
-
-
-LEARNED_RANKER = _shipped()
+LEARNED_RANKER = Ranker.read(get_data("mnemic.retrieve", "ranker.json") or b"{}")
 """Read with the module, like its code, so that no search waits for a file."""

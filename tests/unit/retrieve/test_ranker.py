@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
-from mnemic.retrieve.learned_ranker import LEARNED_RANKER, NAMES, Ranker, features
+import numpy as np
+
+from mnemic.retrieve.learned_ranker import LEARNED_RANKER, NAMES, HiddenUnits, Ranker, features
 from mnemic.retrieve.question import read_question
 from mnemic.types import Cues, Scored, Signals
 
@@ -72,10 +75,28 @@ def test_a_question_that_names_a_time_marks_what_was_told_then() -> None:
     assert told == [1, 1, 0]
 
 
+def test_a_unit_weighs_features_together() -> None:
+    hidden = np.array([[float(name == "bm25") + float(name == "other_speaker")] for name in NAMES])
+    silent = Ranker((0.0,) * len(NAMES), HiddenUnits(hidden, np.array([-2.0]), np.array([1.0])))
+    either = Ranker((0.0,) * len(NAMES), HiddenUnits(hidden, np.array([0.0]), np.array([-1.0])))
+    # No message has both, so the unit that needs both leaves the order of the messages as it found them.
+    assert silent.reordered(LISTS, SCORES, SIGNALS, QUESTION) == {"a": 0.6, "b": 0.4, "c": 0.2, "fact": 0.5}
+    assert either.reordered(LISTS, SCORES, SIGNALS, QUESTION) == {"c": 0.6, "a": 0.4, "b": 0.2, "fact": 0.5}
+
+
+def test_a_file_has_a_weight_and_the_weights_of_the_units_for_each_feature() -> None:
+    named = {name: [float(name == "length"), 1.0, -1.0] for name in NAMES}
+    text = json.dumps({"bases": [0.5, 0.0], "worths": [2.0, 3.0], "features": named}).encode()
+    row = np.array([[float(name == "length") * 4.0 for name in NAMES]])
+    assert Ranker.read(text).scored(row).tolist() == [4.0 + 2.0 * 4.5]
+
+
 def test_the_weights_of_the_program_are_one_a_feature() -> None:
     ranker = LEARNED_RANKER
     assert len(ranker.weights) == len(NAMES)
-    assert any(ranker.weights)
+    assert ranker.units is not None
+    assert ranker.units.weights.shape == (len(NAMES), len(ranker.units.bases)) == (len(NAMES), len(ranker.units.worths))
+    assert np.isfinite(ranker.scored(features(LISTS, SCORES, SIGNALS, QUESTION))).all()
     assert set(ranker.reordered(LISTS, SCORES, SIGNALS, QUESTION)) == set(SCORES)
 
 

@@ -113,7 +113,8 @@ class HiddenUnits(NamedTuple):
 
     def scored(self, table: Floats) -> Floats:
         """Return what the units add to the score of each row of features."""
-        return np.maximum(table @ self.weights + self.bases, 0.0) @ self.worths
+        added: Floats = np.maximum(table @ self.weights + self.bases, 0.0) @ self.worths
+        return added
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ class Ranker:
 
     def scored(self, table: Floats) -> Floats:
         """Return a score for each row of features, any number; only their order means something."""
-        scores = table @ np.asarray(self.weights)
+        scores: Floats = table @ np.asarray(self.weights)
         return scores if self.units is None else scores + self.units.scored(table)
 
     def reordered(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from mnemic.dispatch import Watchers
+from mnemic.dispatch import Call, Proceed, Watchers
 from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
 from mnemic.engine.recall import recall
 from mnemic.errors import BudgetSpent, InvalidInput, InvalidIntent, ScopeDenied, StoreFailed
@@ -29,6 +30,7 @@ from mnemic.types import (
     Outcome,
     RecallRequest,
     SearchResult,
+    Status,
     Where,
     WriteReceipt,
 )
@@ -194,6 +196,54 @@ async def test_watchers_hear_of_every_write_and_every_search() -> None:
     assert tuple(writes) == written.receipts
     assert searches == [found]
     assert Watchers().searched(found) is found
+
+
+async def heard(**given: Any) -> tuple[MemoryGateway, list[Call]]:
+    """Return a gateway whose dispatcher remembers each call, and those calls."""
+    gate, calls = await gateway(**given), list[Call]()
+
+    async def remember(call: Call, proceed: Proceed) -> Any:
+        calls.append(call)
+        return await proceed(call)
+
+    dispatcher = gate._own_dispatcher()
+    return replace(gate, dispatcher=replace(dispatcher, middleware=(remember, *dispatcher.middleware))), calls
+
+
+async def test_a_long_message_is_written_in_portions_of_the_budget() -> None:
+    gate, calls = await heard(budget=Budget(max_capture_items=3), grant=Grant(denied_keys=frozenset({"tier"})))
+    notes = [Candidate(content=f"note {number}") for number in range(6)]
+    notes[1], notes[4] = (Candidate(content=content, key="tier") for content in ("gold", "silver"))
+    until = Deadline.after(timedelta(seconds=5), gate.clock.monotonic)
+    written = await gate.write_captured(notes, actor=ADA, idempotency_key="m1", deadline=until)
+    assert [call.request.candidates for call in calls] == [tuple(notes[:3]), tuple(notes[3:])]
+    assert [call.request.idempotency_keys for call in calls] == [
+        tuple(item_key("m1", note) for note in part) for part in (notes[:3], notes[3:])
+    ]
+    assert {(call.actor, call.deadline) for call in calls} == {(ADA, until)}
+    assert [receipt.outcome for receipt in written.receipts] == [Outcome.CREATED] * 4
+    assert [blocked.key for blocked in written.blocked] == ["tier", "tier"]
+    stored = await gate.searcher.store.scan(ADA.tenant, statuses=list(Status))
+    assert sorted(memory.memory_id for memory in stored) == sorted(str(one.memory_id) for one in written.receipts)
+
+
+async def test_a_delivery_in_portions_changes_nothing_the_second_time() -> None:
+    gate, _ = await heard(
+        budget=Budget(max_capture_items=1), policy=Policy.of(KeyRule("visit", on_change="accumulate"))
+    )
+    places = [Candidate(content=place, key="visit") for place in ("Rome", "Oslo")]
+    first, again = [await gate.write_captured(places, actor=ADA, idempotency_key="m1") for _ in range(2)]
+    assert [one.memory_id for one in again.receipts] == [one.memory_id for one in first.receipts]
+    await gate.write_captured(places, actor=ADA)
+    assert len(await gate.searcher.store.requests(ADA.tenant)) == 2, "without a key nothing is kept of the delivery"
+
+
+@pytest.mark.parametrize(("candidates", "portions"), [(0, [0]), (1, [1]), (2, [2]), (3, [2, 1]), (4, [2, 2])])
+async def test_each_portion_is_one_request_and_so_is_nothing_at_all(candidates: int, portions: list[int]) -> None:
+    gate, calls = await heard(budget=Budget(max_capture_items=2))
+    written = await gate.write_captured([Candidate(content=f"n {one}") for one in range(candidates)], actor=ADA)
+    assert [len(call.request.candidates) for call in calls] == portions
+    assert (len(written.receipts), written.blocked) == (candidates, ())
 
 
 # -- searching ---------------------------------------------------------------------------------------------------------

@@ -24,6 +24,30 @@ def test_a_limit_is_a_whole_number_in_its_range(limit: str, value: Any) -> None:
     assert wrong.value.reason == f"invalid_config:{limit}"
 
 
+@pytest.mark.parametrize(
+    ("limit", "most"),
+    [
+        ("max_capture_items", 1_000),
+        ("max_retrieve_top_k", 100),
+        ("max_query_chars", 8_192),
+        ("max_answer_chars", 100_000),
+        ("max_value_chars", 8_192),
+    ],
+)
+def test_the_most_is_allowed_and_the_refusal_names_it(limit: str, most: int) -> None:
+    assert [getattr(Budget(**{limit: value}), limit) for value in (1, most)] == [1, most]
+    with pytest.raises(InvalidConfig) as wrong:
+        Budget(**{limit: most + 1})
+    assert wrong.value.hint == f"a whole number from 1 to {most}"
+
+
+def test_a_run_may_take_part_of_a_second_and_a_day() -> None:
+    assert [Budget(max_seconds=seconds).max_seconds for seconds in (0.001, 0.5, 1, 86_400)] == [0.001, 0.5, 1, 86_400]
+    with pytest.raises(InvalidConfig) as wrong:
+        Budget(max_seconds=86_400.001)
+    assert wrong.value.hint == "seconds, more than 0 and at most 86400"
+
+
 @pytest.mark.parametrize("value", [True, 0, -1, "25", None, float("nan"), float("inf"), 10**9])
 def test_seconds_are_a_finite_number(value: Any) -> None:
     with pytest.raises(InvalidConfig) as wrong:

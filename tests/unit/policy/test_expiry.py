@@ -149,3 +149,4 @@ def test_what_is_no_time_is_refused(text: Any) -> None:
         ttl_of(text)
 
     assert refused.value.reason == "invalid_input:ttl"
+    assert refused.value.hint == "a duration such as 12h, 30d, 2w, 10y or P30D, at most 36,500 days, or never"

@@ -11,9 +11,12 @@ import pytest
 
 from mnemic.errors import InvalidConfig
 from mnemic.policy.key_rules import KeyRule, Policy
-from mnemic.policy.limits import Consents, LimitCheck, Limits, Per, Quota, Retention
+from mnemic.policy.limits import Consents, LimitCheck, Limits, Per, Quota, Retention, makes_room
 from mnemic.types import Candidate, Kind, Usage
 
+OF_WHOM = "per tenant or user, at least one limit, soft above 0 and up to 1"
+WHOLE = "limits are whole numbers from 1"
+ON_FULL = "on_full is refuse, or evict for the quota of a user"
 DAY = timedelta(days=1)
 NOTE = Candidate(content="a note")
 KEYED = Candidate(content="a", key=" seat ")
@@ -28,24 +31,53 @@ def check(*quotas: Quota, usages: Mapping[Per, Mapping[Kind, Usage]] | None = No
 
 class TestQuota:
     @pytest.mark.parametrize(
-        "settings",
+        ("settings", "hint"),
         [
-            {},
-            {"per": "planet", "rows": 1},
-            {"rows": 0},
-            {"bytes": -1},
-            {"writes_a_minute": True},
-            {"rows": 1.0},
-            {"rows": 1, "bytes": 0},
-            {"rows": 1, "soft": 0},
-            {"rows": 1, "soft": 1.01},
+            ({}, OF_WHOM),
+            ({"per": "planet", "rows": 1}, OF_WHOM),
+            ({"rows": 0}, WHOLE),
+            ({"bytes": -1}, WHOLE),
+            ({"writes_a_minute": True}, WHOLE),
+            ({"rows": 1.0}, WHOLE),
+            ({"rows": 1, "bytes": 0}, WHOLE),
+            ({"rows": 1, "soft": 0}, OF_WHOM),
+            ({"rows": 1, "soft": 1.01}, OF_WHOM),
+            ({"rows": 1, "on_full": "drop"}, ON_FULL),
+            ({"rows": 1, "on_full": "evict", "per": "tenant"}, ON_FULL),
         ],
     )
-    def test_what_cannot_be_meant_is_refused(self, settings: dict[str, Any]) -> None:
+    def test_what_cannot_be_meant_is_refused(self, settings: dict[str, Any], hint: str) -> None:
         with pytest.raises(InvalidConfig) as wrong:
             Quota(**settings)
         assert wrong.value.reason == "invalid_config:quota"
-        assert wrong.value.hint
+        assert wrong.value.hint == hint
+
+    def test_only_the_quota_of_a_user_evicts(self) -> None:
+        assert Quota(rows=1).on_full == "refuse"
+        assert Quota(rows=1, on_full="evict").on_full == "evict"
+        assert Quota(rows=1, per="tenant", on_full="refuse").per == "tenant"
+
+    @pytest.mark.parametrize(
+        ("quota", "limit", "room"),
+        [
+            (Quota(rows=1), "rows", (None,)),
+            (Quota(bytes=1), "bytes", (None,)),
+            (Quota(rows=1, kind=Kind.EPISODIC), "rows", (Kind.EPISODIC,)),
+            (Quota(bytes=1, kind=Kind.LONG_TERM), "bytes", (Kind.LONG_TERM,)),
+            (Quota(writes_a_minute=1), "writes_a_minute", None),
+            (Quota(writes_a_minute=1, kind=Kind.EPISODIC), "writes_a_minute", None),
+            (Quota(rows=1, per="tenant"), "rows", None),
+            (Quota(bytes=1, per="tenant", kind=Kind.EPISODIC), "bytes", None),
+        ],
+    )
+    def test_what_may_be_evicted_after_its_refusal(
+        self, quota: Quota, limit: str, room: tuple[Kind | None] | None
+    ) -> None:
+        assert makes_room(f"quota_exceeded:{quota.name(limit)}") == room
+
+    @pytest.mark.parametrize("reason", ["consent_required:user.rows", "retention_denied:erased_subject", "lower_trust"])
+    def test_no_other_refusal_evicts(self, reason: str) -> None:
+        assert makes_room(reason) is None
 
     def test_the_least_and_the_most_are_allowed(self) -> None:
         assert Quota(rows=1, soft=1).soft == 1
@@ -87,19 +119,19 @@ class TestQuota:
 
 class TestLimits:
     @pytest.mark.parametrize(
-        ("settings", "reason"),
+        ("settings", "reason", "hint"),
         [
-            ({"consent": "maybe"}, "invalid_config:consent"),
-            ({"consent_keys": {"a\u200b"}}, "invalid_config:consent_keys"),
-            ({"review_longest": timedelta(0)}, "invalid_config:review_longest"),
-            ({"review_longest": -DAY}, "invalid_config:review_longest"),
+            ({"consent": "maybe"}, "consent", "implied or required"),
+            ({"consent_keys": {"a\u200b"}}, "consent_keys", "a key may contain visible characters only"),
+            ({"review_longest": timedelta(0)}, "review_longest", "must be greater than zero"),
+            ({"review_longest": -DAY}, "review_longest", "must be greater than zero"),
         ],
     )
-    def test_what_cannot_be_meant_is_refused(self, settings: dict[str, Any], reason: str) -> None:
+    def test_what_cannot_be_meant_is_refused(self, settings: dict[str, Any], reason: str, hint: str) -> None:
         with pytest.raises(InvalidConfig) as wrong:
             Limits(**settings)
-        assert wrong.value.reason == reason
-        assert wrong.value.hint
+        assert wrong.value.reason == f"invalid_config:{reason}"
+        assert wrong.value.hint == hint
 
     def test_keys_are_compared_in_their_normal_form(self) -> None:
         assert Limits(consent_keys=frozenset({" ｈealth "})).consent_keys == {"health"}

@@ -180,6 +180,41 @@ class TestCandidates:
         assert len(check_candidates(raw, POLICY, BUDGET).candidates) == 2
 
 
+class TestWithoutAKey:
+    def test_null_is_a_statement_without_one_where_the_policy_allows_it(self) -> None:
+        text = "I moved to Madrid, where it is " + "very " * 50 + "hot."
+        (candidate,) = check_candidates(payload(key=None, value=text), Policy(), BUDGET).candidates
+        assert (candidate.key, candidate.content) == (None, text), "free text, longer than a value may be"
+        (keyed,) = check_candidates(payload(key="city", value=" Madrid "), Policy(), BUDGET).candidates
+        assert (keyed.key, keyed.content) == ("city", "Madrid")
+        assert reason_of(payload(key="city", value=text), Policy()) == "invalid_memory_candidates:value_too_long"
+
+    def test_a_closed_policy_may_allow_both(self) -> None:
+        policy = replace(POLICY, keyless=True)
+        kept = check_candidates({"items": [GOOD, {"key": None, "value": "I like tea."}]}, policy, BUDGET).candidates
+        assert [(candidate.key, candidate.content) for candidate in kept] == [
+            ("language", "english"),
+            (None, "I like tea."),
+        ]
+
+    @pytest.mark.parametrize(("category", "kept"), [("preference", "preference"), ("gossip", None), (["event"], None)])
+    def test_a_category_is_one_of_six_or_none(self, category: object, kept: str | None) -> None:
+        (candidate,) = check_candidates(payload(category=category), POLICY, BUDGET).candidates
+        assert candidate.category == kept
+
+    @pytest.mark.parametrize(
+        ("quote", "kept"),
+        [(None, None), (" I speak English. ", "I speak English."), (" ", None), ("q" * 8192, "q" * 8192)],
+    )
+    def test_a_quote_is_kept_without_its_margins(self, quote: str | None, kept: str | None) -> None:
+        (candidate,) = check_candidates(payload(quote=quote), POLICY, BUDGET).candidates
+        assert candidate.source.quote == kept
+
+    @pytest.mark.parametrize("quote", ["q" * 8193, "half \ud800", "\udfff", b"bytes"])
+    def test_what_no_store_can_hold_is_no_quote(self, quote: object) -> None:
+        assert reason_of(payload(quote=quote)) == "invalid_memory_candidates:quote"
+
+
 class TestSkipping:
     def test_good_candidates_survive_bad_ones(self) -> None:
         items = [GOOD, {"key": "secret", "value": "x"}, "x", {"key": "response_style", "value": 1}]
@@ -234,10 +269,42 @@ class TestOneCandidate:
             check_candidate(replace(Candidate(content="I like tea."), **changes), Policy(), BUDGET)
         assert stopped.value.reason == reason
 
+    @pytest.mark.parametrize(
+        ("changes", "hint"),
+        [
+            ({"content": None}, "the content is not text"),
+            ({"content": " \u200b "}, "the content is empty"),
+            ({"content": "a\0b"}, "invalid_input:content:nul"),
+            ({"content": "x" * 8193}, "at most 8192 characters"),
+            ({"content": "x" * 40_000}, "at most 8192 characters"),
+            ({"key": "name", "content": None}, "the value is not text"),
+            ({"key": "name", "content": " "}, "the value is empty, or has characters that cannot be seen"),
+            ({"key": "name", "content": "a\u2060b"}, "the value is empty, or has characters that cannot be seen"),
+            ({"key": "name", "content": "x" * 121}, "at most 120 characters under a key"),
+            ({"key": "name", "content": "x" * 500}, "at most 120 characters under a key"),
+        ],
+    )
+    def test_a_refused_content_says_what_is_allowed(self, changes: dict[str, Any], hint: str) -> None:
+        with pytest.raises(RunStopped) as stopped:
+            check_candidate(replace(Candidate(content="I like tea."), **changes), Policy(), BUDGET)
+        assert stopped.value.hint == hint
+
+    def test_the_longest_that_is_allowed_is_allowed(self) -> None:
+        free = check_candidate(Candidate(content="x" * 8192), Policy(), BUDGET)
+        keyed = check_candidate(Candidate(key="name", content=" " + "x" * 120), Policy(), BUDGET)
+        named = check_candidate(Candidate(content="x", category="c" * 64), Policy(), BUDGET)
+        assert (len(free.content), len(keyed.content), len(named.category or "")) == (8192, 120, 64)
+
+    def test_a_value_outside_the_list_says_so(self) -> None:
+        with pytest.raises(RunStopped) as stopped:
+            check_candidate(Candidate(key="language", content="klingon"), POLICY, BUDGET)
+        assert stopped.value.hint == "not one of the values that the policy allows for this key"
+
     def test_a_closed_list_of_keys_needs_a_key(self) -> None:
         with pytest.raises(RunStopped) as stopped:
             check_candidate(Candidate(content="I like tea."), POLICY, BUDGET)
         assert stopped.value.reason == "invalid_memory_candidates:missing_keys"
+        assert stopped.value.hint == "this policy lists its keys: name one, or set keyless = true in it"
         allowed = check_candidate(Candidate(content="I like tea."), replace(POLICY, keyless=True), BUDGET)
         assert allowed.content == "I like tea."
 

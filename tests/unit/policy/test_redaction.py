@@ -9,30 +9,34 @@ import pytest
 from mnemic.errors import InvalidConfig
 from mnemic.policy.redaction_policy import MAX_REGIONS, NAMES, Action, RedactionRules
 
+ACTIONS = "one of redact, tokenise, block, allow"
+ENTITIES = "entities are named in capitals: EMAIL, PHONE, ..."
+ROLES = "a list of roles, in lower case"
+REGIONS = "at most 8 countries by their two letters"
 COUNTRIES = ("DE", "AT", "CH", "FR", "IT", "ES", "NL", "BE", "PL")
 
 
 @pytest.mark.parametrize(
-    ("settings", "reason"),
+    ("settings", "reason", "hint"),
     [
-        ({"actions": {"EMAIL": "hide"}}, "redaction.entities"),
-        ({"actions": {"email": "block"}}, "redaction.entities"),
-        ({"actions": {"EMAIL": "block", "E": "block"}}, "redaction.entities"),
-        ({"actions": {"E" * 21: "block"}}, "redaction.entities"),
-        ({"reveal": frozenset({"officer", "Officer"})}, "redaction.reveal"),
-        ({"reveal": frozenset({""})}, "redaction.reveal"),
-        ({"reveal": frozenset({"o" * 65})}, "redaction.reveal"),
-        ({"names": frozenset({"PERSON", "CATS"})}, "redaction.names"),
-        ({"regions": ("DE", "de")}, "redaction.regions"),
-        ({"regions": ("DEU",)}, "redaction.regions"),
-        ({"regions": COUNTRIES}, "redaction.regions"),
+        ({"actions": {"EMAIL": "hide"}}, "redaction.entities", ACTIONS),
+        ({"actions": {"email": "block"}}, "redaction.entities", ENTITIES),
+        ({"actions": {"EMAIL": "block", "E": "block"}}, "redaction.entities", ENTITIES),
+        ({"actions": {"E" * 21: "block"}}, "redaction.entities", ENTITIES),
+        ({"reveal": frozenset({"officer", "Officer"})}, "redaction.reveal", ROLES),
+        ({"reveal": frozenset({""})}, "redaction.reveal", ROLES),
+        ({"reveal": frozenset({"o" * 65})}, "redaction.reveal", ROLES),
+        ({"names": frozenset({"PERSON", "CATS"})}, "redaction.names", "one or more of PERSON, LOCATION"),
+        ({"regions": ("DE", "de")}, "redaction.regions", REGIONS),
+        ({"regions": ("DEU",)}, "redaction.regions", REGIONS),
+        ({"regions": COUNTRIES}, "redaction.regions", REGIONS),
     ],
 )
-def test_what_cannot_be_meant_is_refused(settings: dict[str, Any], reason: str) -> None:
+def test_what_cannot_be_meant_is_refused(settings: dict[str, Any], reason: str, hint: str) -> None:
     with pytest.raises(InvalidConfig) as wrong:
         RedactionRules(**settings)
     assert wrong.value.reason == f"invalid_config:{reason}"
-    assert wrong.value.hint
+    assert wrong.value.hint == hint
 
 
 def test_every_action_is_known_by_its_word() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -74,6 +75,61 @@ def test_a_policy_that_cannot_be_meant_is_refused(settings: dict[str, Any], reas
         Policy(**settings)
     assert wrong.value.reason == reason
     assert wrong.value.hint
+
+
+@pytest.mark.parametrize(
+    ("settings", "hint"),
+    [
+        ({"keys": {"a": "b"}}, "each key maps to its own KeyRule"),
+        ({"levels": frozenset({"planet"})}, "one or more of user, workspace, agent, session"),
+        ({"pinned_kinds": frozenset({"nothing"})}, "one or more of " + ", ".join(Kind)),
+        ({"longest": {"nothing": timedelta(days=1)}}, "one or more of " + ", ".join(Kind)),
+        ({"on_violation": "ignore"}, "one of stop, skip"),
+        ({"on_model_failure": "ignore"}, "one of stop, rules"),
+        ({"on_refuted": "ignore"}, "one of report, stop"),
+        ({"preference_bias": 2}, "a number from 0 to 1"),
+        ({"default_ttl_days": 0}, "a whole number from 1 to 36500"),
+        ({"sensitive_words": "divorce"}, "words or phrases of at most 100 characters each"),
+    ],
+)
+def test_a_refused_policy_says_what_is_allowed(settings: dict[str, Any], hint: str) -> None:
+    with pytest.raises(InvalidConfig) as wrong:
+        Policy(**settings)
+    assert wrong.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("rule", "hint"),
+    [
+        ({"on_change": "merge"}, "one of supersede, accumulate, review"),
+        ({"expiry": "never"}, "one of sliding, fixed"),
+        ({"ttl_days": 0}, "a whole number from 1 to 36500"),
+        ({"allowed_values": frozenset({" "})}, "at least one value, no two of them alike, none blank"),
+    ],
+)
+def test_a_refused_rule_says_what_is_allowed(rule: dict[str, Any], hint: str) -> None:
+    with pytest.raises(InvalidConfig) as wrong:
+        KeyRule("a", **rule)
+    assert wrong.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    "words", ["divorce", {"divorce", 1}, {"d" * 101}, {"divorce", "!?"}, {""}, {"divorce", "DIVORCE"}, [None]]
+)
+def test_words_that_cannot_be_looked_for_are_refused(words: Any) -> None:
+    with pytest.raises(InvalidConfig) as wrong:
+        Policy(sensitive_words=words)
+    assert wrong.value.reason == "invalid_config:sensitive_words"
+
+
+def test_sensitive_words_are_whole_words_in_any_case() -> None:
+    policy = Policy(sensitive_words=frozenset({"Divorce", "law suit", "d" * 100}))
+    assert policy.sensitive_words == {"divorce", "law suit", "d" * 100}
+    assert policy.names_sensitive(["I like tea.", "My DIVORCE is through."])
+    assert policy.names_sensitive(["The law-suit goes on."])
+    assert policy.names_sensitive(["d" * 100])
+    assert not policy.names_sensitive(["We are divorced.", "In-law: suits well.", ""])
+    assert not Policy().names_sensitive(["My divorce is through."])
 
 
 @pytest.mark.parametrize(

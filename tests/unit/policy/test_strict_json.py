@@ -66,6 +66,40 @@ def test_what_breaks_none_is_read(text: str, value: Any) -> None:
     assert loads(text) == (json.loads(text) if value is None else value)
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ('{"a": 1,\n "b": }', 2, 7),
+        ("[1,\n2,\n  x]", 3, 3),
+        ('{"é": 1 2}', 1, 10),
+        ("]", 1, 1),
+        ("", 1, 0),
+        ('{"a": 1,\n "a": 1}', 1, 0),
+    ],
+)
+def test_a_refusal_names_the_place_where_it_is_known(text: str, line: int, column: int) -> None:
+    """In lines, and in bytes within the line."""
+    with pytest.raises(NotStrictJson) as refused:
+        loads(text)
+    assert (refused.value.line, refused.value.column) == (line, column)
+
+
+def test_as_many_as_are_allowed_are_read_and_one_more_is_not() -> None:
+    for text, values in (("[1, 2, 3]", 3), ('{"a": "b", "c": "d"}', 2), ('{"a": {}, "b": [1]}', 4), ("1", 0)):
+        assert loads(text, max_values=values) == json.loads(text)
+        if values:
+            with pytest.raises(NotStrictJson, match=f"more than {values - 1} values"):
+                loads(text, max_values=values - 1)
+
+
+def test_the_marks_of_two_strings_for_each_value_are_not_too_many() -> None:
+    """A text that breaks off is refused by what is known of it: four marks a value, and two more, are no value more."""
+    with pytest.raises(NotStrictJson, match="not JSON"):
+        loads('{"a,[{":""""', max_values=1)
+    with pytest.raises(NotStrictJson, match="more than 1 values"):
+        loads('{"a,[{":"""""', max_values=1)
+
+
 @pytest.mark.parametrize("text", ["[" + "[]," * 20 + "1]", "[" + "1," * 20 + "1]", '{"a":' * 20 + "1" + "}" * 20])
 def test_what_holds_too_many_values_is_refused(text: str) -> None:
     assert loads(text, max_values=45) == json.loads(text)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PINNED
@@ -54,10 +55,18 @@ LIFT = 0.2
 
 def asks_past(question: Question) -> bool:
     """Return True if the question is about a past state or event: the current value is no better an answer."""
-    return _tells_past(question.text) or bool(_BEFORE.search(question.text))
+    return _asks_past(question.text)
 
 
+@lru_cache(maxsize=64)
+def _asks_past(text: str) -> bool:
+    """Return True for such a text: a search asks three times."""
+    return _tells_past(text) or bool(_BEFORE.search(text))
+
+
+@lru_cache(maxsize=64)
 def _tells_past(text: str) -> bool:
+    """Return True if a verb of `text` is in the past."""
     return bool(_WAS.search(text) or (_ENGLISH_WAS.search(text) and not _GERMAN.search(text)))
 
 

@@ -16,6 +16,9 @@ class AppendOnlyColumn:
         self._room = np.zeros((16, *shape), dtype)
         self._size = 0
 
+    def __len__(self) -> int:
+        return self._size
+
     @property
     def all(self) -> NDArray[Any]:
         """The values so far: a view, valid until the next `extend`."""

@@ -17,6 +17,7 @@ _BATCH = 1 << 14
 _TAIL = 4096
 _HALF = np.uint64(32)
 _LOWER = np.uint64(0xFFFFFFFF)
+_NONE = (np.zeros(0, np.int64), np.zeros(0))
 
 
 class PostingsSegment(NamedTuple):
@@ -108,6 +109,8 @@ class Postings:
 
     def of(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places that contain `term`, each once, and how often."""
+        if not (self._full or len(self._open.terms) or len(self._late_terms)):
+            return _NONE  # as the contexts of most scopes are
         wanted = np.uint32(term)
         found = [rows for part in (*self._full, self._open) if (rows := part.of(wanted)) is not None]
         # The tail is unsorted, so it is scanned; it is short.
@@ -115,7 +118,7 @@ class Postings:
         if len(late):
             found.append((self._late_places.all[late] + np.int64(self._open.first), self._late_counts.all[late]))
         if not found:
-            return np.zeros(0, np.int64), np.zeros(0)
+            return _NONE
         if len(found) == 1:
             return found[0][0], found[0][1].astype(np.float64)
         places, counts = zip(*found, strict=True)

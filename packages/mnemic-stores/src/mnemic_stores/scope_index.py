@@ -104,6 +104,8 @@ class ScopeIndex:
         self._signals = PlaceCache(self._made_signals)
         self._weight: int | None = None
         self._grown = 0
+        self._last_accepted: tuple[Where, NDArray[np.bool_]] | None = None
+        self._last_spoken: frozenset[str] | None = None
 
     def __len__(self) -> int:
         return self._live
@@ -146,12 +148,14 @@ class ScopeIndex:
         self.names, self._live, self.seen = list(names), live, seen
         self._codes = {name: code for code, name in enumerate(self.names)}
         self._weight = None
+        self._changed()
 
     def put(self, entries: Sequence[IndexEntry]) -> None:
         """Add these memories, or change those that are there already."""
         if not entries:
             return
         self._grown += len(entries)
+        self._changed()
         values: Iterable[tuple[Any, ...]] = zip(*entries, strict=True)
         columns = dict(zip(IndexEntry._fields, values, strict=True))
         before = self._live_places(self._identifiers.of_rows(columns["row_id"]))
@@ -259,7 +263,7 @@ class ScopeIndex:
         if rows is not None:
             inside = np.zeros_like(chosen)
             inside[self._live_places(self._identifiers.of_rows(list(rows)))] = True
-            chosen &= inside
+            chosen = chosen & inside
         if self._content.catch_up() | self._context.catch_up():
             self._weight = None
         active = self._named["status"].all == self._codes.get(Status.ACTIVE, _GONE - 1)
@@ -303,10 +307,14 @@ class ScopeIndex:
 
     def speakers(self) -> frozenset[str]:
         """Return everybody who speaks in an active memory of the scope."""
+        if self._last_spoken is not None:
+            return self._last_spoken
         active = self._any_of("status", (Status.ACTIVE,))
         # Not np.unique: its imports for masked arrays cost a new process's first search a tenth of its time.
         spoken = np.flatnonzero(np.bincount(self._said["speaker"].all[active]))
-        return frozenset(name for name in map(self.names.__getitem__, spoken.tolist()) if name is not None)
+        names = map(self.names.__getitem__, spoken.tolist())
+        self._last_spoken = frozenset(name for name in names if name is not None)
+        return self._last_spoken
 
     def _coded(self, names: Sequence[str | None]) -> list[int]:
         """Return the numbers that represent `names` in this index."""
@@ -317,7 +325,15 @@ class ScopeIndex:
         return list(map(self._codes.__getitem__, names))
 
     def _accepted(self, where: Where) -> NDArray[np.bool_]:
-        """Evaluate `Where.accepts` for every place at once; all places are of this scope."""
+        """Evaluate `Where.accepts` for every place at once; all places are of this scope. The array is kept for the next
+        list of the same search: it must not be changed.
+        """
+        last = self._last_accepted
+        if last is None or last[0] is not where:
+            last = self._last_accepted = (where, self._evaluated(where))
+        return last[1]
+
+    def _evaluated(self, where: Where) -> NDArray[np.bool_]:
         statuses = where.statuses if where.as_of is None else where.statuses | {Status.SUPERSEDED}
         accepted = self._any_of("status", statuses)
         for name, values in (("kind", where.kinds), ("category", where.categories), ("key", where.keys)):
@@ -372,7 +388,12 @@ class ScopeIndex:
     def _live_places(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         return places[self._is_live(places)]
 
+    def _changed(self) -> None:
+        """Drop what was kept of the present state."""
+        self._last_accepted = self._last_spoken = None
+
     def _forget(self, places: NDArray[np.int64]) -> None:
+        self._changed()
         self._live -= len(places)
         self.recalled.forget(places.tolist())
         self._named["status"].all[places] = _GONE

@@ -16,7 +16,7 @@ from enum import StrEnum
 from mnemic_language.questions.named_dates import named_date
 from mnemic_language.questions.question_words import content_words
 from mnemic_language.text.english import COUNTS, WEEKDAYS
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import Pattern, WordPattern
 from mnemic_language.text.time_expressions import READ, period_of
 
 LONGEST = 200
@@ -93,7 +93,7 @@ _SIDES = {
 }
 _IN_ENGLISH = Pattern(_ENGLISH, re.IGNORECASE)
 _BEFORE_EVENT = tuple(
-    (side, Pattern(rf"\b(?:{words})\s*(?P<event>[^.,;:!?…\n]{{4,{LONGEST}}})".replace(" ", r"\s+"), re.IGNORECASE))
+    (side, WordPattern(rf"\b(?:{words})\s*(?P<event>[^.,;:!?…\n]{{4,{LONGEST}}})".replace(" ", r"\s+"), re.IGNORECASE))
     for side, words in _OTHERS
 )
 _AFTER_EVENT = tuple(

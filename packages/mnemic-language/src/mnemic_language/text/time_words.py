@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from mnemic_language.text.english import MONTHS
 from mnemic_language.text.months import MONTH_NUMBERS
-from mnemic_language.text.pattern import Pattern, plain_letters
+from mnemic_language.text.pattern import Pattern, WordPattern, plain_letters
 
 _UNITS = {
     "minute": "minuten minuto minutos minuti minuut",
@@ -189,7 +189,7 @@ _READ: tuple[tuple[Pattern, Callable[[re.Match[str]], str]], ...] = (
     (_pattern(r"(?<!le\s)(?<!il\s)(lundi|mardi|mercredi|jeudi|vendredi|lunedì|martedì|mercoledì|giovedì|venerdì)"),
      lambda found: f"on {_day(found[1])}"),
 )  # fmt: skip
-_MAY_TELL = Pattern(
+_MAY_TELL = WordPattern(
     rf"(?<!\w)(?:{_any([*_UNIT_OF, *_DAY_OF, *_SEASON_OF, *MONTH_NUMBERS])}|hier|(?:19|20)\d\d"
     rf"|{'|'.join(words for words in _NEAR.values())})(?!\w)",
     re.IGNORECASE,

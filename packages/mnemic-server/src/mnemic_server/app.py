@@ -21,6 +21,7 @@ from mnemic_server.access import RateLimit, ServiceContext, admit
 from mnemic_server.bearer_tokens import Provider, Tokens
 from mnemic_server.browser_sessions import Sessions
 from mnemic_server.credentials import ApiKeys, Principal
+from mnemic_server.direct_routes import DirectRoutes
 from mnemic_server.erasure_jobs import Erasures
 from mnemic_server.known_parameters import require_known_parameters
 from mnemic_server.login_throttle import RefusedLogins
@@ -193,6 +194,7 @@ def _routed(service: ServiceContext) -> FastAPI:
 
     app = routes(lifespan)
     app.state.service = service
+    app.add_middleware(DirectRoutes, among=[route for part in _PARTS for route in part.router.routes])
     app.router.routes.extend(_tool_server(service))
     return app
 

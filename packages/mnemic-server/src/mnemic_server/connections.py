@@ -11,6 +11,7 @@ from __future__ import annotations
 import resource
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import Protocol
 
@@ -113,6 +114,7 @@ class Connections:
         return False
 
 
+@lru_cache(maxsize=1024)
 def place_of(address: str) -> str:
     """Return the address by which a caller is counted: of IPv6 the network that one subscriber has."""
     try:

@@ -135,6 +135,17 @@ async def _bug(_: Request, failure: Exception) -> JSONResponse:
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, INTERNAL_ERROR)
 
 
+REPORTED = (MnemicError, Refusal, HTTPException)
+"""Errors that a caller is told of; any other one is a fault of the service."""
+
+
+async def reported(request: Request, failure: MnemicError | Refusal | HTTPException) -> JSONResponse:
+    """Return the answer that tells the caller of an error."""
+    if isinstance(failure, MnemicError):
+        return await _engine_failure(request, failure)
+    return await (_refused if isinstance(failure, Refusal) else _http)(request, failure)
+
+
 def install(app: FastAPI) -> None:
     """Every error of `app` as a problem."""
     app.add_exception_handler(MnemicError, _engine_failure)

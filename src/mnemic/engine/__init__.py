@@ -158,14 +158,8 @@ class MemoryEngine(AdministrationVerbs):
 
     def _made_dispatcher(self, middleware: Sequence[Middleware]) -> Dispatcher:
         limiter = Limiter(store=self.store, clock=self.clock, pipeline=self._pipeline)
-        handlers = Handlers(
-            pipeline=self._pipeline,
-            limiter=limiter,
-            sessions=self.sessions,
-            vault=self.vault,
-            redaction=self.redaction,
-            forgotten=self._forgotten,
-        )
+        parts: dict[str, Any] = {"sessions": self.sessions, "vault": self.vault, "redaction": self.redaction}
+        handlers = Handlers(pipeline=self._pipeline, limiter=limiter, forgotten=self._forgotten, **parts)
         return Dispatcher(limiter=limiter, handlers=handlers, middleware=middleware)
 
     def _forgotten(self) -> None:
@@ -175,13 +169,15 @@ class MemoryEngine(AdministrationVerbs):
 
     def _beside(self) -> dict[str, Any]:
         """Return the additional sources of a search: graph traversal and a search service."""
-        from mnemic.graph.search import GraphNeighbourhood
         from mnemic.retrieve.external_search_service import SearchIndexAdapter
-        from mnemic.retrieve.optional_backend import OptionalBackend
 
-        near = None if self.graph is None else GraphNeighbourhood(self.graph, OptionalBackend(self.clock))
-        elsewhere = SearchIndexAdapter.among(self._projections, self.clock)
-        return {"surroundings": near, "elsewhere": elsewhere, "reranker": self.reranker}
+        found: dict[str, Any] = {"elsewhere": SearchIndexAdapter.among(self._projections, self.clock)}
+        if self.graph is not None:
+            from mnemic.graph.search import GraphNeighbourhood
+            from mnemic.retrieve.optional_backend import OptionalBackend
+
+            found["surroundings"] = GraphNeighbourhood(self.graph, OptionalBackend(self.clock))
+        return found | {"reranker": self.reranker}
 
     async def open(self) -> Self:
         """Open the store and load its calibrated thresholds. Raises StoreFailed or SpaceMismatch."""

@@ -84,7 +84,9 @@ class ReadVerbs:
         """Load the modules that searches and model calls need, so that the first of them, which has a deadline, does
         not wait.
         """
-        for name in ("inject", "engine.recall", "inject.token_budget", "retrieve.caller_intents"):
+        for name in ("engine_injector", "text_injection", "token_budget"):
+            import_module(f"mnemic.inject.{name}")
+        for name in ("engine.recall", "retrieve.caller_intents"):
             import_module(f"mnemic.{name}")
         # Evaluated for its imports only.
         _ = self.gateway

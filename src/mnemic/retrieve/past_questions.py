@@ -7,46 +7,17 @@ current value.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
-from functools import lru_cache
 
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.retrieve.question import Question
 from mnemic.types import Kind, Memory, Status, Where
+from mnemic_language.questions.past_forms import asks_before, ends_before, tells_past
 from mnemic_language.questions.time_clause import Clause, Side
-from mnemic_language.text.pattern import Pattern
 
-_WAS = Pattern(
-    r"\b(?:did|were|had|used to|lived|worked|wohnte\w*|arbeitete\w*|lebte\w*|mochte\w*|trank\w*|aß\w*|fuhr\w*|hieß\w*"
-    r"|warst|waren|hatte\w*|étais|était|étaient|avais|avait|\w{3,20}(?<!jam)(?<!franç)(?<!angl)(?<!port)ais(?=-| |\?)"
-    r"|\w{1,20}(?:[^aeiou]aba|abas|ábamos|[^aeiou]ías?|íamos)(?<!todavía)(?<!policía)(?<!compañía)(?<!energía)"
-    r"|tenías?|era|eras|viví|trabajé|fui|tuve|vivi|abitav[oai]|vivev[oai]|avev[oai]|lavorav[oai]|er[oi]|bevev[oai]"
-    r"|mangiav[oai]|guidav[oai]|usav[oai]|preferiv[oai]|morava|vivia|tinha|trabalhava|bebia|comia|preferia|usava|conduzia"
-    r"|dirigia|morei|trabalhei|woonde\w*|werkte\w*|leefde\w*|dronk\w*|gebruikte\w*|heette)\b"
-    r"|\b(?:habe|hast|hat|haben|bin|heb|hebben|heeft|ben)\b.{1,60}?\b(?:ge\w{2,20}(?:t|en|d)|\w{3,20}iert)\b"
-    r"|\b(?:ai-je|as-tu|a-t-(?:il|elle|on)|avons-nous|j'ai|tu as|on a) \w{2,20}(?:é|ée|i|u)\b"
-    r"|\b(?:he|has|hemos|ho|hai|abbiamo) \w{2,20}(?:ado|ido|ato|uto|ito|sto|tto)\b",
-    re.IGNORECASE,
-)
-_ENGLISH_WAS = Pattern(r"\bwas\b", re.IGNORECASE)
-_GERMAN = Pattern(
-    r"\b(?:ich|du|wir|mein\w*|unser\w*|ist|sind|habe|hast|hat|trinke|esse|mag|heißt|für|nicht|der|das|den|weißt|soll|kann)\b",
-    re.IGNORECASE,
-)
-"""Words of a German question, in which "was" means "what"."""
-_BEFORE = Pattern(
-    r"\b(?:before(?: that)?\W*$|before (?:now|i changed|the change)|previously|formerly|originally|used to|back then"
-    r"|did (?:\w+ ){1,3}use to"
-    r"|in the past|(?:my|our) (?:old|former|previous|ex)\b|früher|vorher|damals|zuvor|auparavant|autrefois|avant\W*$"
-    r"|à l'époque|antes\W*$|anteriormente|antes de|prima\W*$|in passato|un tempo|antigamente|vroeger|voorheen"
-    r"|eerder\W*$)",
-    re.IGNORECASE,
-)
-_UNTIL = Pattern(r"\b(?:before|vor|bis|avant|antes de|prima di|antes|voor)\s+(?:\w+\s+){0,2}(?:\w+)", re.IGNORECASE)
 THEN = "then"
 """Rank name of the move of facts true then."""
 LIFT = 0.2
@@ -55,19 +26,7 @@ LIFT = 0.2
 
 def asks_past(question: Question) -> bool:
     """Return True if the question is about a past state or event: the current value is no better an answer."""
-    return _asks_past(question.text)
-
-
-@lru_cache(maxsize=64)
-def _asks_past(text: str) -> bool:
-    """Return True for such a text: a search asks three times."""
-    return _tells_past(text) or bool(_BEFORE.search(text))
-
-
-@lru_cache(maxsize=64)
-def _tells_past(text: str) -> bool:
-    """Return True if a verb of `text` is in the past."""
-    return bool(_WAS.search(text) or (_ENGLISH_WAS.search(text) and not _GERMAN.search(text)))
+    return tells_past(question.text) or asks_before(question.text)
 
 
 def past_of(question: Question, where: Where, asked_on: date | None, clause: Clause | None = None) -> Where | None:
@@ -78,14 +37,14 @@ def past_of(question: Question, where: Where, asked_on: date | None, clause: Cla
         return None
     ended = frozenset({Status.SUPERSEDED})
     last = _last_day(question, asked_on)
-    if last is not None and asked_on is not None and last < asked_on and _tells_past(question.text):
+    if last is not None and asked_on is not None and last < asked_on and tells_past(question.text):
         moment = datetime.combine(last + timedelta(days=1), time(), UTC) - timedelta(microseconds=1)
         # A fact that was true then and still is answers as well; messages are found by the time of their events.
         kinds = (frozenset(Kind) if where.kinds is None else where.kinds) - {Kind.EPISODIC}
         return replace(where, kinds=kinds, as_of=moment)
-    if clause is not None and clause.side is Side.BEFORE and _tells_past(question.text):
+    if clause is not None and clause.side is Side.BEFORE and tells_past(question.text):
         return replace(where, statuses=ended)
-    return replace(where, statuses=ended) if _BEFORE.search(question.text) else None
+    return replace(where, statuses=ended) if asks_before(question.text) else None
 
 
 def _last_day(question: Question, asked_on: date | None) -> date | None:
@@ -98,7 +57,7 @@ def _last_day(question: Question, asked_on: date | None) -> date | None:
     if named is None or asked_on is None:
         return None
     years = (named.year,) if named.year is not None else (asked_on.year, asked_on.year - 1)
-    bound = 0 if _UNTIL.search(question.text) else 1
+    bound = 0 if ends_before(question.text) else 1
     days = [replace(named, year=year).days[bound] for year in years]
     bounds = [day - timedelta(days=1 - bound) for day in days if day is not None]
     return next((day for day in bounds if day < asked_on), None)

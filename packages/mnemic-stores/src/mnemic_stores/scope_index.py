@@ -325,8 +325,8 @@ class ScopeIndex:
         return list(map(self._codes.__getitem__, names))
 
     def _accepted(self, where: Where) -> NDArray[np.bool_]:
-        """Evaluate `Where.accepts` for every place at once; all places are of this scope. The array is kept for the next
-        list of the same search: it must not be changed.
+        """Evaluate `Where.accepts` for every place at once; all places are of this scope. The next list of a search
+        gets the same array, so it must not be changed.
         """
         last = self._last_accepted
         if last is None or last[0] is not where:

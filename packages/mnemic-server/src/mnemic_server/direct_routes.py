@@ -1,9 +1,9 @@
-"""The short way of the requests that come most often: to a memory by its identifier, a search, a write.
+"""Short path for the most frequent requests: a memory by its identifier, a search, a write.
 
-FastAPI works out anew for each request which dependencies a route has, in which order, and what each of them is; that
-takes several times the call itself. Here the plan of a route is made once, of the same routes and dependencies. It is
-followed where a request is plain: no query, known values that are valid. Any other one is left to FastAPI, before
-anything has been done for it, so that there is one place where requests are refused for what they say.
+For each request FastAPI determines again which dependencies a route has, in which order, and whether each of them is a
+coroutine; that takes several times the call itself. Here this is done once per route, from the same routes and
+dependencies, and the result (a plan) answers plain requests: no query string, valid values. All others are passed to
+FastAPI before any dependency has been called, so that invalid requests are refused in one place only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _UNUSUAL: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value that a request gives under a name of its own; `default` where it gives none and is not `required`."""
+    """Parameter in the path, a header or the body of a request; `default` if it is absent and not `required`."""
 
     name: str
     said_as: str
@@ -42,15 +42,15 @@ class _Value:
 
     @classmethod
     def of(cls, field: ModelField) -> _Value:
-        """Return the value of a parameter of FastAPI."""
+        """Return the parameter for a field of FastAPI."""
         required = field.field_info.is_required()
         return cls(field.name, field.alias, field, required, None if required else field.get_default())
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A call whose result others are given: `given` are the numbers of the steps whose results it takes, by name;
-    `usual` the values of the parameters of a query, where there is none.
+    """Dependency, or the route's function. `given` are its parameters that are results of earlier steps, by name, with
+    the number of the step; `usual` are the values of its query parameters if there is no query.
     """
 
     call: Callable[..., Any]
@@ -63,7 +63,7 @@ class _Step:
     response: str | None
 
     def values(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return what the request itself gives the call; None if a value is missing or not valid."""
+        """Return the arguments that come from the request; None if one is missing or invalid."""
         found = dict(self.usual)
         for values, said in ((self.path, request.path_params), (self.headers, request.headers)):
             for value in values:
@@ -77,7 +77,7 @@ class _Step:
 
 
 def _taken(value: _Value, said: Any, found: dict[str, Any]) -> bool:
-    """Put a value into `found`, as it was said or its default; False if it is missing or not valid."""
+    """Add the argument for a parameter to `found`; return False if it is missing or invalid."""
     if said is None:
         found[value.name] = value.default
         return not value.required
@@ -87,13 +87,13 @@ def _taken(value: _Value, said: Any, found: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Calls of a route in their order, the route's own last."""
+    """Steps of a route in their order; the last one is its function."""
 
     route: APIRoute
     steps: tuple[_Step, ...]
 
     def values(self, request: Request) -> list[dict[str, Any]] | None:
-        """Return what the request gives each step; None for a request that FastAPI has to look at."""
+        """Return the arguments of each step; None for a request that FastAPI must handle."""
         state = request.scope.get("state", _UNUSUAL)
         if REFUSED in state or (self.steps[-1].body and not (BODY_VALUE in state and _is_json(request))):
             return None
@@ -105,7 +105,7 @@ class _Plan:
         return found
 
     async def answer(self, values: Sequence[dict[str, Any]]) -> Response:
-        """Return the answer of the route to a request that gives these values."""
+        """Return the response of the route for these arguments."""
         aside, results = _aside(), list[Any]()
         for step, taken in zip(self.steps, values, strict=True):
             taken |= {name: results[number] for name, number in step.given}
@@ -121,19 +121,19 @@ class _Plan:
 
 
 class DirectRoutes:
-    """Middleware that answers plain requests to some routes of the application, and leaves all others to it."""
+    """Middleware that answers plain requests to the routes `among` and passes all others on."""
 
     def __init__(self, app: ASGIApp, among: Sequence[BaseRoute]) -> None:
         self._app = app
         self._routes: dict[tuple[str, str], list[tuple[APIRoute, _Plan | None]]] = {}
         routes = [route for route in among if isinstance(route, APIRoute)]
-        # An address that begins with a parameter may mean any of the others.
+        # A path that begins with a parameter may match any of the others.
         loose = [route for route in routes if "{" in _begun(route.path)]
         for route in routes:
             begun = _begun(route.path)
             if route in loose or any(one.path_regex.match(begun) for one in loose):
                 continue
-            # Those without a plan as well: the first route that fits an address is meant.
+            # Those without a plan as well: the first matching route counts.
             plan = _plan_of(route)
             for method in route.methods or ():
                 self._routes.setdefault((method, begun), []).append((route, plan))
@@ -154,7 +154,7 @@ class DirectRoutes:
         await answer(scope, receive, send)
 
     def _meant(self, scope: Scope) -> _Plan | None:
-        """Return the plan of the route that the address means."""
+        """Return the plan of the route that matches the path."""
         path = scope["path"]
         if scope.get("root_path"):
             return None
@@ -166,12 +166,12 @@ class DirectRoutes:
 
 
 def _begun(path: str) -> str:
-    """Return the first two parts of an address, by which its route is looked up."""
+    """Return the first two segments of a path, the key of the table of routes."""
     return "/".join(path.split("/", 3)[:3])
 
 
 def _plan_of(route: APIRoute) -> _Plan | None:
-    """Return the plan of a route; None for one that needs more of FastAPI than is known here."""
+    """Return the plan of a route; None if it uses features of FastAPI that plans do not support."""
     steps: list[_Step] = []
     body = [field.field_info for field in route.dependant.body_params]
     plain = len(body) <= 1 and not any(isinstance(one, Form) or getattr(one, "embed", None) for one in body)
@@ -183,7 +183,7 @@ def _plan_of(route: APIRoute) -> _Plan | None:
 
 
 def _planned(dependant: Dependant, steps: list[_Step], known: dict[Any, int]) -> bool:
-    """Add the calls of a dependency to `steps`, each once, what it needs first; False where one cannot be planned."""
+    """Add a dependency to `steps` after its own dependencies, each once; False if one is not supported."""
     call: Any = dependant.call
     others = (dependant.cookie_params, dependant.background_tasks_param_name, dependant.security_scopes_param_name)
     if any(others) or dependant.websocket_param_name:
@@ -194,7 +194,7 @@ def _planned(dependant: Dependant, steps: list[_Step], known: dict[Any, int]) ->
             return False
         if inner.name is not None:
             given.append((inner.name, known[inner.call]))
-    function = call if inspect.isfunction(call) else call.__call__  # what describes a credential is an object
+    function = call if inspect.isfunction(call) else call.__call__  # a security scheme is an object
     if not inspect.iscoroutinefunction(function) or not _is_plain(dependant):
         return False
     known[call] = len(steps)
@@ -214,13 +214,13 @@ def _planned(dependant: Dependant, steps: list[_Step], known: dict[Any, int]) ->
 
 
 def _is_plain(dependant: Dependant) -> bool:
-    """Return True if headers are read by the names that are said, and a query may be left out."""
+    """Return True if all headers have explicit names and all query parameters have defaults."""
     named = all(field.alias != field.name for field in dependant.header_params)
     return named and all(isinstance(one.get_default(), Hashable) for one in dependant.query_params)
 
 
 def _aside() -> Response:
-    """Return the response on which a route leaves headers, and perhaps a status, before there is an answer."""
+    """Return the response object on which a route sets headers and a status."""
     response = Response()
     del response.headers["content-length"]
     response.status_code = 0

@@ -136,11 +136,11 @@ async def _bug(_: Request, failure: Exception) -> JSONResponse:
 
 
 REPORTED = (MnemicError, Refusal, HTTPException)
-"""Errors that a caller is told of; any other one is a fault of the service."""
+"""Errors that are reported to the caller; any other is a bug of the service."""
 
 
 async def reported(request: Request, failure: MnemicError | Refusal | HTTPException) -> JSONResponse:
-    """Return the answer that tells the caller of an error."""
+    """Return the response for an error."""
     if isinstance(failure, MnemicError):
         return await _engine_failure(request, failure)
     return await (_refused if isinstance(failure, Refusal) else _http)(request, failure)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnemic.types import Scored
 from mnemic_stores.columns import AppendOnlyColumn
 
 _FIRST = 1 << 16
@@ -146,6 +147,18 @@ class Identifiers:
         if self._odd or len(places) <= count:
             return sorted(self.named(places), reverse=True)[:count]
         return self.named(places[np.argsort(self._keys.all[places])[: -count - 1 : -1]])
+
+    def best(self, places: NDArray[np.int64], scores: NDArray[np.float64], limit: int) -> list[Scored]:
+        """Return the places with the highest scores, best first, at most `limit`; among equals the newer memory."""
+        if limit <= 0 or not len(places):
+            return []
+        worst = np.partition(scores, -limit)[-limit] if limit < len(scores) else scores.min()
+        above = scores > worst
+        better = zip(scores[above].tolist(), self.named(places[above]), strict=True)
+        ranked = sorted(better, reverse=True)
+        last = self.newest(places[scores == worst], limit - len(ranked))
+        ranked += [(float(worst), memory_id) for memory_id in last]
+        return [Scored(memory_id, score) for score, memory_id in ranked]
 
 
 def _key(memory_id: str) -> bytes:

@@ -148,14 +148,14 @@ class ScopeIndex:
         self.names, self._live, self.seen = list(names), live, seen
         self._codes = {name: code for code, name in enumerate(self.names)}
         self._weight = None
-        self._changed()
+        self._last_accepted = self._last_spoken = None
 
     def put(self, entries: Sequence[IndexEntry]) -> None:
         """Add these memories, or change those that are there already."""
         if not entries:
             return
         self._grown += len(entries)
-        self._changed()
+        self._last_accepted = self._last_spoken = None
         values: Iterable[tuple[Any, ...]] = zip(*entries, strict=True)
         columns = dict(zip(IndexEntry._fields, values, strict=True))
         before = self._live_places(self._identifiers.of_rows(columns["row_id"]))
@@ -206,7 +206,7 @@ class ScopeIndex:
         if not self._vectors.whole:
             found = self.nearest(where, vector, limit=limit, read=read)
             return [entry for entry in found if entry.score >= at_least]
-        return self._best(*self._close(where, vector, limit, at_least, read), limit)
+        return self._identifiers.best(*self._close(where, vector, limit, at_least, read), limit)
 
     def near_places(
         self, where: Where, vector: Vector, limit: int, at_least: float, read: Read
@@ -247,7 +247,7 @@ class ScopeIndex:
         else:
             chosen = self._vectors.likely(accepted, wanted, limit=limit)
             self._weight = None if self._vectors.whole else self._weight
-        return self._best(*self._multiplied(chosen, wanted, read), limit)
+        return self._identifiers.best(*self._multiplied(chosen, wanted, read), limit)
 
     def _multiplied(
         self, chosen: NDArray[np.int64], wanted: NDArray[np.float32], read: Read | None
@@ -269,12 +269,12 @@ class ScopeIndex:
         active = self._named["status"].all == self._codes.get(Status.ACTIVE, _GONE - 1)
         scores = text_scores((self._content, self._context), active, terms)
         found = np.flatnonzero(chosen & (scores > 0))
-        return self._best(found, scores[found], limit)
+        return self._identifiers.best(found, scores[found], limit)
 
     def recent(self, where: Where, *, limit: int) -> list[Scored]:
         """By time, newest first; the score is seconds since 1970."""
         chosen = np.flatnonzero(self._accepted(where))
-        return self._best(chosen, self._happened.all[chosen] / 1e6, limit)
+        return self._identifiers.best(chosen, self._happened.all[chosen] / 1e6, limit)
 
     def signals(self, memory_ids: Collection[str]) -> dict[str, Signals]:
         """Return the ranking facts of those of the memories that are in the index, by id."""
@@ -307,13 +307,11 @@ class ScopeIndex:
 
     def speakers(self) -> frozenset[str]:
         """Return everybody who speaks in an active memory of the scope."""
-        if self._last_spoken is not None:
-            return self._last_spoken
-        active = self._any_of("status", (Status.ACTIVE,))
-        # Not np.unique: its imports for masked arrays cost a new process's first search a tenth of its time.
-        spoken = np.flatnonzero(np.bincount(self._said["speaker"].all[active]))
-        names = map(self.names.__getitem__, spoken.tolist())
-        self._last_spoken = frozenset(name for name in names if name is not None)
+        if self._last_spoken is None:
+            active = self._any_of("status", (Status.ACTIVE,))
+            # Not np.unique: what it needs for masked arrays costs a new process's first search a tenth of its time.
+            spoken = np.flatnonzero(np.bincount(self._said["speaker"].all[active])).tolist()
+            self._last_spoken = frozenset(name for name in map(self.names.__getitem__, spoken) if name is not None)
         return self._last_spoken
 
     def _coded(self, names: Sequence[str | None]) -> list[int]:
@@ -325,13 +323,10 @@ class ScopeIndex:
         return list(map(self._codes.__getitem__, names))
 
     def _accepted(self, where: Where) -> NDArray[np.bool_]:
-        """Evaluate `Where.accepts` for every place at once; all places are of this scope. The next list of a search
-        gets the same array, so it must not be changed.
-        """
-        last = self._last_accepted
-        if last is None or last[0] is not where:
-            last = self._last_accepted = (where, self._evaluated(where))
-        return last[1]
+        """Evaluate `Where.accepts` for all places; the next list of a search shares the array: do not change it."""
+        if self._last_accepted is None or self._last_accepted[0] is not where:
+            self._last_accepted = (where, self._evaluated(where))
+        return self._last_accepted[1]
 
     def _evaluated(self, where: Where) -> NDArray[np.bool_]:
         statuses = where.statuses if where.as_of is None else where.statuses | {Status.SUPERSEDED}
@@ -367,18 +362,6 @@ class ScopeIndex:
                 accepted |= codes == self._codes[value]
         return accepted
 
-    def _best(self, places: NDArray[np.int64], scores: NDArray[np.float64], limit: int) -> list[Scored]:
-        """Best first, cut to `limit`; among equals the newer memory."""
-        if limit <= 0 or not len(places):
-            return []
-        worst = np.partition(scores, -limit)[-limit] if limit < len(scores) else scores.min()
-        above = scores > worst
-        better = zip(scores[above].tolist(), self._identifiers.named(places[above]), strict=True)
-        ranked = sorted(better, reverse=True)
-        last = self._identifiers.newest(places[scores == worst], limit - len(ranked))
-        ranked += [(float(worst), memory_id) for memory_id in last]
-        return [Scored(memory_id, score) for score, memory_id in ranked]
-
     def _is_live(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Mark those of these places that still have a memory; -1 has none."""
         stands: NDArray[np.bool_] = places >= 0
@@ -388,12 +371,8 @@ class ScopeIndex:
     def _live_places(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         return places[self._is_live(places)]
 
-    def _changed(self) -> None:
-        """Drop what was kept of the present state."""
-        self._last_accepted = self._last_spoken = None
-
     def _forget(self, places: NDArray[np.int64]) -> None:
-        self._changed()
+        self._last_accepted = self._last_spoken = None
         self._live -= len(places)
         self.recalled.forget(places.tolist())
         self._named["status"].all[places] = _GONE

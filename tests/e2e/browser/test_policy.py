@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.browser.chromium import visit
+from tests.e2e.browser.chromium import SIZE, visit
 from tests.e2e.browser.conftest import Enter
 from tests.e2e.browser.stage import Stage
 from tests.e2e.browser.test_pages import serious
@@ -52,3 +52,15 @@ async def test_who_edits_what_somebody_has_changed_meanwhile_is_told(enter: Ente
         await expect(page.get_by_role("alert")).to_contain_text("version_conflict")
         assert (await elsewhere.get("/v1/policy")).json()["default_ttl_days"] == 300
         await elsewhere.post("/v1/policy/rollback", json={"version": 0})
+
+
+async def test_the_keys_fit_on_a_phone(enter: Enter) -> None:
+    """Each cell with its name, and nothing to the right of the screen."""
+    page = await enter("olga")
+    await page.set_viewport_size({"width": 360, "height": 740})
+    await visit(page, "policy")
+    keys = page.get_by_role("region", name="Keys", exact=True)
+    await expect(keys).to_be_visible()
+    assert await keys.evaluate("region => region.scrollWidth <= region.clientWidth")
+    assert await serious(page) == []
+    await page.set_viewport_size(SIZE)

@@ -78,17 +78,17 @@ export function facts(pairs) {
   return el("dl", { class: "facts" }, shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
-/** A table. @param {string} caption @param {string[]} names @param {any[][]} rows */
+/** A table. On a phone, a row of more than three cells becomes a list of them with their names. @param {string} caption @param {string[]} names @param {any[][]} rows */
 export function table(caption, names, rows) {
   return el(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     el(
       "table",
-      {},
+      names.length > 3 ? { class: "stacks" } : {},
       el("caption", { class: "unseen" }, caption),
       el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))),
-      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell) => el("td", {}, cell))))),
+      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, place) => el("td", { "data-name": names[place] }, cell))))),
     ),
   );
 }

@@ -108,7 +108,8 @@ class Settings:
     max_seconds: float | None = setting(None, "Time budget of one turn, in seconds (25).", read=number(above=0))
     max_tokens: int = setting(
         1000,
-        "Token budget of the memories that `run` puts into its model call; `context` takes it as an argument.",
+        "Token budget of the memories in the model call of `run`, and only there: `context` and the adapters "
+        "of frameworks take `max_tokens` as an argument (1500).",
         read=whole(least=1),
     )
     tokenizer: str | None = setting(

@@ -75,7 +75,7 @@ class History(Request[Sequence[Memory]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Filtered(_Holding[T_co]):
+class _Selecting(_Holding[T_co]):
     """A request about the active memories that meet a filter."""
 
     kinds: Sequence[Kind | str] | None = None
@@ -84,6 +84,12 @@ class _Filtered(_Holding[T_co]):
     where: Mapping[str, Any] | None = field(default=None, repr=False)
     happened_from: datetime | None = None
     happened_to: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Filtered(_Selecting[T_co]):
+    """A request about the memories that meet a filter now or did at another time."""
+
     as_of: datetime | None = None
     known_at: datetime | None = None
 
@@ -105,17 +111,11 @@ class Count(_Filtered[int]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetMatching(_Holding[ForgetResult]):
+class ForgetMatching(_Selecting[ForgetResult]):
     """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only lists them. Raises
     InvalidInput (`filter:empty`) without a filter: `privacy.erase` deletes everything.
     """
 
     verb: ClassVar[str | None] = "forget_matching"
-    kinds: Sequence[Kind | str] | None = None
-    categories: Sequence[str] | None = None
-    keys: Sequence[str] | None = field(default=None, repr=False)
-    where: Mapping[str, Any] | None = field(default=None, repr=False)
-    happened_from: datetime | None = None
-    happened_to: datetime | None = None
     limit: int = 1000
     dry_run: bool = False

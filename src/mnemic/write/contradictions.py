@@ -81,11 +81,12 @@ def contradicted(draft: Draft, near: Sequence[SimilarMemory]) -> list[tuple[Memo
         return []
     candidate = draft.candidate
     said = stated(candidate.content)
-    far = min(draft.rules.nominate, draft.rules.conflict)
+    if candidate.key is None and not draft.verdicts:
+        far = min(draft.rules.nominate, draft.rules.conflict)
+        denied = draft.rules.denied
+        near = [one for one in near if one.cosine > far or (one.cosine > denied and _deny(said, one.memory.content))]
     found: list[tuple[Memory, str]] = []
     for one in near:
-        if candidate.key is None and not draft.verdicts and _too_far(said, one, far):
-            continue
         # Two people may well have opposite preferences.
         if one.memory.source.speaker != candidate.source.speaker:
             continue
@@ -113,9 +114,14 @@ def _opposed(draft: Draft, said: Statement, one: SimilarMemory) -> str | None:
     return opposing(said, one.statement, one.cosine, draft.rules)
 
 
-def _too_far(said: Statement, one: SimilarMemory, far: float) -> bool:
-    """Return True if only a denial would count and neither denies anything: most memories need not be taken apart."""
-    return one.cosine <= far and not (said.negations or negates(one.memory.content))
+def _deny(said: Statement, content: str) -> bool:
+    """Return True if one of two statements that are far from each other denies what the other states. Most memories are
+    not taken apart for it.
+    """
+    # The quick test reads letters as they are: it is not asked of those that have another form, if `said` denies.
+    if said.denied_claims or negates(content) or (said.negations and not content.isascii()):
+        return denies(said, stated(content))
+    return False
 
 
 def opposing(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> str | None:

@@ -71,11 +71,10 @@ def _compared(
     if foreign:
         reason = f"{CONTRADICTION}:{foreign[0][1]}"
         return pending(draft, [memory for memory, _ in foreign], memory_id, reason), reason
-    seen = {one.memory.memory_id for one in around}
-    by_peers = [one for one in near if one.memory.memory_id not in seen]
-    found = changed(draft, [*around, *by_peers], {memory.memory_id: how for memory, how in opposed})
+    everything = around if draft.candidate.key is None else _with_peers(around, near)
+    found = changed(draft, everything, {memory.memory_id: how for memory, how in opposed})
     # A model or judge that names superseded memories has read all of them.
-    if found and not named and (several := which_of_several(draft, found, [*around, *by_peers])):
+    if found and not named and (several := which_of_several(draft, found, everything)):
         return pending(draft, several, memory_id, WHICH_OF_SEVERAL), WHICH_OF_SEVERAL
     known = {memory.memory_id for memory, _ in named}
     found = [*named, *(one for one in found if one[0].memory_id not in known)]
@@ -160,12 +159,15 @@ async def _around(tx: Reads, draft: Draft, near_by: Found | None) -> list[Simila
 
 def _near(draft: Draft, around: Sequence[SimilarMemory], peers: Sequence[Memory]) -> list[SimilarMemory]:
     """Those of the draft's key, which may contradict it or be merged with it; under a key all of that key."""
-    chosen = {one.memory.memory_id: one for one in around if one.memory.key == draft.candidate.key}
-    for memory in peers:
-        # A value under the same key counts however different its wording is.
-        if memory.memory_id not in chosen:
-            chosen[memory.memory_id] = SimilarMemory(memory, 0.0)
-    return list(chosen.values())
+    key = draft.candidate.key
+    # A value under the same key counts however different its wording is.
+    return _with_peers([one for one in around if one.memory.key == key], [SimilarMemory(one, 0.0) for one in peers])
+
+
+def _with_peers(around: Sequence[SimilarMemory], peers: Sequence[SimilarMemory]) -> list[SimilarMemory]:
+    """Those around a draft and after them its peers that are not among them."""
+    seen = {one.memory.memory_id for one in around} if peers else ()
+    return [*around, *(one for one in peers if one.memory.memory_id not in seen)]
 
 
 def _single(draft: Draft) -> bool:

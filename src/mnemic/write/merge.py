@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import hypot
-from typing import Any
+from typing import Any, NamedTuple
 
 from mnemic.reason_codes import LOWER_TRUST, NEAR_DUPLICATE
 from mnemic.types import Memory, Outcome, Status, Vector
@@ -86,16 +86,15 @@ def _within(draft: Draft, known: Memory, end: datetime | None) -> datetime | Non
     return draft.expires_at if end is not None and end <= draft.now else end
 
 
-@dataclass(frozen=True)
-class SimilarMemory:
-    """Live memory close to the draft, with its statement."""
+class SimilarMemory(NamedTuple):
+    """Live memory close to the draft, with its statement: a tuple, for a write has thirty of them."""
 
     memory: Memory
     cosine: float
 
-    @cached_property
+    @property
     def statement(self) -> Statement:
-        """Parsed content, computed on first use."""
+        """Parsed content, which `stated` keeps."""
         return stated(self.memory.content)
 
 

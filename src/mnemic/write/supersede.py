@@ -20,7 +20,7 @@ from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import SimilarMemory, closed
 from mnemic_language.changes.amended_values import amended, amended_value
-from mnemic_language.changes.certain_changes import amending, may_change_certainly
+from mnemic_language.changes.certain_changes import amending, changes_nothing
 from mnemic_language.changes.change_bounds import ChangeBounds
 from mnemic_language.changes.change_classifier import Change, bears, frame_of, framed, judge, strangers
 from mnemic_language.changes.change_evidence import is_evident
@@ -35,6 +35,7 @@ IN_PART_COSINE = 0.3
 """The cosine from which the parts of a statement are judged one by one."""
 MAX_PARTS, MAX_NEAR = 3, 0.7
 """Bounds of how much nearer a part is taken to be."""
+_ROOT_OF_MOST = sqrt(MAX_PARTS)
 LATELY = timedelta(hours=1)
 """Time within which a correction without a session is about the statement before it."""
 MAX_SUPERSEDED = 6
@@ -65,14 +66,11 @@ def changed(draft: Draft, near: Sequence[SimilarMemory], opposed: Mapping[str, s
         memory = one.memory
         if not _same_person(memory, draft) or _of_one_statement(memory, draft) or _is_later(memory, draft, moment):
             continue
-        # The judge has read both; its verdict outweighs a probability.
-        if memory.memory_id not in opposed and (draft.verdicts or {}).get(memory.memory_id) == "same":
-            continue
         how = opposed.get(memory.memory_id)
-        change = _as_a_whole(one, new, len(near), reach, opposed=how is not None)
-        # A long statement is too dissimilar as a whole from a statement that changes one part of it (ADR 0083).
-        if change is None and memory.key is None and new.turns and one.cosine >= IN_PART_COSINE:
-            change = _in_part(memory, new, one.cosine, len(near), reach)
+        # The judge has read both; its verdict outweighs a probability.
+        if how is None and draft.verdicts and draft.verdicts.get(memory.memory_id) == "same":
+            continue
+        change = _changed(one, new, len(near), reach, opposed=how is not None)
         if how == "judged":
             change = change or Change("changed", 1.0)
         elif change is not None and not _is_evident(one, new, draft, change):
@@ -99,7 +97,7 @@ def _worth_comparing(
 ) -> Sequence[SimilarMemory]:
     if candidate.key is not None and amending(new) is not None:
         return []  # it corrects the value of its key, and nothing else
-    if new.silent and not may_change_certainly(new):  # it affects the memories that it contradicts, and nothing else
+    if changes_nothing(new):  # it affects the memories that it contradicts, and nothing else
         return [one for one in near if one.memory.memory_id in opposed]
     return near
 
@@ -125,23 +123,28 @@ def _in_order(found: Changed, new: Frame, draft: Draft) -> Changed:
     return sorted(found, key=lambda pair: -pair[1].probability)[:MAX_SUPERSEDED]
 
 
-def _as_a_whole(one: SimilarMemory, new: Frame, among: int, reach: ChangeBounds, *, opposed: bool) -> Change | None:
-    """Return the change to a statement; what words or a judge call opposed is judged in any case."""
-    known = frame_of(one.memory)
-    if not opposed and not reach.within(known, one.cosine):
+def _changed(one: SimilarMemory, new: Frame, among: int, reach: ChangeBounds, *, opposed: bool) -> Change | None:
+    """Return the change to a statement, or to a part of it; what words or a judge call opposed is always judged."""
+    memory, cosine = one
+    known = frame_of(memory)
+    if opposed or reach.within(known, cosine):
+        change = judge(known, new, cosine, among=among, opposed=opposed)
+        if change is not None:
+            return change
+    # A long statement is too dissimilar as a whole from what changes one part of it (ADR 0083).
+    if memory.key is not None or not new.turns or cosine < IN_PART_COSINE:
         return None
-    return judge(known, new, one.cosine, among=among, opposed=opposed)
+    return _in_part(memory, known, new, cosine, among, reach)
 
 
-def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: ChangeBounds) -> Change | None:
+def _in_part(memory: Memory, known: Frame, new: Frame, cosine: float, among: int, reach: ChangeBounds) -> Change | None:
     """Return the change to one part of a statement about several things, of which the rest remains valid. The whole is
     further from what is like a part of it than that part is: of k parts that have nothing in common, by the root of k.
     """
     # The most favourable case: if even that is out of reach, the text need not be split.
-    if reach.certainly_none(min(MAX_NEAR, cosine * sqrt(MAX_PARTS))):
+    if reach.certainly_none(min(MAX_NEAR, cosine * _ROOT_OF_MOST)):
         return None
     parts = frames_of_parts(memory.content)
-    known = frame_of(memory)
     # A part is short enough to resemble a paragraph by chance, so the whole decides whether they share a topic.
     if not parts or strangers(known, new):
         return None

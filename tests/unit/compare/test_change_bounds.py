@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnemic_eval.texts import statements
 from mnemic_eval.train_change_classifier import examples
-from mnemic_language.changes.certain_changes import CERTAIN_CHANGES, rules_for
+from mnemic_language.changes.certain_changes import CERTAIN_CHANGES, changes_nothing, rules_for
 from mnemic_language.changes.change_bounds import ChangeBounds
 from mnemic_language.changes.change_classifier import Change, judge
 from mnemic_language.changes.change_features import OUTGROWN_COSINE
@@ -131,3 +131,19 @@ def test_what_a_rule_decides_is_within_at_a_cosine_that_decides_nothing(old: str
     found = Frame(old), Frame(new), OUTGROWN_COSINE
     assert judge(*found, among=10_000) is not None
     assert ChangeBounds(found[1], 10_000).within(found[0], OUTGROWN_COSINE)
+
+
+def _silent_ones(new: Frame, earlier: list[Frame]) -> list[Change | None]:
+    return [judge(old, new, cosine, among=among) for old in earlier for cosine in (0.3, 0.6, 0.9) for among in (1, 32)]
+
+
+def test_what_changes_nothing_is_judged_to_change_nothing() -> None:
+    random = Random(7)
+    told = [Frame(one.said) for one in random.sample(EXAMPLES, 900)] + [
+        Frame(text) for text in islice(statements(7), 200)
+    ]
+    told += [Frame(text) for text in ("I'm not a morning person.", "I don't think so.", "Not my third nephew, no.")]
+    silent = [new for new in told if changes_nothing(new)]
+    assert any(new.negated for new in silent), "those that deny are asked for their rules, too"
+    for new in silent:
+        assert set(_silent_ones(new, random.sample(told, 8))) == {None}, new.text

@@ -266,6 +266,8 @@ class HashedTerms:
 
     def pack(self, text: str) -> bytes:
         """Return the terms of `text`: in the order of its words, a zero, then its further spellings."""
+        if not text:  # the context of most memories
+            return b""
         found: Analysis = analyse(text, stems=True)
         numbers = [self.number(term) for term in found.sequence]
         if found.extras:

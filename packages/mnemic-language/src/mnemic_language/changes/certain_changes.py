@@ -21,7 +21,7 @@ from mnemic_language.changes.products import (
 )
 from mnemic_language.compare.frequencies import another_frequency, tells_frequency
 from mnemic_language.compare.medicines import another_dose, may_be_medicine
-from mnemic_language.ended_facts.denials import denies, denies_of_another, puts_right
+from mnemic_language.ended_facts.denials import denies, denies_of_another, may_deny, may_put_right, puts_right
 from mnemic_language.ended_facts.ended_by_others import ended_by_another, of_another_end, tells_such_end
 from mnemic_language.ended_facts.ended_courses import drops_course, ends_course
 from mnemic_language.ended_facts.ends_of_other_things import (
@@ -258,8 +258,11 @@ def on_other_days(old: Frame, new: Frame) -> bool:
     """Return True if `new` begins with a day and names its events, and `old` those of another day: "I do yoga on
     Mondays", "On Tuesdays I now do pilates".
     """
-    mine, theirs = opening_day(old) or frozenset(old.slots("weekdays")), opening_day(new)
-    if not mine or not theirs or mine & theirs or new.cues & {"end", "correct", "takes_back"}:
+    theirs = opening_day(new)
+    if not theirs or new.cues & {"end", "correct", "takes_back"}:
+        return False
+    mine = opening_day(old) or frozenset(old.slots("weekdays"))
+    if not mine or mine & theirs:
         return False
     if amending(new) is not None:
         return False  # "let's make it Wednesday"
@@ -365,6 +368,13 @@ CERTAIN_CHANGES = (
 """Rules by which the later of two statements takes the place of the earlier one, unless they are about two things."""
 
 
+def changes_nothing(new: Frame) -> bool:
+    """Return True if a statement changes nothing that it does not contradict: it is silent, none of the rules may hold
+    for it, and it counts nothing in order ("my third nephew").
+    """
+    return new.silent and (not may_change_certainly(new) or not (rules_for(new) or new.ordinals))
+
+
 @lru_cache(maxsize=256)
 def rules_for(new: Frame) -> tuple[Callable[[Frame, Frame], bool], ...]:
     """Return those of the `CERTAIN_CHANGES` that may hold for a later statement, in their order: what each asks of it
@@ -374,8 +384,8 @@ def rules_for(new: Frame) -> tuple[Callable[[Frame, Frame], bool], ...]:
     may_hold = {
         amends: amending(new) is not None,
         aged: "age" in new.attributes,
-        denies: new.negated,
-        puts_right: new.negated,
+        denies: may_deny(new),
+        puts_right: may_put_right(new),
         resumes: "again" in new.cues,
         relocated: unsaid and "residence" in new.attributes and bool(new.names),
         healed: not new.negated and recovers(new),

@@ -8,6 +8,7 @@ asked.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import inf, log
 
 from mnemic_language.changes.certain_changes import rules_for
@@ -62,7 +63,8 @@ class ChangeBounds:
         self._grows = bool(new.bears_child or new.totals or new.ordinals)
         self._switches = "change" in new.cues and bool(compounds(new))
         self._rules = rules_for(new)
-        rules = self._rules or self._corrects or self._revalues or self._counts or self._grows or new.feeling[1]
+        self._feeling = new.feeling
+        rules = self._rules or self._corrects or self._revalues or self._counts or self._grows or self._feeling[1]
         self._ruled = bool(rules)
 
     @property
@@ -88,12 +90,14 @@ class ChangeBounds:
 
     def _by_rule(self, old: Frame, cosine: float) -> bool:
         """Return True if a rule may decide on the pair, whatever its features add up to."""
-        new = self._new
-        if self._corrects or self._revalued(old, cosine) or (self._grows and outgrown(old, new, cosine)):
+        new, feeling = self._new, self._feeling
+        if self._corrects or (self._revalues and self._revalued(old, cosine)):
+            return True
+        if self._grows and outgrown(old, new, cosine):
             return True
         if self._counts and len(old.numbers) == 1 and old.counted == new.counted:
             return True
-        if new.feeling[1] and new.feeling[1] == old.feeling[1] and new.feeling[0] != old.feeling[0]:
+        if feeling[1] and feeling[1] == old.feeling[1] and feeling[0] != old.feeling[0]:
             return True
         for rule in self._rules:  # noqa: SIM110  (a generator costs more than most of the rules)
             if rule(old, new):
@@ -115,13 +119,13 @@ class ChangeBounds:
     def _revalued(self, old: Frame, cosine: float) -> bool:
         """Return True if both name what has one value at a time."""
         new = self._new
-        if not self._revalues:
-            return False
         if (old.theme and old.theme <= new.stems) or (new.sorts and another_of_a_sort(old, new)):
             return True
         return self._switches and cosine >= OUTGROWN_COSINE and compound_of_a_sort(old, new)
 
 
+@lru_cache(maxsize=64)
 def _positive(*names: str) -> float:
+    """Return the sum of the positive ones of these weights."""
     weights = named_weights()
     return sum([max(0.0, weights[name]) for name in names])

@@ -110,10 +110,11 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
         return None
     opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and _corrects(old, new))
     # The model decides everything else; `mnemic_eval.train_change_classifier` trains it on these features.
-    probability = likelihood(old, new, cosine, opposed=opposed)
+    probability = _unless_apart(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:
         probability = 1.0  # identical except for the contradiction: the number of neighbours is irrelevant
-    if probability < required(among, OPPOSED if opposed and among <= FEW else CERTAIN):
+    # Whether the two are apart is asked last: it takes longer than the features, and most pairs are improbable.
+    if probability < required(among, OPPOSED if opposed and among <= FEW else CERTAIN) or apart(old, new):
         return None
     # A high probability alone is not enough: without a strong word of change or another value, two statements on one
     # topic usually hold side by side.
@@ -186,11 +187,17 @@ def required(among: int, alone: float = CERTAIN) -> float:
 
 def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) -> float:
     """Return the probability that `new` takes the place of `old`, 0 to 1; `opposed` as in `judge`."""
+    probability = _unless_apart(old, new, cosine, opposed=opposed)
+    return 0.0 if probability and apart(old, new) else probability
+
+
+def _unless_apart(old: Frame, new: Frame, cosine: float, *, opposed: bool) -> float:
+    """Return the likelihood of a change, if the two are about the same thing."""
     if not (old.stems and new.stems):
         return 0.0
     if cosine < (MIN_COSINE if new.turns else UNTURNED_COSINE) and not (denied(old, new) or alike(old, new)):
         return 0.0
-    if old.plain == new.plain or not (opposed or moved(old, new) or takes_back(old, new)) or apart(old, new):
+    if old.plain == new.plain or not (opposed or moved(old, new) or takes_back(old, new)):
         return 0.0
     bias, *weights = _weights()
     total = bias + sum(map(mul, weights, features(old, new, cosine)))

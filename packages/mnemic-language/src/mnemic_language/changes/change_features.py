@@ -335,12 +335,13 @@ def _from_other(old: Frame, new: Frame) -> bool:
 @lru_cache(maxsize=64)
 def apart(old: Frame, new: Frame) -> bool:
     """Return True if the two are certainly about different things: two persons, two sides, two of a row, two days."""
-    if _disjoint(old.slots("sides"), new.slots("sides")) or _two_of_a_sort(old, new) or _on_other_occasions(old, new):
+    # What the later statement lacks is not looked for in the earlier one.
+    if new.slots("sides") and _disjoint(old.slots("sides"), new.slots("sides")):
+        return True
+    if _two_of_a_sort(old, new) or _on_other_occasions(old, new):
         return True
     # Ordinals tell things apart ("the second child") unless they are the values themselves ("first class").
-    ranked = old.sort("classes") and new.sort("classes")
-    in_row = ranked or AMENDS.match(new.plain) or changes_place_in_row(new)
-    if _disjoint(old.ordinals, new.ordinals) and not in_row:
+    if new.ordinals and _disjoint(old.ordinals, new.ordinals) and not _is_in_row(old, new):
         return True
     if on_other_days(old, new) or of_another_object(old, new) or of_two_owners(old, new):
         return True
@@ -348,6 +349,12 @@ def apart(old: Frame, new: Frame) -> bool:
         return True
     who, whom = old.subject.partition("other:")[2], new.subject.partition("other:")[2]
     return bool(who and whom and who != whom and who not in new.stems and whom not in old.stems)
+
+
+def _is_in_row(old: Frame, new: Frame) -> bool:
+    """Return True if the ordinals of the two are values, of which the later one takes the place of the earlier one."""
+    ranked = old.sort("classes") and new.sort("classes")
+    return bool(ranked or AMENDS.match(new.plain) or changes_place_in_row(new))
 
 
 def _disjoint(mine: frozenset[Any], theirs: frozenset[Any]) -> bool:
@@ -358,14 +365,16 @@ def _two_of_a_sort(old: Frame, new: Frame) -> bool:
     """Return True if the statements name different members of one class. A correction, and a statement that names both
     members, may still concern the same thing.
     """
-    return "correct" not in new.cues and any(
+    if "correct" in new.cues or not any(new.head.values()):
+        return False
+    return any(
         mine and new.head[name] and not mine & (new.head[name] | new.slots(name)) for name, mine in old.head.items()
     )
 
 
 def _on_other_occasions(old: Frame, new: Frame) -> bool:
     """Return True if each statement applies to another kind of one occasion: "on day flights", "on night flights"."""
-    if new.cues & {"change", "correct", "end"}:
+    if not new.conditions or new.cues & {"change", "correct", "end"}:
         return False
     mine, theirs = dict(old.conditions), dict(new.conditions)
     return any(mine[noun] != theirs[noun] for noun in mine.keys() & theirs.keys())

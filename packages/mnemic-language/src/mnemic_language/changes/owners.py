@@ -124,9 +124,9 @@ def of_two_owners(old: Frame, new: Frame) -> bool:
     """
     if of_two_people(old, new):
         return True
-    # Two sentences: the dot of "Dr." ends one.
-    mine, theirs = (owner_of(" ".join(one.said[:2])) for one in (old, new))
-    if not mine or not theirs or mine == theirs:
+    theirs = _owner(new)
+    mine = _owner(old) if theirs else ""  # most statements begin with nobody's thing
+    if not mine or mine == theirs:
         return False
     if SELF in (mine, theirs):
         named, own = (theirs, old) if mine == SELF else (mine, new)
@@ -135,6 +135,11 @@ def of_two_owners(old: Frame, new: Frame) -> bool:
     if OTHER in (mine, theirs) or mine.startswith(_RELATIVE) != theirs.startswith(_RELATIVE):
         return False
     return mine.removeprefix(_RELATIVE) not in new.stems and theirs.removeprefix(_RELATIVE) not in old.stems
+
+
+def _owner(frame: Frame) -> str:
+    # Two sentences: the dot of "Dr." ends one.
+    return owner_of(" ".join(frame.said[:2]))
 
 
 class _Opening(NamedTuple):
@@ -170,8 +175,10 @@ def _verb_alone(sentence: str, other: _Opening | None) -> _Opening | None:
     """Return the opening of a sentence whose verb is its subject, too, by the form that the verb has behind the subject
     of another sentence: "peso 70 kg" beside "Tom pesa 85 kg".
     """
+    if other is None or other.subject == SELF:
+        return None
     first = _WORD.match(_BARE_LEAD.sub("", sentence, count=1))
-    if first is None or other is None or other.subject == SELF or not (verb := plain(first[0])).endswith("o"):
+    if first is None or not (verb := plain(first[0])).endswith("o"):
         return None
     is_one = any(
         len(form) >= _ROOT and form != verb and form[:-1] == verb[: len(form) - 1] for form in other.behind[:2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from mnemic_language.ended_facts.implicit_endings import works
 from mnemic_language.frames.statement_frame import Frame, stem
@@ -122,7 +123,7 @@ def takes_place_of_another(old: Frame, new: Frame) -> bool:
     """Return True if `new` names the product that another has replaced, and `old` names one more of its sort:
     "I use Trello", "I use Todoist instead of Asana".
     """
-    replaced = " ".join(found["old"] for found in _INSTEAD_OF.finditer(new.plain))
+    replaced = _replaced(new)
     if not replaced:
         return False
     words, numbered, _ = products()
@@ -131,6 +132,12 @@ def takes_place_of_another(old: Frame, new: Frame) -> bool:
         for sort in words.likely(replaced)
     }
     return any(theirs.get(sort) and mine.isdisjoint(theirs[sort]) for sort, mine in named_products(old).items())
+
+
+@lru_cache(maxsize=256)
+def _replaced(new: Frame) -> str:
+    """Return the words behind "instead of" and its like."""
+    return " ".join(found["old"] for found in _INSTEAD_OF.finditer(new.plain))
 
 
 def ends_product(old: Frame, new: Frame) -> bool:

@@ -19,8 +19,8 @@ from mnemic_language.compare.same_category import may_be_about, touched_by_sort
 from mnemic_language.frames.adverbials import FREQUENCIES, begins_timed, says_only_when, time_first
 from mnemic_language.frames.frame_expressions import DUTCH, PRESENT
 from mnemic_language.frames.predicates import PREPOSITION, predicate_of
-from mnemic_language.frames.stated_frame import StatedFrame, about_a_name
-from mnemic_language.frames.stated_part import states_all
+from mnemic_language.frames.stated_frame import PlainlySpokenFrame, StatedFrame, about_a_name
+from mnemic_language.frames.stated_part import speaks_plainly, states_all
 from mnemic_language.frames.statement_frame import Frame, relation_stems, stem
 from mnemic_language.frames.vocabulary import person_words, plain, word_classes
 from mnemic_language.text.lazy_property import lazy_property
@@ -236,7 +236,7 @@ def _read(text: str) -> tuple[_Read, ...]:
 
 def _pieces(text: str) -> list[_Piece]:
     cuts = _CUTS[DUTCH.search(plain(text)) is not None]
-    frame_of = StatedFrame if states_all(text) else Frame
+    frame_of = StatedFrame if states_all(text) else PlainlySpokenFrame if speaks_plainly(text) else Frame
     found: list[_Piece] = []
     start, how = 0, "stop"
     for cut in cuts.finditer(text):
@@ -252,8 +252,10 @@ def _pieces(text: str) -> list[_Piece]:
 
 def _within(head: str, after: str, kind: str) -> bool:
     """Return True if the following words continue the last list in `head`: "to the gym on Tuesdays" and "Thursdays"."""
+    if kind not in ("and", "comma"):
+        return False
     lead, who, verb = _lead(head)
-    if not verb or kind not in ("and", "comma"):
+    if not verb:
         return False
     preposition, short = _behind_verb(head, lead)
     return bool(preposition) and not short and _Read(_Piece(after, 0, 0, kind), lead, who, verb).bare

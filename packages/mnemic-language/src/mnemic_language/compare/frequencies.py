@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mnemic_language.frames.statement_frame import Frame
+from mnemic_language.text.pattern import WordPattern
 
 _NEVER = "never|nie|niemals|jamais|nunca|jamas|non (?P<never>[^.]{0,30}?) ?mai|nooit"
 _NEARLY_NEVER = (
@@ -35,7 +36,7 @@ _ALWAYS = "always|immer|stets|toujours|siempre|sempre|altijd"
 _WORDS = (_NEVER, _NEARLY_NEVER, _SOMETIMES, _OFTEN, _AS_A_RULE, _ALWAYS)
 _NOW = frozenset("now jetzt maintenant ahora adesso agora nu".split())
 _DEGREES = tuple(re.compile(rf"\b(?:{words})\b") for words in _WORDS)
-_ANY = re.compile("|".join(f"(?:{one.pattern.replace('?P<never>', '')})" for one in _DEGREES))
+_ANY = WordPattern("|".join(f"(?:{one.pattern.replace('?P<never>', '')})" for one in _DEGREES))
 _NE = re.compile(r"\b(?:ne |n')")
 _NEARLY = re.compile(r"\b(?:hardly|scarcely|barely|almost|fast|so gut wie|presque|casi|quasi|quase|bijna) ")
 """Words that make another degree of the one behind them."""
@@ -75,7 +76,8 @@ def tells_frequency(new: Frame) -> bool:
 
 def another_frequency(old: Frame, new: Frame) -> bool:
     """Return True if the two differ in nothing but how often it is so."""
-    before, now = frequency_of(old.plain), frequency_of(new.plain)
+    now = frequency_of(new.plain)  # asked first: it is the same for all that a statement is compared with
+    before = frequency_of(old.plain) if now is not None else None
     if before is None or now is None or before.degree == now.degree:
         return False
     if old.subject != new.subject or "past" in old.cues | new.cues or old.numbers != new.numbers:

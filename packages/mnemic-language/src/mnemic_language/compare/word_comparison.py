@@ -248,12 +248,16 @@ def denies(one: Statement, other: Statement) -> bool:
 
     This is specific enough for a lower cosine: messages of several clauses are near each other only as a whole.
     """
-    return _denies_one(one, other) or _denies_one(other, one)
+    return any(_denies_one(said, other) for said in one.denied_claims) or any(
+        _denies_one(said, one) for said in other.denied_claims
+    )
 
 
-def _denies_one(one: Statement, other: Statement) -> bool:
-    claims = [said for said in one.denied_claims if 3 * len(other.named & said) >= 2 * len(said)]
-    return bool(claims) and any(3 * len(words & said) >= 2 * len(said) for words in other.asserted for said in claims)
+def _denies_one(said: frozenset[str], other: Statement) -> bool:
+    """Return True if a clause of `other` states what is denied with these words."""
+    if 3 * len(other.named & said) < 2 * len(said):
+        return False
+    return any(3 * len(words & said) >= 2 * len(said) for words in other.asserted)
 
 
 @lru_cache(maxsize=8192)

@@ -37,14 +37,28 @@ def denies(old: Frame, new: Frame) -> bool:
     """Return True if `new` says that nothing of `old` is so ("I work for Aldi", "I don't work for Aldi"), or that an
     item of it is not.
     """
-    if old.negated or not new.negated or not old.stems or old.event or new.cues & {"past", "passing"}:
-        return False
-    if not _RESTRICTS.isdisjoint(new.tokens) or any(new.slots(name) - old.slots(name) for name in MEMBERS):
-        return False
     said = new.undisputed.stems
+    # First: hardly a statement has all words of another.
+    if not said - _OPENS <= old.stems or old.negated or not old.stems or old.event or not may_deny(new):
+        return False
+    if any(new.slots(name) - old.slots(name) for name in MEMBERS):
+        return False
     if old.stems == said and old.subject == new.subject:
         return all(old.slots(name) == new.slots(name) for name in MEMBERS)
     return denies_item(old, new)
+
+
+def may_deny(new: Frame) -> bool:
+    """Return True if a statement may say that nothing of another is so: it denies, and neither tells of a time nor
+    restricts what it says.
+    """
+    return new.negated and new.cues.isdisjoint({"past", "passing"}) and _RESTRICTS.isdisjoint(new.tokens)
+
+
+def may_put_right(new: Frame) -> bool:
+    """Return True if a statement may be but another value for one that was given."""
+    found = value_put_right(new)
+    return found is not None and stem(plain(found[1])) not in _OPENS
 
 
 def denies_item(old: Frame, new: Frame) -> bool:

@@ -25,6 +25,7 @@ _SAYS_NO_WHICH = frozenset(
 )
 """Words before a noun that do not tell two things of one kind apart."""
 _CHANGES = frozenset({"change", "correct", "takes_back"})
+_TURNING_ELSE = _CHANGES | {"end", "weak_end", "weak_correct"}
 
 
 def of_another_of_its_kind(old: Frame, new: Frame) -> bool:
@@ -47,7 +48,9 @@ def at_another_time_of_day(old: Frame, new: Frame) -> bool:
     """Return True if the two tell what is at two times of the day or the week, and not the same of both: "I drink tea
     in the morning", "In the evening I drink wine now".
     """
-    if not new.cues.isdisjoint({"end", "weak_end", "weak_correct", *_CHANGES}) or AMENDS.match(new.plain):
+    if not (new.slots("dayparts") or new.slots("weekdays")) or not new.cues.isdisjoint(_TURNING_ELSE):
+        return False
+    if AMENDS.match(new.plain):
         return False
     for name in ("dayparts", "weekdays"):
         mine, theirs = old.slots(name), new.slots(name)

@@ -79,6 +79,7 @@ def leaves_work(new: Frame) -> bool:
     return _NOT_NOW.search(new.plain) is None and "past" not in new.cues
 
 
+@lru_cache(maxsize=256)
 def left_by_name(new: Frame) -> str | None:
     """Return the name that the speaker says they have left or quit, in plain letters; None if there is none. Only what
     is known of it tells whether it is an employer.

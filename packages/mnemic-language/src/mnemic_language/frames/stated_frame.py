@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
-from mnemic_language.frames.stated_part import sentences_of
+from mnemic_language.frames.frame_expressions import CALLED, CALLED_OUT, GREETED, QUOTED
+from mnemic_language.frames.stated_part import asserted_in, sentences_of
 from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.frames.vocabulary import person_words
 from mnemic_language.text.lazy_property import lazy_property
 
+_MAY_QUOTE = re.compile("[\"`“«„]|'(?<![\\w']')")
+"""Signs of which a quotation has one: an apostrophe inside a word is none."""
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
@@ -19,6 +22,16 @@ class StatedFrame(Frame):
     def said(self) -> tuple[str, ...]:
         """Its sentences."""
         return sentences_of(self.text)
+
+
+class PlainlySpokenFrame(Frame):
+    """Frame of a part of a text that speaks plainly (`stated_part.speaks_plainly`), as the part does then."""
+
+    @lazy_property
+    def said(self) -> tuple[str, ...]:
+        """Its sentences that state something."""
+        text = QUOTED.sub(" ", self.text) if _MAY_QUOTE.search(self.text) is not None else self.text
+        return asserted_in((CALLED_OUT if GREETED.is_absent(text) else CALLED).sub(" ", text))
 
 
 def about_a_name(frame: Frame) -> bool:

@@ -50,6 +50,8 @@ _QUOTES = re.compile("[\"`]|'(?<![\\w']')")
 _OTHERWISE = WordPatterns((GREETED, ASIDE, JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST, NIECE))
 """Expressions for what is not stated, or not in these words."""
 _UNREALLY = WordPatterns((JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST))
+_ASIDE_OR_UNREAL = WordPatterns((ASIDE, JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST, NIECE))
+_SPOKEN_OTHERWISE = WordPatterns((JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST, NIECE))
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
@@ -62,6 +64,8 @@ def said_in(text: str) -> tuple[str, ...]:
     """Return what the sentences of a text state. One that is but a jest ("Just kidding!") takes back the one before
     it.
     """
+    if text.isascii() and is_serious(text.lower()):
+        return asserted_in(text)
     found: list[str] = []
     for sentence in sentences_of(text):
         if len(sentence.split()) <= LONGEST_JEST and JEST.search(plain(sentence)):
@@ -69,6 +73,27 @@ def said_in(text: str) -> tuple[str, ...]:
         elif (part := stated(sentence)) and (said := real(part)):
             found.append(NIECE.sub(r"\1 nichtje", said))
     return tuple(found)
+
+
+def speaks_plainly(text: str) -> bool:
+    """Return True if no word of a text in ASCII jests, comments or says what is unreal: it may quote, greet and ask. A
+    part of it, and a sentence made of its words, has no such word either. What has a French "j'" is left out: its parts
+    begin with "Je", which is no word of the text.
+    """
+    low = text.lower()
+    return text.isascii() and "j'" not in low and _ASIDE_OR_UNREAL.are_absent(low) and not unreal_words().likely(low)
+
+
+def asserted_in(text: str) -> tuple[str, ...]:
+    """Return what the sentences of a text state that neither jests nor says what is unreal: all but what they ask."""
+    return tuple([part for sentence in sentences_of(text) if (part := stated(sentence))])
+
+
+def is_serious(low: str) -> bool:
+    """Return True if no word of a text in ASCII and small letters jests, wishes or says what is unreal: neither does a
+    sentence of it, which has no other words.
+    """
+    return _SPOKEN_OTHERWISE.are_absent(low) and not unreal_words().likely(low)
 
 
 def stated(sentence: str) -> str:

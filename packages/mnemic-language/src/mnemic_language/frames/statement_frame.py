@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from mnemic_language.frames.frame_expressions import (
     ALLOWED,
@@ -71,12 +72,14 @@ __all__ = ["LONGEST", "Frame", "relation_stems", "stem"]
 LONGEST = 4_000  # characters of a text that are looked at
 SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
 """Words of a sentence that may be but a name ("Keely, not Kelly"); letters of a name, digits of a number."""
+FIRST_WORDS = 6  # of a sentence, in which its subject is looked for
 PRONOUN_WITHIN = 3  # the position up to which a pronoun is the subject; later ones refer to a name
 _OCCASIONS = frozenset({"day", "morning", "week", "weekend"})  # no content elsewhere; here they tell a sort
 _VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "seat"})  # their expressions are values
 _VERBS_FIRST = frozenset(
     "vive vit habite abita lavora travaille trabaja mora trabalha wohnt lebt arbeitet woont".split()
 )
+_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 _RESTATED = WordPatterns((NOT_MEANT, NOT_ENDED, SINCE_NOW, TOO_MUCH, SPELT))
@@ -99,6 +102,10 @@ class Frame:
 
     text: str
 
+    def __hash__(self) -> int:
+        # Of the text itself, which keeps its hash: what a rule asks of a statement alone is kept by it.
+        return hash(self.text)
+
     @lazy_property
     def said(self) -> tuple[str, ...]:
         """Its sentences that state something: no question, nothing quoted, nothing unreal."""
@@ -117,7 +124,9 @@ class Frame:
     @lazy_property
     def tokens(self) -> tuple[str, ...]:
         """Words and numbers that the text states, in order."""
-        return tuple(map(_one_of_each, TOKEN.findall(NUMBERED.sub(r"\1 ", self.plain))))
+        said = self.plain
+        said = said if _DIGIT.search(said) is None else NUMBERED.sub(r"\1 ", said)
+        return tuple(map(_one_of_each, TOKEN.findall(said)))
 
     @lazy_property
     def numbers(self) -> frozenset[str]:
@@ -378,7 +387,7 @@ class Frame:
 
 def _subject(sentence: str) -> str:
     people = person_words()
-    words = _WORD.findall(sentence)[:6]
+    words = [found[0] for found in islice(_WORD.finditer(sentence), FIRST_WORDS)]
     low = [plain(word) for word in words]
     for place, word in enumerate(low):
         bare = word.removesuffix("'s")

@@ -20,8 +20,8 @@ from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import SimilarMemory, closed
 from mnemic_language.changes.amended_values import amended, amended_value
-from mnemic_language.changes.certain_changes import amending, changes_nothing
-from mnemic_language.changes.change_bounds import ChangeBounds
+from mnemic_language.changes.certain_changes import amending
+from mnemic_language.changes.change_bounds import ChangeBounds, changes_nothing
 from mnemic_language.changes.change_classifier import Change, bears, frame_of, framed, judge, strangers
 from mnemic_language.changes.change_evidence import is_evident
 from mnemic_language.changes.change_features import apart

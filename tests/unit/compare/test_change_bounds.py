@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from mnemic_eval.texts import statements
 from mnemic_eval.train_change_classifier import examples
-from mnemic_language.changes.certain_changes import CERTAIN_CHANGES, changes_nothing, rules_for
-from mnemic_language.changes.change_bounds import ChangeBounds
+from mnemic_language.changes.certain_changes import CERTAIN_CHANGES, rules_for
+from mnemic_language.changes.change_bounds import ChangeBounds, changes_nothing
 from mnemic_language.changes.change_classifier import Change, judge
 from mnemic_language.changes.change_features import OUTGROWN_COSINE
 from mnemic_language.frames.statement_frame import Frame

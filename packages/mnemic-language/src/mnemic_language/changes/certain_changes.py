@@ -28,6 +28,7 @@ from mnemic_language.ended_facts.ends_of_other_things import (
     at_another_time_of_day,
     of_another_of_its_kind,
     of_the_past_alone,
+    on_other_occasions,
 )
 from mnemic_language.ended_facts.implicit_endings import ends_in_other_words, recounts_by_order, tells_change
 from mnemic_language.ended_facts.left_jobs import leaves_place, leaves_work, left
@@ -211,6 +212,8 @@ def of_another_object(old: Frame, new: Frame) -> bool:
         return True
     if of_another_of_its_kind(old, new) or of_the_past_alone(old, new) or at_another_time_of_day(old, new):
         return True
+    if on_other_occasions(old, new):
+        return True
     if "end" not in new.cues or not new.negated or new.cues & {"change", "correct"} or old.attributes & new.attributes:
         return False
     shared = old.stems & new.stems - old.called_stems - old.relations
@@ -259,10 +262,8 @@ def on_other_days(old: Frame, new: Frame) -> bool:
     Mondays", "On Tuesdays I now do pilates".
     """
     theirs = opening_day(new)
-    if not theirs or new.cues & {"end", "correct", "takes_back"}:
-        return False
-    mine = opening_day(old) or frozenset(old.slots("weekdays"))
-    if not mine or mine & theirs:
+    mine = (opening_day(old) or frozenset(old.slots("weekdays"))) if theirs else theirs
+    if not mine or mine & theirs or new.cues & {"end", "correct", "takes_back"}:
         return False
     if amending(new) is not None:
         return False  # "let's make it Wednesday"
@@ -366,13 +367,6 @@ CERTAIN_CHANGES = (
     ended_by_another,
 )
 """Rules by which the later of two statements takes the place of the earlier one, unless they are about two things."""
-
-
-def changes_nothing(new: Frame) -> bool:
-    """Return True if a statement changes nothing that it does not contradict: it is silent, none of the rules may hold
-    for it, and it counts nothing in order ("my third nephew").
-    """
-    return new.silent and (not may_change_certainly(new) or not (rules_for(new) or new.ordinals))
 
 
 @lru_cache(maxsize=256)

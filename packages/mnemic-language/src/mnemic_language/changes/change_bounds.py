@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import inf, log
 
-from mnemic_language.changes.certain_changes import rules_for
+from mnemic_language.changes.certain_changes import may_change_certainly, rules_for
 from mnemic_language.changes.change_classifier import CERTAIN, named_weights, required
 from mnemic_language.changes.change_features import NAMES, OUTGROWN_COSINE, of_cues, outgrown
 from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, compounds
@@ -30,6 +30,13 @@ _SHARED = ("shared", "shared_1", "shared_2", "echo", "contained")
 """Features of the pair that any two may have, and of those that any two with a word in common may have."""
 _MARGIN = 1e-6
 """Addition, in log odds: sums of the same numbers in another order differ."""
+
+
+def changes_nothing(new: Frame) -> bool:
+    """Return True if a statement changes nothing that it does not contradict: it is silent, none of the rules may hold
+    for it, and it counts nothing in order ("my third nephew").
+    """
+    return new.silent and (not may_change_certainly(new) or not (rules_for(new) or new.ordinals))
 
 
 class ChangeBounds:

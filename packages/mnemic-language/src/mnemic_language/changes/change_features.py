@@ -336,9 +336,7 @@ def _from_other(old: Frame, new: Frame) -> bool:
 def apart(old: Frame, new: Frame) -> bool:
     """Return True if the two are certainly about different things: two persons, two sides, two of a row, two days."""
     # What the later statement lacks is not looked for in the earlier one.
-    if new.slots("sides") and _disjoint(old.slots("sides"), new.slots("sides")):
-        return True
-    if _two_of_a_sort(old, new) or _on_other_occasions(old, new):
+    if (new.slots("sides") and _disjoint(old.slots("sides"), new.slots("sides"))) or _two_of_a_sort(old, new):
         return True
     # Ordinals tell things apart ("the second child") unless they are the values themselves ("first class").
     if new.ordinals and _disjoint(old.ordinals, new.ordinals) and not _is_in_row(old, new):
@@ -370,14 +368,6 @@ def _two_of_a_sort(old: Frame, new: Frame) -> bool:
     return any(
         mine and new.head[name] and not mine & (new.head[name] | new.slots(name)) for name, mine in old.head.items()
     )
-
-
-def _on_other_occasions(old: Frame, new: Frame) -> bool:
-    """Return True if each statement applies to another kind of one occasion: "on day flights", "on night flights"."""
-    if not new.conditions or new.cues & {"change", "correct", "end"}:
-        return False
-    mine, theirs = dict(old.conditions), dict(new.conditions)
-    return any(mine[noun] != theirs[noun] for noun in mine.keys() & theirs.keys())
 
 
 def at_other_times(old: Frame, new: Frame) -> bool:

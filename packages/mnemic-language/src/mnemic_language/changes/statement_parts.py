@@ -252,9 +252,7 @@ def _pieces(text: str) -> list[_Piece]:
 
 def _within(head: str, after: str, kind: str) -> bool:
     """Return True if the following words continue the last list in `head`: "to the gym on Tuesdays" and "Thursdays"."""
-    if kind not in ("and", "comma"):
-        return False
-    lead, who, verb = _lead(head)
+    lead, who, verb = _lead(head) if kind in ("and", "comma") else ("", "", False)
     if not verb:
         return False
     preposition, short = _behind_verb(head, lead)

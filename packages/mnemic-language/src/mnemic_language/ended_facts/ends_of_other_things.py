@@ -44,6 +44,14 @@ def of_the_past_alone(old: Frame, new: Frame) -> bool:
     return bool(new.names and old.names and new.names.isdisjoint(old.names))
 
 
+def on_other_occasions(old: Frame, new: Frame) -> bool:
+    """Return True if each statement applies to another kind of one occasion: "on day flights", "on night flights"."""
+    if not new.conditions or new.cues & {"change", "correct", "end"}:
+        return False
+    mine, theirs = dict(old.conditions), dict(new.conditions)
+    return any(mine[noun] != theirs[noun] for noun in mine.keys() & theirs.keys())
+
+
 def at_another_time_of_day(old: Frame, new: Frame) -> bool:
     """Return True if the two tell what is at two times of the day or the week, and not the same of both: "I drink tea
     in the morning", "In the evening I drink wine now".

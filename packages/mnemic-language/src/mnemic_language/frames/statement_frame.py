@@ -51,12 +51,12 @@ from mnemic_language.frames.frame_expressions import (
 )
 from mnemic_language.frames.stated_part import said_in, sentences_of, states_all
 from mnemic_language.frames.vocabulary import (
-    BEFORE_PLACES,
     attribute_words,
     capitals,
     cue_words_for,
     feeling_words,
     foreign_in_english,
+    is_no_name,
     members_of,
     person_words,
     plain,
@@ -76,9 +76,6 @@ FIRST_WORDS = 6  # of a sentence, in which its subject is looked for
 PRONOUN_WITHIN = 3  # the position up to which a pronoun is the subject; later ones refer to a name
 _OCCASIONS = frozenset({"day", "morning", "week", "weekend"})  # no content elsewhere; here they tell a sort
 _VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "seat"})  # their expressions are values
-_VERBS_FIRST = frozenset(
-    "vive vit habite abita lavora travaille trabaja mora trabalha wohnt lebt arbeitet woont".split()
-)
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
@@ -124,8 +121,7 @@ class Frame:
     @lazy_property
     def tokens(self) -> tuple[str, ...]:
         """Words and numbers that the text states, in order."""
-        said = self.plain
-        said = said if _DIGIT.search(said) is None else NUMBERED.sub(r"\1 ", said)
+        said = self.plain if _DIGIT.search(self.plain) is None else NUMBERED.sub(r"\1 ", self.plain)
         return tuple(map(_one_of_each, TOKEN.findall(said)))
 
     @lazy_property
@@ -399,11 +395,6 @@ def _subject(sentence: str) -> str:
             # Whoever "they" are that have moved my appointment, it is about mine.
             return "self" if word in IMPERSONAL and not people["possessive"].isdisjoint(low) else "other:"
         follows = low[place + 1] if place + 1 < len(low) else ""
-        if words[place][0].isupper() and follows in people["verbs"] and not _is_no_name(word, low[:place]):
+        if words[place][0].isupper() and follows in people["verbs"] and not is_no_name(word, low[:place]):
             return f"name:{stem(bare)}"
     return "self" if any(word in people["possessive"] for word in low) else ""
-
-
-def _is_no_name(word: str, before: list[str]) -> bool:
-    """Return True for an empty word, a verb ("Vive à Rome mon frère") or a place ("Moving to Rome was hard")."""
-    return word in word_classes()["empty"] or word in _VERBS_FIRST or not BEFORE_PLACES.isdisjoint(before[-1:])

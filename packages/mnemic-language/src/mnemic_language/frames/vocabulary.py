@@ -17,6 +17,9 @@ SLOTS = ("weekdays", "dayparts", "seasons", "months")
 MEMBERS = ("sides", "directions", "practices", *SLOTS)
 """Classes of words that distinguish similar things: a north and a south entrance, Monday's and Tuesday's class."""
 
+_VERBS_FIRST = frozenset(
+    "vive vit habite abita lavora travaille trabaja mora trabalha wohnt lebt arbeitet woont".split()
+)
 _LETTER = re.compile(r"[^\W_]")
 _CAPITAL = re.compile(r"(?<![^\W_])[^\W\d_a-z][^\W_]*")
 MIN_ENGLISH = 2
@@ -184,6 +187,11 @@ def foreign_in_english(tokens: Iterable[str]) -> frozenset[str]:
     classes = word_classes()
     found: frozenset[str] = classes["foreign"].intersection(tokens)
     return found if found and len(classes["english"].intersection(tokens)) >= MIN_ENGLISH else frozenset()
+
+
+def is_no_name(word: str, before: list[str]) -> bool:
+    """Return True for an empty word, a verb ("Vive à Rome mon frère") or a place ("Moving to Rome was hard")."""
+    return word in word_classes()["empty"] or word in _VERBS_FIRST or not BEFORE_PLACES.isdisjoint(before[-1:])
 
 
 @lru_cache(maxsize=1)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mnemic.types.trace import RunReport
 
 REMEMBERED_TURNS = 10
-"""Turns of the conversation that the model sees again; what is older it has from memory alone."""
+"""Number of turns of the conversation that the model sees again; older ones it has from memory alone."""
 LOOKED_UP_WITHIN = 20
 """Seconds for the search before an answer. The first one of a process loads the embedder, and a person waits for it."""
 LEAVE = ("/quit", "/exit")
@@ -35,8 +35,8 @@ _COMMAND = re.compile(r"/[A-Za-z?-]*(?=\s|$)")
 
 @dataclass(slots=True)
 class Turn:
-    """One message, what the model was shown with it, what it answered (None without a model), what was remembered of
-    it, and the receipts of the messages themselves, which are kept word for word.
+    """One message, the memories shown with it, the model's answer (None without a model), the facts remembered from it,
+    and the receipts of the messages themselves, which are stored verbatim.
     """
 
     message: str
@@ -96,7 +96,7 @@ class Conversation:
         if answer is not None:
             self.said.append({"role": "assistant", "content": answer})
             heard.append(Message(role="assistant", content=answer, session=actor.session))
-        # What is to be forgotten would be in the words of the request, and in those of the answer.
+        # The words of the request, and those of the answer, contain the facts to be forgotten.
         recorded = () if report.asked else await engine.record(heard, actor=actor)
         words = await written_words(report, engine, actor)
         return Turn(message, block, answer, report, recorded, failed, words)

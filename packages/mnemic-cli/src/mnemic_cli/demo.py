@@ -79,7 +79,7 @@ def demo_(
 
 @contextmanager
 def _folder(keep: str | None) -> Iterator[Path]:
-    """Yield the folder to keep, made where it is missing, or one that goes away at the end."""
+    """Yield the folder to keep, made if it is missing, or one that is deleted at the end."""
     if keep is None:
         with TemporaryDirectory(prefix="mnemic-demo-") as name:
             yield Path(name)

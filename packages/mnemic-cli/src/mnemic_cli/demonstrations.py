@@ -1,4 +1,4 @@
-"""The three demonstrations. Each gives its data, a few lines for people, and whether it showed what it promises."""
+"""The three demonstrations. Each gives its data, a few lines for people, and whether it succeeded."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class DemonstrationResult:
 
 
 def model_line(settings: Settings) -> str:
-    """Return one sentence on what proposes and answers: a language model, or rules and templates."""
+    """Return one sentence on the source of proposals and answers: a language model, or rules and templates."""
     if not settings.has_model:
         return (
             "No language model is configured: rules propose, templates answer. "

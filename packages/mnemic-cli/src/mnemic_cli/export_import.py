@@ -192,7 +192,7 @@ def import_(
         # It can be read only once, so its speakers are known when everything is taken in.
         read = partial(found.counted, read())
     elif me is not None or extract or watched:
-        # Read before for its speakers and, where somebody sees it, its length.
+        # Read before for its speakers and, on a terminal, its length.
         whole = me is not None or watched
         found = speakers_in(read(), whole=whole)
         me, total = _user_of(found, me, asks=extract, refuses=not dry_run), found.items if whole else None
@@ -210,7 +210,7 @@ def import_(
 
 
 def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | None, **options: bool) -> int:
-    """Import the items, of which there are `total` where that is known, and show what became of them."""
+    """Import the items (`total` of them, if known), and show the outcome."""
     from mnemic_cli.file_import import KEYLESS, KEYLESS_HINT, Intake, Summary
 
     summary = Summary()
@@ -257,13 +257,13 @@ def _user_of(found: Speakers, me: str | None, *, asks: bool, refuses: bool) -> s
 
 
 def _remark_on_speakers(found: Speakers, me: str | None, *, asks: bool) -> None:
-    """Report that no facts are extracted from messages whose user is unknown."""
+    """Report that no facts are extracted from messages of an unknown user."""
     if asks and found.people and (found.lacks_user if me is None else not found.has(me)):
         note(f"only what the user says becomes facts: which of {found.listed()} are you? --me NAME says so")
 
 
 def _rehearsed(given: Given, items: Iterator[Item], *, extract: bool) -> int:
-    """Show what an import of the items would keep, and what it would leave out."""
+    """Show the items that an import would store, and those that it would leave out."""
     import asyncio
 
     from mnemic_cli.import_dry_run import rehearse
@@ -276,7 +276,7 @@ def _rehearsed(given: Given, items: Iterator[Item], *, extract: bool) -> int:
 
 
 def _complain_of(failed: Sequence[tuple[str, str]], hints: Mapping[str, str]) -> None:
-    """Tell what could not be used: the first of it by its place, and what is expected there."""
+    """Report unusable items: the first by its place, and the expected form."""
     for place, reason in failed[:SHOWN_FAILURES]:
         hint = hints.get(place) or ""
         complain(reason, hint if hint.startswith(place) else f"{place}: {hint}" if hint else place)

@@ -44,7 +44,7 @@ _CODES: tuple[tuple[type[errors.MnemicError], Exit], ...] = (
 
 
 def exit_code(error: type[errors.MnemicError]) -> Exit:
-    """Return the exit code of an error of the tree; whatever is neither input, store nor model is a refusal."""
+    """Return the exit code of an error of the tree; an error of neither input, store nor model is a refusal."""
     return next((code for kind, code in _CODES if issubclass(error, kind)), Exit.REFUSED)
 
 
@@ -64,7 +64,7 @@ def exit_code_of_search(reason: str) -> Exit:
     return Exit.STORE if failed == "timeout" else exit_code(errors.error_behind(failed))
 
 
-# A report carries the reason of a failure, not its hint; the line that mends it is worth more than where it happened.
+# A report carries the reason of a failure, not its hint; the command that mends it is worth more than its place.
 _INSTALL = {"invalid_config:openai": "pip install 'mnemic[openai]'"}
 _UNKNOWN = {"memory_not_found": "no memory of this user has that identifier; mnemic list shows them"}
 """Hints for errors that name none."""
@@ -78,17 +78,15 @@ def complain(reason: str, hint: str | None = None) -> None:
         sys.stderr.write(f"{paint('mnemic:', stream=sys.stderr, fg='red')} {printable(' '.join(line.split()))}\n")
         sys.stderr.flush()
     except OSError:
-        pass  # nobody listens; the exit code still tells
+        pass  # nobody listens; the exit code still reports it
 
 
 _EXTRAS = {"mnemic_importers": "import", "mnemic_models": "openai", "mnemic_agents": "mcp"}
-"""The extra that brings a package, where it is not called as the package."""
+"""Extras with a name other than their package's."""
 
 
 def missing_package(error: Exception) -> errors.MissingExtra | None:
-    """Return the error that says how to install a package of mnemic's whose modules were not found; None for any other
-    error.
-    """
+    """Return the error for a missing package of mnemic's, with its command of installation; None for another error."""
     if not isinstance(error, ModuleNotFoundError) or isinstance(error, errors.MnemicError):
         return None
     package = (error.name or "").partition(".")[0]
@@ -99,7 +97,7 @@ def missing_package(error: Exception) -> errors.MissingExtra | None:
 
 
 def guarded(work: Callable[[], Any], *, debug: bool) -> int:
-    """Return the exit code of `work`, whatever it raises; an error is reported in one line first."""
+    """Return the exit code of `work`; any exception is reported in one line first."""
     output = sys.stdout
     try:
         result = work()
@@ -109,7 +107,7 @@ def guarded(work: Callable[[], Any], *, debug: bool) -> int:
         # click exits on a broken pipe and replaces sys.stdout with a silent output, which is how the case is
         # recognised.
         return Exit.PIPE_CLOSED if sys.stdout is not output else int(left.code or 0)
-    except Exception as error:  # noqa: BLE001 - the outermost frame: whatever it is, it becomes one line
+    except Exception as error:  # noqa: BLE001 - the outermost frame: every exception becomes one line
         if debug:
             import traceback
 
@@ -120,7 +118,7 @@ def guarded(work: Callable[[], Any], *, debug: bool) -> int:
 
 
 def _report(error: Exception) -> int:
-    while isinstance(error, ExceptionGroup):  # of tasks that ran together: the first says what ended them
+    while isinstance(error, ExceptionGroup):  # of tasks that ran together: the first is the cause
         error = error.exceptions[0]
     error = missing_package(error) or error
     if isinstance(error, errors.MnemicError):
@@ -155,7 +153,7 @@ def _help_hint(error: click.ClickException) -> str | None:
 
 def _report_os_error(error: OSError) -> int:
     if error.errno == errno.EPIPE:
-        # Whoever read has gone; the interpreter must not fail again when it flushes at the end.
+        # The reader has gone; the interpreter must not fail again when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.PIPE_CLOSED
     complain(f"output_failed:{errno.errorcode.get(error.errno or 0, 'error')}", error.strerror)

@@ -1,4 +1,4 @@
-"""Taking a file in: messages are recorded, and what the user stated in them is captured; memories are added.
+"""Taking a file in: messages are recorded, and the user's statements in them are captured; memories are added.
 
 What is taken in completely is skipped when its file, or a later export of the same conversation, is imported again. An
 import that was broken off goes on where it ended (`mnemic_cli.import_ledger`).
@@ -33,7 +33,7 @@ from mnemic_maintenance.archive import Archived
 
 BATCH = 32
 KEYLESS = f"{INVALID_MEMORY_CANDIDATES}:missing_keys"
-"""Reason of a policy that keeps nothing without a key: the messages themselves are left out then."""
+"""Reason of a policy that stores nothing without a key: the messages themselves are left out then."""
 KEYLESS_HINT = (
     "the policy keeps nothing without a key, so the messages themselves are left out; keyless = true keeps them"
 )
@@ -44,8 +44,8 @@ Progress = Callable[[int], None]
 
 @dataclass(slots=True)
 class Summary:
-    """Results of importing a file so far. `refreshed` was there already; `left_out` are statements of messages that
-    did not become facts, by reason; `failed` has a place and a reason each, `hints` what is expected at a place.
+    """Results of importing a file so far. `refreshed` was there already; `left_out` are statements of messages that did
+    not become facts, by reason; `failed` has a place and a reason each, `hints` the form expected at a place.
     `waiting`: how many of the captured await review.
     """
 
@@ -79,7 +79,7 @@ class Summary:
         }
 
     def fail(self, place: str, reason: str) -> None:
-        """Note what could not be taken in. A failing store or model will not do better on the next line."""
+        """Note an item that could not be imported. A failing store or model will not do better on the next line."""
         self.failed.append((place, reason))
         if exit_code_of_run(reason) is not Exit.REFUSED:
             self.stopped = self.stopped or reason
@@ -110,7 +110,7 @@ class Intake:
     """One import under way.
 
     `extract` captures the user's statements; `strict` stops at the first problem; `again` takes in what an earlier
-    import has already taken in; `own` keeps what an archive says of origin, trust and author.
+    import has already taken in; `own` preserves origin, trust and author of an archive.
     """
 
     engine: MemoryEngine
@@ -132,7 +132,8 @@ class Intake:
         self._previous = next((part for one in reversed(said) for part in reversed(list(in_parts(one)))), None)
 
     async def take(self, items: Iterator[Item], progress: Progress) -> Summary:
-        """Take all items in, in order, unless the store or a model fails on the way: then `summary.stopped` says why.
+        """Take all items in, in order, unless the store or a model fails on the way: then `summary.stopped` is the
+        reason.
 
         Items imported before an error stay imported.
         """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was looked at. `ok` None: nothing to judge, only to know."""
+    """Result of one check. `ok` None: for information only."""
 
     name: str
     ok: bool | None
@@ -249,7 +249,7 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
 
 
 async def _examined(store: RecordStore, settings: Settings, space: VectorSpace) -> Health:
-    """Return what the engine would find with the thresholds it decides writes by."""
+    """Return the engine's findings with its thresholds for writes."""
     from mnemic.bootstrap import build_write_rules
     from mnemic.runtime.clock import SystemClock
     from mnemic.write.calibrated_thresholds import calibrated
@@ -337,7 +337,7 @@ def _store_of(served: _Served) -> Iterator[Finding]:
 
 
 def _counted(name: str, count: int, what: str, **facts: Any) -> Finding:
-    """Something to look at, where there is any; no fault of the store."""
+    """Return a note, if there is one; no fault of the store."""
     text = f"{count} {what}" if count else "none found"
     return Finding(name=name, ok=None, detail=text, facts={"count": count, **facts})
 
@@ -369,7 +369,7 @@ def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
 
 
 def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
-    """Tell whether the cosines of merging and flagging were measured for this embedder."""
+    """Report whether the cosines of merging and flagging were measured for this embedder."""
     from mnemic.bootstrap import store_file
     from mnemic.types import VectorSpace
     from mnemic.write import calibrated_thresholds, calibration, thresholds

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mnemic_maintenance.erasure_receipt import ErasureReceipt
 
 TITLES: Mapping[str, str] = MappingProxyType({"junk": "empty", "outbox": "copies"})
-"""Titles of checks whose name says less to a reader."""
+"""Titles of checks with names that readers may not understand."""
 NAMED: Mapping[str, str] = MappingProxyType({"audit": "the audit log", "scope": "the list of users"})
 """Names of the places in which the name of an erased user is kept."""
 ERASED: Mapping[str, str] = MappingProxyType(
@@ -31,7 +31,7 @@ ERASED: Mapping[str, str] = MappingProxyType(
         "unvacuumed": "tables not yet vacuumed",
     }
 )
-"""Names of what an erasure counts, and of the places where something is left; the console has the same."""
+"""Names of an erasure's counts, and of the places with remains; the console has the same."""
 
 
 def erased_text(receipt: ErasureReceipt) -> str:
@@ -46,7 +46,7 @@ def erased_text(receipt: ErasureReceipt) -> str:
 
 
 def traces_text(traces: Mapping[str, int]) -> str:
-    """Return where something is left, and how much."""
+    """Return the places with remains, and their number."""
     facts = {ERASED.get(name, _spaced(name)): count for name, count in traces.items() if count}
     return "found again, or stated again since:\n" + pairs(facts, indent="  ")
 

@@ -1,4 +1,4 @@
-"""Dry run of an import: the messages, memories and facts that it would keep, and what it would leave out and why.
+"""Dry run of an import: the messages, memories and facts that it would store, and the reasons for the rest.
 
 Facts are read by rules into a memory that ends with the call, from the first messages alone: a language model would
 cost money, and a long export time.
@@ -28,7 +28,7 @@ SAMPLES = 3
 _WIDTH = 72
 _TOGETHER = 20
 _RULES = ("policy", "trusted_keys", "granted_levels", "near_duplicate", "conflict")
-"""Settings that decide what is kept. The others name servers, which a dry run does not ask."""
+"""Settings that affect the result. The others name servers, which a dry run does not ask."""
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class Rehearsal:
         return self.roles.total()
 
     def note(self, item: Item) -> None:
-        """Count an item, and keep it as a sample while there are few of its kind."""
+        """Count an item, and add it to the samples while there are few of its kind."""
         said = item.content
         if item.problem is not None:
             self.failed.append((item.place, item.problem.reason))
@@ -65,7 +65,7 @@ class Rehearsal:
             self.skipped[item.skipped] += 1
         elif isinstance(said, Message):
             self.roles[said.role] += 1
-            if self.own < READ_MESSAGES:  # what others say is context of the user's own
+            if self.own < READ_MESSAGES:  # others' words are context of the user's own
                 self.own += said.role == "user"
                 self.said.append(said)
             self._sample(item.place, said.role, said.content, said.speaker, said.sent_at)
@@ -153,7 +153,7 @@ def _introduced(sample: dict[str, Any]) -> str:
 
 
 async def rehearse(items: Iterable[Item], settings: Settings, actor: Actor, *, extract: bool) -> Rehearsal:
-    """Return what an import of `items` would keep. Nothing is written, and no language model is asked."""
+    """Return the result that an import of `items` would have. Nothing is written, and no language model is asked."""
     from mnemic.bootstrap import build_engine
 
     defaults = {one.name: one.default for one in fields(settings) if one.name not in _RULES}
@@ -162,8 +162,8 @@ async def rehearse(items: Iterable[Item], settings: Settings, actor: Actor, *, e
 
 
 async def rehearse_beside(engine: MemoryEngine, items: Iterable[Item], actor: Actor, *, extract: bool) -> Rehearsal:
-    """Return what an import of `items` into an open engine would keep, by its policy and with its embedder. Nothing is
-    written, and no language model is asked.
+    """Return the result that an import of `items` into an open engine would have, by its policy and with its embedder.
+    Nothing is written, and no language model is asked.
     """
     from mnemic.engine import MemoryEngine
     from mnemic_stores.in_memory_store import InProcessStore

@@ -1,4 +1,4 @@
-"""Requests about memory in what was said: forget, show, "that is wrong"; carried out once their user has confirmed."""
+"""Requests about memory in a message: forget, show, "that is wrong"; carried out once their user has confirmed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _QUESTIONS = {
 
 
 def outcome(request: MemoryRequest, done: dict[str, Any] | None, *, unconfirmed: str = "") -> str:
-    """Describe what became of a request about memory; `unconfirmed` is added where it was not confirmed."""
+    """Describe the outcome of a request about memory; `unconfirmed` is added if it was not confirmed."""
     if done is None:
         return f"not confirmed: nothing was done ({request.kind.replace('_', ' ')}){unconfirmed}"
     if done["erasure"] is not None:

@@ -1,4 +1,4 @@
-"""The language model of the settings: where it is asked, and whether it answers."""
+"""The language model of the settings: its address, and whether it answers."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def model_place(settings: Settings) -> str:
 
 
 def asked_at(settings: Settings, reason: str) -> str | None:
-    """Return where a model was asked that could not be reached or did not answer; None for any other reason."""
+    """Return the address of a model that could not be reached or did not answer; None for any other reason."""
     unreached = issubclass(error_behind(reason), ModelUnavailable | ModelTimeout)
     return f"asked {model_place(settings)}" if unreached and settings.has_model else None
 
 
 def model_finding(settings: Settings) -> Finding:
-    """Ask the configured model one short question, and tell how that went."""
+    """Ask the configured model one short question, and report the result."""
     import asyncio
 
     from mnemic.bootstrap.models import missing_client

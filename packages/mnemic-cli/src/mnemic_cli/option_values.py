@@ -68,7 +68,7 @@ MOMENT = Moment()
 
 
 def text_or_stdin(content: str) -> str:
-    """`content`, or standard input where it is `-`. Raises InvalidInput (`stdin:encoding`, `stdin:too_large`)."""
+    """`content`, or standard input if it is `-`. Raises InvalidInput (`stdin:encoding`, `stdin:too_large`)."""
     if content != "-":
         return content
     stream = getattr(sys.stdin, "buffer", None)

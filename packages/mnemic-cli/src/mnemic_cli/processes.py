@@ -1,4 +1,4 @@
-"""One turn in a separate process: another process must find on disk what this one remembered."""
+"""One turn in a separate process: another process must find this one's memories on disk."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def list_(given: Given, /, **options: Any) -> None:
 
 
 def _nothing(request: requests.List, whole: requests.Count) -> str:
-    """Return what to say of an empty page."""
+    """Return the text for an empty page."""
     if request.before is not None:
         return "nothing more"
     return "nothing remembered yet" if whole == requests.Count() else "nothing meets that"

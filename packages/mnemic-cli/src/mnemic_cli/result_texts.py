@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 CONTENT_WIDTH = 160
 NEAREST = 3
-"""Number of hits that are shown where none is likely to be about the query."""
+"""Number of hits that are shown if none is likely to be about the query."""
 _WORDS_WIDTH = 72
 _NONE: Mapping[str, str] = MappingProxyType({})
 MIN_SCORE = 0.005
-"""Score below which a hit whose relevance is unknown is printed as 0.00."""
+"""Score below which a hit of unknown relevance is printed as 0.00."""
 
 __all__ = ["hit_dict", "memory_dict", "receipt_dict", "result_dict"]
 
@@ -109,7 +109,7 @@ def _is_near(hit: Hit) -> bool:
 
 
 def hits_text(hits: Sequence[Hit]) -> str:
-    """Two lines a hit: what it says, and why it was found."""
+    """Two lines a hit: its content, and why it was found."""
     return Painted(
         "\n".join(
             f"{place:>3}. {paint(label(hit.memory), bold=True)}\n     {paint(why(hit), dim=True)}"
@@ -135,7 +135,7 @@ def why(hit: Hit) -> str:
 
 
 def receipt_text(receipt: WriteReceipt, content: str) -> str:
-    """One line: the outcome, the memory's name, what it is about; redacted or refused text is not repeated."""
+    """One line: the outcome, the memory's name, its subject; redacted or refused text is not repeated."""
     redacted = next((step.decision for step in receipt.steps if step.name == "redact"), "clean")
     kept = redacted == "clean"
     said = one_line(f"{receipt.key}: {content}" if receipt.key else content, 80) if kept else receipt.key or ""
@@ -165,7 +165,7 @@ def outcome_word(receipt: WriteReceipt) -> str:
 
 def history_text(versions: Sequence[Memory]) -> str:
     """Return one line for each value, in the order of time: its number, from when until when it was true, and its
-    state. Versions of a memory that say the same are one line, the latest of them.
+    state. Versions of a memory with the same content are one line, the latest of them.
     """
     newest = {memory.memory_id: memory.version for memory in versions}
     said = {(memory.memory_id, label(memory, None)): memory for memory in versions}
@@ -237,7 +237,7 @@ def _filled(rows: list[list[str]]) -> list[list[str]]:
 
 
 def report_text(report: RunReport) -> str:
-    """Return a run for people: the answer, what it used, and how that was shown."""
+    """Return a run for people: the answer, the memories it used, and the verification."""
     audit = report.audit
     counts = {
         name: len(getattr(audit, name))

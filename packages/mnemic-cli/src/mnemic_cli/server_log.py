@@ -1,4 +1,4 @@
-"""The log of a server: one line for what happened, as text or JSON, with nothing in it but an allow-list of fields.
+"""The log of a server: one line for an event, as text or JSON, with only an allow-list of fields.
 
 An exception is logged by its type: its message, or a line of its traceback, may contain a user's text. The same is true
 of messages of libraries, which are replaced by their place in the code.
@@ -24,7 +24,7 @@ _LOGGERS = ("mnemic", "uvicorn")
 _UNWRITTEN = 10_000
 """Lines that may wait to be written; more are lost."""
 _FLUSH_SECONDS = 1.0
-"""Longest time that the end of the process waits for what is not written yet."""
+"""Longest time that the end of the process waits for unwritten lines."""
 
 
 class LineFormatter(logging.Formatter):
@@ -89,7 +89,7 @@ class BackgroundWriter:
             if isinstance(line, Event):
                 line.set()
                 continue
-            with suppress(OSError, ValueError):  # closed, or its reader has gone: there is nobody to tell
+            with suppress(OSError, ValueError):  # closed, or its reader has gone
                 self._stream.write(line + "\n")
                 self._stream.flush()
 

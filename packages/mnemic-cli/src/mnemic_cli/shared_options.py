@@ -139,13 +139,13 @@ class Given:
             note(f"version {in_force} of a policy is in force for {tenant}: --policy is ignored")
         if in_force is None and (known is None or known.quotas is None):
             return engine
-        # What reads a policy takes longer to load than most commands take.
+        # Reading a policy takes longer to load than most commands take.
         from mnemic_maintenance.tenant_engine import Tenancy
 
         return (await Tenancy(engine).of(tenant)).engine
 
     def show(self, value: Any, text: Callable[[], str]) -> None:
-        """Print the result: `value` as JSON where that was asked for, else `text()`."""
+        """Print the result: `value` as JSON if that was requested, else `text()`."""
         if self.as_json:
             say_json(value)
         else:
@@ -174,7 +174,7 @@ def operator_name() -> str:
 
 
 async def of_others(engine: MemoryEngine, actor: Actor) -> str:
-    """Return what to say of an empty answer where the tenant has memories of other users; "" if it has none."""
+    """Return the text for an empty answer if the tenant has memories of other users; "" if it has none."""
     usage = getattr(getattr(engine, "store", None), "usage", None)
     if usage is None or await engine.count(actor=actor):
         return ""

@@ -92,7 +92,7 @@ def write_private(file: str, text: str) -> None:
 
 def require_new_file(file: str) -> None:
     """Raise InvalidInput (`file:exists`, `file:missing`) unless `file` can be written without replacing another. To be
-    asked before what cannot be undone.
+    asked before an act that cannot be undone.
     """
     if Path(file).exists():
         raise InvalidInput("file:exists", hint="the file already exists; name another one")
@@ -174,7 +174,7 @@ class Progress:
         return self._shown
 
     def at(self, done: int, total: int | None = None) -> None:
-        """`done` pieces are finished, of `total` where that is known."""
+        """`done` pieces are finished, of `total` if that is known."""
         if self._shown:
             line = f"{self._what} {done:,}" + (f" of {total:,}  {_bar(done / total)}" if total else "")
             self._write(line.ljust(self._width))

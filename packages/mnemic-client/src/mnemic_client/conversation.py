@@ -40,7 +40,7 @@ class RemoteConversation(RemoteView[M]):
 
     @verb
     async def compact(self, *, max_tokens: int = 2_000, keep: int = 6) -> Compaction:
-        """Fold the oldest messages into one summary where all of them cost more than `max_tokens` in a prompt."""
+        """Fold the oldest messages into one summary if all of them cost more than `max_tokens` in a prompt."""
         body = {"max_tokens": max_tokens, "keep": keep}
         return from_json(Compaction, await self._remote.call("POST", "/v1/session/compaction", body))
 

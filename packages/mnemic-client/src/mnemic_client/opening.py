@@ -1,4 +1,4 @@
-"""Opening a client: one that waits, or one that is awaited; the verbs are the same."""
+"""Opening a client: a blocking or an awaitable one, with the same verbs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOR_USERS = ("reader", "writer")
 
 
 class AsyncClient(MemoryClient[Awaited]):
-    """A client whose verbs are awaited. Use it as an async context manager, or call `close`."""
+    """A client with awaitable verbs. Use it as an async context manager, or call `close`."""
 
     def __init__(self, remote: Remote) -> None:
         super().__init__(awaited(), remote)
@@ -47,7 +47,7 @@ class AsyncClient(MemoryClient[Awaited]):
 
 
 class BlockingClient(MemoryClient[Blocking], PortalOwner):
-    """A client whose verbs wait for their result. Use it in `with`, or call `close`. Threads may share it."""
+    """A client with blocking verbs. Use it in `with`, or call `close`. Threads may share it."""
 
     def __init__(self, remote: Remote, within: BlockingClient | None = None) -> None:
         self._within = within

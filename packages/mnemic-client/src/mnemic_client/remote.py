@@ -72,7 +72,7 @@ class Remote:
                 body |= {} if self._roles is None else {"roles": self._roles}
                 answer = await self._http.request("POST", "/v1/tokens", json=body)
                 problem = {} if answer.is_success else _problem(answer)
-                # The key is a user's own and needs no token; the service is the only one that knows.
+                # The key is a user's own and needs no token; only the service knows that.
                 if self._roles is None and problem.get("reason") in OWN_KEY:
                     self._own = True
                     return {}
@@ -182,7 +182,7 @@ def json_of(value: Any, name: str) -> str:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput(name, hint="it must be JSON without NaN and infinity") from None
-    # Half of a character has no UTF-8: escaped, it reaches the service, which says what is wrong.
+    # Half of a character has no UTF-8: escaped, it reaches the service, which reports the error.
     return text if _has_utf8(text) else json.dumps(value, allow_nan=False)
 
 

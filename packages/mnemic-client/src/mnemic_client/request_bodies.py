@@ -44,7 +44,7 @@ Context = ContextBlock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportState:
-    """State of an import: how many were taken, and what became of them by outcome."""
+    """State of an import: the number of items imported, and their outcomes."""
 
     import_id: str
     taken: int
@@ -96,7 +96,7 @@ def use(said: Mapping[str, Any]) -> Use:
 
 
 def narrowed(given: SimpleNamespace) -> dict[str, Any]:
-    """Return `min_score` and `asked_at` where they were given: a service of an earlier release does not know them."""
+    """Return `min_score` and `asked_at` if they were given: a service of an earlier release does not know them."""
     body: dict[str, Any] = {"min_score": given.min_score} if given.min_score else {}
     return body if given.asked_at is None else {**body, "asked_at": iso(given.asked_at, "asked_at")}
 

@@ -208,7 +208,7 @@ class EntityMemory(KindView[M]):
         self, name: str = "me", *, hops: int = 1, at: datetime | None = None, limit: int = 50
     ) -> Sequence[Neighbour]:
         """Return the nodes within `hops` (1 to 6) relations of `name` now, or `at` another time; nearest first, each
-        with the way there. Empty where nothing of that name is known.
+        with the way there. Empty if nothing of that name is known.
         """
         node = await self._node(name)
         if node is None:
@@ -253,7 +253,7 @@ class EntityMemory(KindView[M]):
         return node_of(found[0]) if found else None
 
     async def _naming_memories(self, names: Collection[str]) -> list[Memory]:
-        """Return the memories that say who is called so, newest first."""
+        """Return the memories of the bearers of this name, newest first."""
         keys = [name_key(label, name) for name in names for label in sorted(LABELS)]
         if not keys:
             return []

@@ -1,4 +1,4 @@
-"""Middleware that notices who and what ordinary writes name, and keeps that too, as entities."""
+"""Middleware that finds the people and things in ordinary writes, and stores them, too, as entities."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def _next_good(steps: Sequence[Step]) -> str | None:
 
 
 class EpisodicMemory(KindView[M]):
-    """Episodes of one user, kept for 90 days. Nothing is changed afterwards: feedback is added."""
+    """Episodes of one user, stored for 90 days. Nothing is changed afterwards: feedback is added."""
 
     @verb
     async def record(
@@ -81,7 +81,7 @@ class EpisodicMemory(KindView[M]):
         episode_id: str | None = None,
         occurred_at: datetime | None = None,
     ) -> WriteReceipt:
-        """Keep an episode: all its steps or nothing. With an `episode_id` a second delivery changes nothing, and
+        """Store an episode: all its steps or nothing. With an `episode_id` a second delivery changes nothing, and
         another episode under the same one raises IdempotencyConflict.
 
         Raises InvalidInput (`invalid_input:task`, `:steps`, `:outcome`, `:data:too_long` beyond 32 KiB).
@@ -168,7 +168,9 @@ class EpisodicMemory(KindView[M]):
 
     @verb
     async def lessons(self, task: str, *, top_k: int = 5) -> Sequence[Lesson]:
-        """Return what failed before in the episodes most like `task`, and what worked instead; most similar first."""
+        """Return the failed steps of the episodes most like `task`, each with the one that worked instead; most similar
+        first.
+        """
         return [lesson for episode in await self._similar(task, top_k, None) for lesson in episode.lessons]
 
     async def _similar(self, task: str, top_k: int, outcome: Ending | None) -> list[Episode]:

@@ -1,4 +1,4 @@
-"""Long-term memory: what should still be known in the next conversation, found by meaning and by words."""
+"""Long-term memory: facts for later conversations, found by meaning and by words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mnemic.types import Hit, Kind, WriteReceipt
 
 
 class LongTermMemory(KindView[M]):
-    """Facts and preferences of one user, kept until they are changed, forgotten or erased."""
+    """Facts and preferences of one user, stored until they are changed, forgotten or erased."""
 
     @verb
     async def add(

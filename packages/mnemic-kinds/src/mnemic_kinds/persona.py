@@ -1,4 +1,4 @@
-"""Persona memory: what an agent is like. A profile from a file, and traits that were learnt and approved since."""
+"""Persona memory: the character of an agent. A profile from a file, and traits learnt and approved since."""
 
 from __future__ import annotations
 

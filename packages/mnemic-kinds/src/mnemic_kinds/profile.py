@@ -1,4 +1,4 @@
-"""The profile of an agent: what its makers wrote down about it, checked before anything reads it."""
+"""The profile of an agent: its makers' description of it, checked before anything reads it."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class MemoryHomes:
     traits: Callable[[], Awaitable[Sequence[Memory]]]
 
     async def retrieved(self, query: str, kinds: Sequence[Kind | str] | None, top_k: int) -> KindRetrieval:
-        """Return what `SevenKinds.retrieve` does."""
+        """Return the result of `SevenKinds.retrieve`."""
         chosen = frozenset(Kind) if kinds is None else frozenset(kind_of(kind) for kind in kinds)
         if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= 100:
             raise InvalidInput("top_k", hint="1 to 100")

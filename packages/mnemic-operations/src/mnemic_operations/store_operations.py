@@ -38,7 +38,7 @@ def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
 
 
 def _check_alone(location: str) -> None:
-    """Raise NotSupported (`backup:router`) where several servers share the tenants."""
+    """Raise NotSupported (`backup:router`) if several servers share the tenants."""
     if routed(location):
         raise NotSupported("backup:router", hint="take and restore a backup of each server, under its own address")
 

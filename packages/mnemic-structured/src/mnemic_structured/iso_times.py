@@ -1,4 +1,4 @@
-"""Times as texts (ISO 8601) that can be compared: as moments where both have an offset, else by the wall clock."""
+"""Times as texts (ISO 8601) that can be compared: as moments if both have an offset, else by the wall clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 @total_ordering
 class Comparable(NamedTuple):
-    """A time in the form it is compared in; `local` where its text names no offset."""
+    """A time in its form for comparison; `local` if its text has no offset."""
 
     text: str
     local: bool

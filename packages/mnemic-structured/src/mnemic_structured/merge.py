@@ -1,6 +1,6 @@
 """Merge of two versions of one item.
 
-Values of the later version take precedence; values it leaves out are kept. Three differences are not changes: a poorer
+Values of the later version take precedence; values it leaves out remain. Three differences are not changes: a poorer
 spelling of a name (shorter, in capitals, without accents), a link in place of the item itself, and an empty value.
 """
 
@@ -51,6 +51,6 @@ def _words(name: str) -> list[str]:
 
 
 def _worth(name: str) -> tuple[int, bool, int]:
-    """Rank a spelling by how much it says: its letters, then mixed case, then accents."""
+    """Rank a spelling by its information: its letters, then mixed case, then accents."""
     accents = sum(not c.isascii() for c in name)
     return sum(map(len, _words(name))), not (name.isupper() or name.islower()), accents

@@ -144,7 +144,7 @@ _FORMATS = _formats()
 
 
 def _broken(error: SchemaError) -> str:
-    """Return the keyword of a schema that is not one; `type` where it is no schema at all."""
+    """Return the faulty keyword of an invalid schema; `type` if it is no schema at all."""
     names = [one for one in error.absolute_path if one in KEYWORDS]
     return str(names[-1]) if names and not _is_schema_place(error) else "type"
 
@@ -189,7 +189,7 @@ def _require_known(schema: Any, root: Mapping[str, Any]) -> None:
 
 
 def _target(reference: str, root: Mapping[str, Any]) -> Any:
-    """Return what `#/$defs/<name>` refers to, None for any other reference."""
+    """Return the target of `#/$defs/<name>`, None for any other reference."""
     return root.get("$defs", {}).get(reference.removeprefix("#/$defs/")) if reference.startswith("#/$defs/") else None
 
 

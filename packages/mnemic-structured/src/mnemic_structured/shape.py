@@ -1,4 +1,4 @@
-"""A shape of structured data: a name, a schema, and what makes two of its kind the same thing."""
+"""A shape of structured data: a name, a schema, and the identity of its things."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structured memory: data of a known shape, checked, found by its fields, and kept in versions."""
+"""Structured memory: data of a known shape, checked, found by its fields, and stored in versions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class StructuredMemory(KindView[M]):
     async def put(
         self, name: str, data: Mapping[str, Any], *, origin: Origin = Origin.USER_STATED
     ) -> Sequence[WriteReceipt]:
-        """Store `data`, merged with the known version of the same item: fields it leaves out are kept, and the previous
+        """Store `data`, merged with the known version of the same item: fields it leaves out remain, and the previous
         version goes to the history.
 
         Returns one receipt for each memory created or changed: several if `data` matches several, as the cancellation
@@ -165,7 +165,7 @@ class StructuredMemory(KindView[M]):
     async def _read(self, text: str, readers: Sequence[DocumentReader], sent_on: date) -> list[dict[str, Any]]:
         if not readers:
             raise no_reader()
-        # Beside the event loop: what somebody has sent decides how long it takes.
+        # In a thread: the time depends on the size of a sender's text.
         found = await asyncio.to_thread(lambda: [reader.read(text, sent_on=sent_on) for reader in readers])
         return [one for each in found for one in each]
 
@@ -195,14 +195,14 @@ class StructuredMemory(KindView[M]):
             actor=self._actor,
         )
         for memory_id in receipt.superseded:
-            # Somebody else put the same thing in the same moment: what they said must not get lost.
+            # Another caller put the same thing in the same moment: those fields must not get lost.
             other = await self._engine.get(memory_id, actor=self._actor)
             mine = await self._engine.get(receipt.memory_id or "", actor=self._actor)
             return [await self._revise(shape, mine, shape.merged(other.data, data), origin)]
         return [receipt]
 
     async def _known(self, shape: Shape, data: Mapping[str, Any]) -> list[Memory]:
-        """Find the memories of the same thing: under its keys, or among all where the identity is not known whole."""
+        """Find the memories of the same thing: under its keys, or among all if the identity is incomplete."""
         if not shape.identity:
             return []
         keys = shape.keys(data)

@@ -36,7 +36,7 @@ class MarkedText:
     names: list[str] = field(default_factory=lambda: [ME], repr=False)
 
     def mark(self, name: str) -> str:
-        """Return the mark of a name, which gets a number where it has none."""
+        """Return the mark of a name, which gets a number if it has none."""
         if name not in self.names:
             self.names.append(name)
         return f"⟦{self.names.index(name)}⟧"

@@ -62,7 +62,7 @@ SCHEMA: Mapping[str, JsonValue] = {
 
 
 class ModelEntityReader:
-    """Entity reader by a language model: keeps names that occur in the message, and relations between them."""
+    """Entity reader by a language model: returns names that occur in the message, and relations between them."""
 
     def __init__(self, completer: Completer) -> None:
         self._completer = completer

@@ -32,7 +32,7 @@ LABELS_OF: Mapping[str, str] = MappingProxyType(
 
 
 class NamesEntityReader:
-    """`RuleEntityReader` extended by the names that `find` detects, and by their kinds where rules give none.
+    """`RuleEntityReader` extended by the names that `find` detects, and by their kinds if rules give none.
 
     `find` runs in a thread. Rules alone decide whether a sentence states anything: a name in a question, a hypothesis
     or a quotation is left out. Relations come from rules only.

@@ -73,7 +73,7 @@ def described(path: Path, now: datetime) -> Manifest:
 
 
 def checked(folder: Path) -> Manifest:
-    """Return the manifest of the backup in `folder`, once everything it says was found: checksum, counts, every audit's
+    """Return the manifest of the backup in `folder`, once all its contents were found: checksum, counts, every audit's
     chain.
 
     Raises InvalidInput (`backup:missing`), StoreCorrupt, StoreNewer.

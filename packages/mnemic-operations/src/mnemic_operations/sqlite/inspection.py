@@ -140,7 +140,7 @@ class _Look:
 
 
 def marks_in(path: Path, tenant: str, prefix: str) -> dict[str, str]:
-    """Return the tenant's marks whose name begins with `prefix`; none in a file of an older schema. Raises as
+    """Return the tenant's marks with names that begin with `prefix`; none in a file of an older schema. Raises as
     `inspect`.
     """
     with typed_failures():
@@ -156,7 +156,7 @@ def marks_in(path: Path, tenant: str, prefix: str) -> dict[str, str]:
 
 
 def _has_table(connection: apsw.Connection, name: str) -> bool:
-    """Tell whether the file's schema is new enough to have the table."""
+    """Return True if the file's schema is new enough to have the table."""
     return bool(fetch(connection, "SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)))
 
 

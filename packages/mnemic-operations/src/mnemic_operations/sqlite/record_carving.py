@@ -46,7 +46,7 @@ class _Pages:
         data = path.read_bytes()
         (size,) = struct.unpack_from(">H", data, 16) if len(data) >= _FILE_HEADER else (0,)
         size = 65536 if size == 1 else size
-        # A store is made with the default; a header that says nothing possible is damaged.
+        # A store is made with the default; a header with an impossible value is damaged.
         self._size = size if size in _SIZES else _DEFAULT_SIZE
         reserved = data[20] if len(data) > 20 and data[20] <= 32 else 0
         self._usable = self._size - reserved
@@ -62,7 +62,7 @@ class _Pages:
         return self._data[start : start + self._size] if number > 0 else b""
 
     def records(self, number: int) -> Iterator[Record]:
-        """Yield the records whose cells are in this page."""
+        """Yield the records with cells in this page."""
         page = self.page(number)
         start = _FILE_HEADER if number == 1 else 0
         if len(page) < self._size or page[start] not in _HEADERS:

@@ -342,7 +342,7 @@ def _newest_first(record: Record) -> tuple[int, int]:
 
 
 def _text(body: bytes) -> str | None:
-    """Return the body, where it is JSON."""
+    """Return the body, if it is JSON."""
     try:
         text = body.decode()
         load(text)

@@ -156,3 +156,20 @@ def test_corsica_counts_by_another_number(department: str, counts_as: str) -> No
     key = 97 - int(f"18506{counts_as}004005") % 97
     text = f"NIR 18506{department}004005{key:02}"
     assert [span.entity for span in Redactor().find(text)] == ["NATIONAL_ID"]
+
+
+ODD = dict(
+    zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8), strict=False)
+) | {"S": 12, "T": 14, "U": 16, "V": 10, "W": 22, "X": 25, "Y": 24, "Z": 23}
+"""The worth of each letter at an odd place of a codice fiscale (Decreto ministeriale 23 dicembre 1976, allegato)."""
+
+
+@pytest.mark.parametrize("letter", ODD)
+def test_every_letter_has_its_worth_in_a_codice_fiscale(letter: str) -> None:
+    last = chr(ord("A") + (ODD[letter] + 7) % 26)  # seven further signs at odd places are worth one each
+    assert is_italian(f"{letter}AAAAA00A00A000{last}")
+
+
+def test_each_weight_of_a_pesel_counts() -> None:
+    assert is_polish("92122512343")
+    assert not any(is_polish("92122512343"[:at] + "7" + "92122512343"[at + 1 :]) for at in range(10))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from mnemic_language.changes.disagreements import in_another_state, tells_state
+from mnemic_language.changes import disagreements
 from mnemic_language.changes.products import (
     another_product,
     ends_product,
@@ -152,7 +152,7 @@ def _of_dates() -> frozenset[str]:
 
 
 def _settles(new: Frame) -> bool:
-    return not new.event and _ARRIVES.search(new.plain) is not None
+    return not new.event and not new.slots("weekdays") and _ARRIVES.search(new.plain) is not None
 
 
 def healed(old: Frame, new: Frame) -> bool:
@@ -212,7 +212,7 @@ def of_another_object(old: Frame, new: Frame) -> bool:
         return True
     if of_another_of_its_kind(old, new) or of_the_past_alone(old, new) or at_another_time_of_day(old, new):
         return True
-    if on_other_occasions(old, new):
+    if on_other_occasions(old, new) or disagreements.in_another_way(old, new):
         return True
     if "end" not in new.cues or not new.negated or new.cues & {"change", "correct"} or old.attributes & new.attributes:
         return False
@@ -339,9 +339,15 @@ def may_change_certainly(new: Frame) -> bool:
         return True
     if any(words.search(new.plain) for words in _MAY_CHANGE) or amending(new) is not None:
         return True
-    if has_instead(new) or tells_such_end(new) or tells_frequency(new):
+    if has_instead(new) or tells_such_end(new) or tells_frequency(new) or disagreements.may_be_given_anew(new):
         return True
-    return tells_change(new) or leaves_work(new) or drops_course(new) or may_be_medicine(new) or tells_state(new)
+    return (
+        tells_change(new)
+        or leaves_work(new)
+        or drops_course(new)
+        or may_be_medicine(new)
+        or disagreements.tells_state(new)
+    )
 
 
 _MAY_CHANGE = (_MOVES, _HAD_BABY, _ARRIVES, _IS_WELL)
@@ -356,7 +362,8 @@ CERTAIN_CHANGES = (
     reassigned,
     delivered,
     another_product,
-    in_another_state,
+    disagreements.in_another_state,
+    disagreements.given_anew,
     ends_product,
     ends_in_other_words,
     left,
@@ -386,7 +393,8 @@ def rules_for(new: Frame) -> tuple[Callable[[Frame, Frame], bool], ...]:
         reassigned: unsaid and bool(new.theme),
         delivered: not new.negated and (new.bears_child or _HAD_BABY.search(new.plain) is not None),
         another_product: unsaid and (bool(new.cues & {"change", "again"}) or has_now(new) or has_instead(new)),
-        in_another_state: tells_state(new),
+        disagreements.in_another_state: disagreements.tells_state(new),
+        disagreements.given_anew: disagreements.may_be_given_anew(new),
         ends_product: unsaid and bool(kinds_parted_with(new) or products_parted_with(new)),
         ends_in_other_words: tells_change(new),
         left: leaves_work(new),

@@ -41,6 +41,19 @@ _NAMED = WordPattern(
     r"|s'appelle|se llama|si chiama|chama-se|se chama|heet|is|est|es|e|ist) (?P<value>\S.*)\Z"
 )
 """Matches a sentence that names one thing of the speaker's: "my dog is called Rex"."""
+_FILLED = WordPattern(
+    rf"\A(?P<value>\S+(?: \S+)?) (?P<verb>is|est|es|e|ist)"
+    rf" (?P<thing>(?:{_POSSESSIVE}|the) [\w'-]+(?: [\w'-]+){{0,2}})\Z"
+)
+"""Matches a sentence that names who or what fills a place: "Tom is my boss"."""
+_IS_SOMEWHERE = WordPattern(
+    r"\b(?:is|are|ist|sind|est|sont|esta|estan|e|sono|sta|fica|staat)"
+    r" (?:(?:now|jetzt|maintenant|ahora|adesso|agora|nu) )?"
+    r"(?:in|at|on|under|behind|beside|im|auf|bei|dans|chez|sous|en|sobre|nel\w*|sul\w*|em|n[oa]|op|bij) \w"
+)
+_AT_HOME = WordPattern(
+    r"\b(?:(?:at|from) home|remotely|zu hause|im homeoffice|a la maison|en casa|da casa|a casa|em casa|thuis)\b"
+)
 _LIVES = WordPattern(
     r"\A(?P<thing>.{0,40}?)\b(?P<verb>(?:live|lives|living|am based|i'm based|is based|resides?) in"
     r"|wohn(?:e|t|en) in|leb(?:e|t) in|j'habite a|habit(?:e|ons) a|viv[oe] (?:en|a|em)|vivimos en|abit[oa] a"
@@ -50,9 +63,10 @@ _WORKS = WordPattern(
     r"\A(?P<thing>.{0,40}?)\b(?P<verb>works? (?:at|for)|arbeite[tn]? (?:bei|fur)|travaille (?:chez|pour)"
     r"|trabaj[oa] para|lavor[oa] (?:per|presso|da)|trabalh[oa] para|werkt? (?:bij|voor)) (?P<value>\S.*)\Z"
 )
-_ATTRIBUTES = (("name", _NAMED), ("residence", _LIVES), ("employer", _WORKS))
+_ATTRIBUTES = (("name", _NAMED), ("name", _FILLED), ("residence", _LIVES), ("employer", _WORKS))
 _MANY = frozenset(
-    "friend friends colleague coworker cousin neighbour neighbor freund freundin kollege kollegin nachbar nachbarin ami"
+    "client customer guest student pupil teammate employee relative friend friends"
+    " colleague coworker cousin neighbour neighbor freund freundin kollege kollegin nachbar nachbarin ami"
     " amie collegue voisin voisine amigo amiga vecino vecina companero companera amico amica collega vicino vicina"
     " colega vizinho vizinha vriend vriendin buurman buurvrouw other second another andere anderer zweiter autre otro"
     " otra altro altra outro outra tweede".split()
@@ -91,6 +105,45 @@ def disagree(old: Frame, new: Frame) -> bool:
     if of_another_relative(old, new):
         return False
     return any(one.excludes(other) for one in mine for other in theirs)
+
+
+def may_be_given_anew(new: Frame) -> bool:
+    """Return True if a statement names what now has a place, whatever had it before."""
+    return not new.cues.isdisjoint({"weak_change", "change"}) and bool(claims(new))
+
+
+def given_anew(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says who or what now has the place that `old` gives another: "My boss is Tom", "Ana is my
+    boss now".
+    """
+    return may_be_given_anew(new) and disagree(old, new)
+
+
+def in_another_way(old: Frame, new: Frame) -> bool:
+    """Return True if the two say another sort of thing of one: what it is and where, "our car is a Fiat", "our car is
+    in the garage now"; who employs somebody and where they sit, "I work at home"; or they name two of those that one
+    has several of, or of a rank: "Acme is our client", "Initech is our client now".
+    """
+    if not new.cues.isdisjoint(_UNLIKE | {"correct", "takes_back"}) or not (old.said and new.said):
+        return False
+    said = [" ".join(word for word in TOKEN.findall(plain(one.said[0])) if word not in _NOW) for one in (old, new)]
+    is_somewhere = [_IS_SOMEWHERE.search(one) is not None for one in said]
+    if is_somewhere[0] != is_somewhere[1] and old.theme == new.theme and old.theme and "change" not in new.cues:
+        # A day is no place: "the meeting is on Friday".
+        return not any(frame.slots(name) for frame in (old, new) for name in MEMBERS)
+    works = [_WORKS.search(one) is not None for one in said]
+    if all(works) and [_AT_HOME.search(one) is not None for one in said] in ([True, False], [False, True]):
+        return True
+    if (
+        "residence" in old.attributes & new.attributes
+        and not new.event
+        and old.slots("weekdays") != new.slots("weekdays")
+    ):
+        return True
+    things = [found["thing"].split() for one in said if (found := _FILLED.search(one)) is not None]
+    if len(things) < 2 or stem(things[0][-1]) != stem(things[1][-1]):
+        return False
+    return any((_MANY.isdisjoint(one) and SEVERAL.isdisjoint(one)) is False for one in things)
 
 
 def in_another_state(old: Frame, new: Frame) -> bool:
@@ -141,7 +194,7 @@ def _states(frame: Frame) -> list[Claim]:
 
 def _value(said: str) -> Claim | None:
     """Return the value that one sentence gives one thing, if the value is a name or a number."""
-    words = said.strip(" .!,").split()
+    words = [word for word in said.strip(" .!,").split() if plain(word).strip(",") not in _NOW]
     if len(words) > LONGEST_SENTENCE:
         return None
     text = plain(" ".join(words))
@@ -149,7 +202,8 @@ def _value(said: str) -> Claim | None:
         found = pattern.search(text)
         if found is None:
             continue
-        value = [word for word in words[-len(found["value"].split()) :] if plain(word) not in _NOW]
+        place = len(text[: found.start("value")].split())
+        value = words[place : place + len(found["value"].split())]
         thing = _thing(attribute, found["thing"], found["verb"])
         if thing and value and _is_name_or_number(value, bare=found["verb"] in _BARE_VERBS):
             return Claim((attribute, thing), _tokens(value))

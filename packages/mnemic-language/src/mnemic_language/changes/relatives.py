@@ -99,6 +99,9 @@ def leaves_name(old: Frame, new: Frame) -> bool:
         return True
     if not only_named(old) or not new.cues.isdisjoint({"end", "weak_end", "correct", "weak_correct", "takes_back"}):
         return False
+    is_another = new.subject.startswith("name:") and new.subject[5:] not in old.names
+    if (is_another or only_named(new)) and old.relations.isdisjoint(_SEVERAL_STEMS):
+        return False  # "My boss is Tom", "My boss is Ana now"
     return _NAMING.search(new.plain) is None and "relationship" not in new.attributes and not new.denied
 
 

@@ -74,6 +74,7 @@ RULED = (
     ("I'm pregnant.", "We had our baby."),
     ("I bank with Barclays.", "I switched to Monzo."),
     ("I'm vegetarian.", "I eat meat."),
+    ("My boss is Tom.", "My boss is Ana now."),
     ("I have a Golf.", "I sold the car."),
     ("Our dog Bruno is eleven.", "We had to say goodbye to Bruno."),
     ("I take Portuguese lessons.", "I stopped the Portuguese lessons."),

@@ -125,9 +125,7 @@ def aged(old: Frame, new: Frame) -> bool:
 
 
 def relocated(old: Frame, new: Frame) -> bool:
-    """Return True if `new` tells of a move of the same person to another place than `old` says they live in, or have
-    moved to; or that they live there now.
-    """
+    """Return True if `new` tells that a person moved to, or now lives in, another place than `old` says."""
     if "residence" not in old.attributes & new.attributes or not (_MOVES.search(new.plain) or _settles(new)):
         return False
     if old.event and not (_MOVES.search(old.plain) and not _TRANSPORTS.search(old.plain)):
@@ -203,9 +201,7 @@ def delivered(old: Frame, new: Frame) -> bool:
 
 
 def of_another_object(old: Frame, new: Frame) -> bool:
-    """Return True if `new` ends for one object or denies of it what `old` says of another: "I'm allergic to cats",
-    "I'm not allergic to dogs"; or moves another.
-    """
+    """Return True if the two are about two objects: "I'm allergic to cats", "I'm not allergic to dogs"."""
     if moves_another(old, new) or of_another_person(old, new) or denies_of_another(old, new):
         return True
     if takes_place_of_another(old, new) or of_another_end(old, new) or leaves_place(old, new):
@@ -341,13 +337,9 @@ def may_change_certainly(new: Frame) -> bool:
         return True
     if has_instead(new) or tells_such_end(new) or tells_frequency(new) or disagreements.may_be_given_anew(new):
         return True
-    return (
-        tells_change(new)
-        or leaves_work(new)
-        or drops_course(new)
-        or may_be_medicine(new)
-        or disagreements.tells_state(new)
-    )
+    if tells_change(new) or leaves_work(new) or drops_course(new) or may_be_medicine(new):
+        return True
+    return disagreements.tells_state(new)
 
 
 _MAY_CHANGE = (_MOVES, _HAD_BABY, _ARRIVES, _IS_WELL)

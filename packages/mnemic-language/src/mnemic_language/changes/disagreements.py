@@ -134,16 +134,12 @@ def in_another_way(old: Frame, new: Frame) -> bool:
     works = [_WORKS.search(one) is not None for one in said]
     if all(works) and [_AT_HOME.search(one) is not None for one in said] in ([True, False], [False, True]):
         return True
-    if (
-        "residence" in old.attributes & new.attributes
-        and not new.event
-        and old.slots("weekdays") != new.slots("weekdays")
-    ):
-        return True
+    if "residence" in old.attributes & new.attributes and not new.event:
+        return old.slots("weekdays") != new.slots("weekdays")
     things = [found["thing"].split() for one in said if (found := _FILLED.search(one)) is not None]
     if len(things) < 2 or stem(things[0][-1]) != stem(things[1][-1]):
         return False
-    return any((_MANY.isdisjoint(one) and SEVERAL.isdisjoint(one)) is False for one in things)
+    return not all(_MANY.isdisjoint(one) and SEVERAL.isdisjoint(one) for one in things)
 
 
 def in_another_state(old: Frame, new: Frame) -> bool:

@@ -151,7 +151,9 @@ class Settings:
     reranker_url: str | None = setting(
         None, "Base URL of that server, to which /rerank is added: https://api.cohere.com/v2, https://api.jina.ai/v1."
     )
-    reranker_model: str | None = setting(None, "Model name at that server; TEI needs none. With onnx: its folder.")
+    reranker_model: str | None = setting(
+        None, "Model name at that server; TEI needs none. With onnx: its folder, or default."
+    )
     reranker_key: Secret | None = setting(None, "Key for that server; no other key is sent to it.", read=secret)
     reranker_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     model: str | None = setting(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +12,7 @@ from mnemic.errors import InvalidInput, RerankerFailed
 from mnemic.providers.minilm import session_options
 from mnemic.types import Deadline
 from mnemic_onnx.folder import MODEL, TOKENISER
+from mnemic_onnx.one_thread import LONGEST_WAIT, OneThread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +24,6 @@ MAX_TOKENS = 512
 """Tokens of a query and a memory together; what is longer is cut, the longer of the two first."""
 TOGETHER = 8
 """Texts of one run. Between two runs the deadline is looked at: a run that has begun cannot be stopped."""
-LONGEST_WAIT = 3.0
-"""Seconds that a search without a deadline waits, the same as for a server."""
 
 
 class OnnxReranker:
@@ -38,57 +35,28 @@ class OnnxReranker:
     """
 
     def __init__(self, folder: Path, *, threads: int = 1, wait: float = LONGEST_WAIT) -> None:
-        self.folder, self._threads, self._wait = folder, threads, wait
-        self._closed = False
-        self._start()
-
-    def _start(self) -> None:
-        self._process = os.getpid()
+        self.folder, self._threads, self._thread = folder, threads, OneThread(wait)
         self._model: CrossEncoder | None = None
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mnemic-rerank")
 
     async def rerank(self, query: str, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[float]:
         """One score in 0..1 for each text, in order."""
         if isinstance(texts, str):
             raise InvalidInput("texts", hint="a sequence of strings")
-        if self._process != os.getpid():  # a forked child has no worker thread: waiting for it would never end
-            self._start()
-        left = self._wait if deadline is None else min(self._wait, deadline.remaining())
-        until = asyncio.get_running_loop().time() + left
+        until = self._thread.until(deadline)
         scores: list[float] = []
         for first in range(0, len(texts), TOGETHER):
-            scores += await self._scored(query, list(texts[first : first + TOGETHER]), until)
+            scores += await self._thread.run(partial(self._work, query, texts[first : first + TOGETHER]), until)
         return scores
 
-    async def _scored(self, query: str, texts: list[str], until: float) -> list[float]:
-        seconds = until - asyncio.get_running_loop().time()
-        if seconds <= 0:
-            raise RerankerFailed("timeout")
-        try:
-            future = self._worker.submit(self._work, query, texts)
-        except RuntimeError:  # closed, or the interpreter is going down
-            raise RerankerFailed("unavailable") from None
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
-        except TimeoutError:
-            raise RerankerFailed("timeout") from None
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and not task.cancelling():
-                raise RerankerFailed("unavailable") from None  # `close` cancelled the work, nobody the caller
-            raise
-
-    def _work(self, query: str, texts: list[str]) -> list[float]:
-        if self._closed:
-            raise RerankerFailed("unavailable")
+    def _work(self, query: str, texts: Sequence[str]) -> list[float]:
         if self._model is None:
             self._model = CrossEncoder(self.folder, self._threads)
         return self._model.scores(query, texts)
 
     async def close(self) -> None:
         """Give the model up. May be called twice."""
-        self._closed, self._model = True, None
-        self._worker.shutdown(wait=False, cancel_futures=True)
+        self._thread.close()
+        self._model = None
 
 
 class CrossEncoder:

@@ -1,4 +1,8 @@
-"""The embedder that the settings name."""
+"""The embedder that the settings name.
+
+To add one, register a factory under the entry points `mnemic.embedders` (`mnemic_models.plugin` has those of vendors);
+`EMBEDDER_EXTRAS` of `mnemic.config.settings` lists those with an extra.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Stores by their addresses: memories, the graph of entities, conversations in progress, documents."""
+"""Stores by their addresses: memories, the graph of entities, conversations in progress, documents.
+
+To add a store, implement `mnemic.ports.database_backend` in a separate package and register its scheme by an entry
+point (`mnemic plugin new NAME --kind store` writes both). `plugin_backends.EXTRAS` lists those with an extra.
+"""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic_server.access import RateLimit
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
+from mnemic_server.rate_limit import RateLimit
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -15,7 +14,6 @@ from fastapi.security import HTTPBearer
 from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
-from mnemic.ports import Clock
 from mnemic.types import Actor, Level, Origin
 from mnemic_kinds.profile import Profile
 from mnemic_maintenance.tenant_engine import Tenancy
@@ -29,6 +27,7 @@ from mnemic_server.loopback import is_loopback
 from mnemic_server.oidc_sign_in import SignOn
 from mnemic_server.problems import Refusal, unauthenticated, user_required
 from mnemic_server.prometheus_metrics import Meter
+from mnemic_server.rate_limit import RateLimit, wait_within_tenant
 from mnemic_server.request_limits import BODY_BYTES, REFUSED
 from mnemic_server.session_names import SessionName, in_session
 from mnemic_server.streams import Streams
@@ -39,36 +38,6 @@ BYTES_OF_A_CALL = 16 * 1024
 _KNOWN, _COUNTED = "principal", "counted"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _bearer = HTTPBearer(auto_error=False, description="An API key, a token of this service, or a provider's JWT")
-
-
-@dataclass(slots=True)
-class RateLimit:
-    """Token bucket for each caller: `per_second` calls, up to `burst` at once. Tracks at most `callers` of them.
-
-    A call may cost several tokens. It is admitted as soon as one is left; the debt delays the calls after it.
-    """
-
-    clock: Clock
-    per_second: float = 50.0
-    burst: int = 100
-    callers: int = 10_000
-    _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
-
-    def wait_for(self, caller: str, *, calls: float = 1.0) -> float:
-        """Take that many calls and return 0, or return the seconds to wait."""
-        now = self.clock.monotonic()
-        level, at = self._levels.pop(caller, (float(self.burst), now))
-        level = min(float(self.burst), level + (now - at) * self.per_second)
-        taken = calls if level >= 1.0 else 0.0
-        self._levels[caller] = (level - taken, now)
-        while len(self._levels) > self.callers:
-            self._levels.popitem(last=False)
-        return 0.0 if taken else (1.0 - level) / self.per_second
-
-    def left(self, caller: str) -> float:
-        """Return the number of calls that `caller` has left now."""
-        level, at = self._levels.get(caller, (float(self.burst), 0.0))
-        return min(float(self.burst), level + (self.clock.monotonic() - at) * self.per_second)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -161,24 +130,10 @@ def _take(principal: Principal, request: HTTPConnection, service: ServiceContext
     calls, state[counted] = due - state.get(counted, 0), due
     wait = service.rate.wait_for(principal.key_id, calls=calls) if calls > 0 else 0.0
     if not wait and calls > 0 and service.tenant_rate is not None:
-        wait = _of_tenant(service.tenant_rate, principal, calls)
+        wait = wait_within_tenant(service.tenant_rate, principal, calls)
     if wait:
         after = {"Retry-After": str(int(wait) + 1)}
         raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, service_reason_codes.RATE_LIMITED, headers=after)
-
-
-def _of_tenant(rate: RateLimit, principal: Principal, calls: float) -> float:
-    """Charge calls to the tenant's rate, of which one credential never gets more than remains (`concurrency_shares`): a
-    credential that is faster than its tenant's rate leaves half of the burst to the others. Returns the seconds to
-    wait, or 0.
-    """
-    own = f"{principal.tenant}\x1f{principal.key_id}"
-    if rate.burst - rate.left(own) > rate.left(principal.tenant):
-        return 1.0 / rate.per_second
-    wait = rate.wait_for(principal.tenant, calls=calls)
-    if not wait:
-        rate.wait_for(own, calls=calls)
-    return wait
 
 
 async def admit(request: HTTPConnection, size: int, *, service: ServiceContext) -> Principal:

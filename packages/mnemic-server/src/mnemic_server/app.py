@@ -17,7 +17,7 @@ from mnemic.engine import MemoryEngine
 from mnemic_kinds.profile import Profile
 from mnemic_maintenance.tenant_engine import Tenancy
 from mnemic_server import problems
-from mnemic_server.access import RateLimit, ServiceContext, admit
+from mnemic_server.access import ServiceContext, admit
 from mnemic_server.bearer_tokens import Provider, Tokens
 from mnemic_server.browser_sessions import Sessions
 from mnemic_server.credentials import ApiKeys, Principal
@@ -32,6 +32,7 @@ from mnemic_server.openapi_descriptions import describe
 from mnemic_server.openapi_examples import exemplify
 from mnemic_server.problems import MEDIA_TYPE, Problem
 from mnemic_server.prometheus_metrics import Meter
+from mnemic_server.rate_limit import BURST, PER_SECOND, TENANT_PER_SECOND, RateLimit
 from mnemic_server.request_limits import LimitMiddleware, RequestLimits
 from mnemic_server.routes import (
     changes,
@@ -96,9 +97,9 @@ def create_app(
     url: str | None = None,
     origins: Collection[str] = (),
     bounds: RequestLimits | None = None,
-    per_second: float = 50.0,
-    tenant_per_second: float = 500.0,
-    burst: int = 100,
+    per_second: float = PER_SECOND,
+    tenant_per_second: float = TENANT_PER_SECOND,
+    burst: int = BURST,
     private_webhooks: bool = False,
     settings: Sequence[Mapping[str, Any]] = (),
     streams: Streams | None = None,

@@ -1,5 +1,5 @@
 """Limits on requests before they are parsed: bodies that are too large, too deep or not strict JSON, and too many
-calls.
+requests at once. Rates per second are in `rate_limit`.
 
 An ASGI middleware around the application. It reads a body whole, bounded by `max_bytes`, and passes it on unchanged
 together with the parsed value, so that it is parsed once. Without a valid credential it reads at most `stranger_bytes`;

@@ -18,6 +18,7 @@ from mnemic.errors import InvalidConfig
 from mnemic_server.bearer_tokens import Claims, Provider
 from mnemic_server.connections import Connections, Timeouts, place_of
 from mnemic_server.oidc_sign_in import Client
+from mnemic_server.rate_limit import PER_SECOND, TENANT_PER_SECOND
 from mnemic_server.request_limits import RequestLimits
 
 OLD_NAMES: Mapping[str, str] = MappingProxyType(
@@ -95,8 +96,10 @@ class ServiceSettings(BaseSettings):
         ge=1,
         description="Further requests that may wait for a language model (capture, runs, imports).",
     )
-    requests_per_second: float = Field(default=50.0, gt=0, description="Requests per second of one credential.")
-    tenant_requests_per_second: float = Field(default=500.0, gt=0, description="Requests per second of one tenant.")
+    requests_per_second: float = Field(default=PER_SECOND, gt=0, description="Requests per second of one credential.")
+    tenant_requests_per_second: float = Field(
+        default=TENANT_PER_SECOND, gt=0, description="Requests per second of one tenant."
+    )
     connections: int = Field(
         default=4096, ge=8, description="Open connections; at most half of the process's limit of open files."
     )

@@ -38,7 +38,7 @@ GUIDES = [
     "chat-bot", "multi-user-backend", "langgraph-agent", "mcp-in-an-editor", "moving-from-mem0", "pii-policy",
     "review-workflow", "postgres-in-production", "erasure-request", "tuning-recall",
 ]  # fmt: skip
-HOWTO = ["howto.md", "moving-from.md", "deployment.md", "console.md"]
+HOWTO = ["howto.md", "deployment.md", "console.md"]
 REFERENCE = [
     "cli.md",
     "configuration.md",
@@ -65,6 +65,7 @@ def on_config(config: Any) -> Any:
             "Guides": [
                 *(f"guides/{name}.md" for name in GUIDES),
                 *HOWTO,
+                {"Moving from another product": ["moving-from.md", *_pages("moving-from")]},
                 {"Frameworks": _pages("frameworks")},
                 {"Editors and assistants": _pages("mcp")},
             ]
@@ -146,7 +147,7 @@ def relinked(markdown: str, source: str, place: str) -> str:
 
 def _others() -> list[str]:
     """Return the pages of the folder itself that no section names."""
-    named = {"index.md", *TUTORIAL, *HOWTO, *REFERENCE, *EXPLANATION}
+    named = {"index.md", "moving-from.md", *TUTORIAL, *HOWTO, *REFERENCE, *EXPLANATION}
     return sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name not in named)
 
 

@@ -26,6 +26,7 @@ PROXY = "tests/integrations/litellm_proxy_service.py"
 
 WHOLE: dict[tuple[str, str], str] = {
     ("docs/guides/*.md", "python sh toml"): f"{E2E}guides.py",
+    ("docs/moving-from/*.md", "python sh"): f"{E2E}moving_pages.py",
     ("packages/mnemic-cassandra/README.md", "sh"): "packages/mnemic-cassandra/tests/test_pages.py",
     ("packages/*/README.md", "python sh"): f"{E2E}package_readmes.py",
     ("README.md", "python"): f"{E2E}pages_run.py",

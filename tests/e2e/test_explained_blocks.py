@@ -65,8 +65,6 @@ BEFORE = {
 """Memories in the store when a reader comes to the block that begins so. Prints the identifiers of the block."""
 GIVEN = {
     ("concepts", 'memory.add("The flight'): MANAGER,
-    ("moving-from", "import json"): "from mnemic.compat.mem0 import Memory\nmemory = Memory()\n"
-    "memory.add('I live in Oslo.', user_id='ana')\n",
 }
 """Names that a block goes on with."""
 AWAITING = """

@@ -23,6 +23,14 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"(?:prints|answer contains|block that the model was shown contains|memory reads) `([^`]+)`")
 SAVED = re.compile(r"Save this as `([^`]+)`:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SERVICE, DATABASE = "http://127.0.0.1:8377", "postgresql://postgres@db.internal/memories"
+MEM0 = """
+from mnemic.compat.mem0 import Memory as Facade
+def Memory():
+    memory = Facade.from_config({"mnemic": {"store": "old.db"}})
+    memory.add("Favourite tea is oolong", user_id="ana", infer=False)
+    return memory
+"""
+"""What stands for mem0 itself, with one memory: our facade, which answers as mem0 does."""
 NOT_RUN = {"text", "toml", "sql", "json"}
 """Blocks that are no commands: files to save, and what other programs or servers are given."""
 
@@ -50,9 +58,7 @@ def at_hand(guide: str, folder: Path) -> Iterator[tuple[dict[str, str], dict[str
         with running(PostgresServer("fsync=off")) as database:
             yield {}, {DATABASE: database.dsn()}
     elif guide == "moving-from-mem0":
-        held = '{"results": [{"id": "5f2d9a38-9f77-4e0e-8d6e-0d4a9d5cf1b2", "memory": "Favourite tea is oolong", '
-        held += '"user_id": "ana", "created_at": "2026-03-14T09:30:00+00:00"}], "history": []}'
-        (folder / "mem0.json").write_text(held, encoding="utf-8")
+        (folder / "mem0.py").write_text(MEM0, encoding="utf-8")
         yield {}, {}
     else:
         yield {}, {}

@@ -1,0 +1,105 @@
+"""The pages on moving from other products run as they stand, on an export of the product."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.moving_files import EXPORTS
+from tests.e2e.test_explained_blocks import run
+from tests.e2e.test_guides import BLOCK
+from tests.e2e.test_pages_run import ROOT
+
+PAGES = sorted((ROOT / "docs" / "moving-from").glob("*.md"))
+INDEX = (ROOT / "docs" / "moving-from.md").read_text(encoding="utf-8")
+STORE = """
+from langgraph.store.memory import InMemoryStore
+store = InMemoryStore()
+store.put(("memories", "ana"), "home", {"content": "Ana lives in Oslo."})
+store.put(("memories", "ana"), "diet", {"content": "Ana is vegetarian."})
+"""
+"""The store of a reader who comes from LangMem."""
+FOUND = {
+    "chatgpt": ["home_city: Oslo"],
+    "claude": ["diet: vegetarian", "Ana restores wooden boats."],
+    "gemini": ["home_city: Oslo"],
+    "whatsapp": ["diet: vegetarian"],
+    "slack": ["home_city: Oslo"],
+    "telegram": ["home_city: Oslo"],
+    "sharegpt": ["diet: vegetarian"],
+    "markdown": ["The hull is larch on oak.", "Blue above, red below."],
+    "letta": ["home_city: Oslo", "Ana restores wooden boats."],
+    "zep-graphiti": ["Ana lives in Bergen.", "Ana lives in Oslo."],
+    "langmem": ["Ana is vegetarian.", "Ana lives in Oslo."],
+}
+"""Memories that the commands of each page show."""
+
+
+def shell(commands: str, folder: Path) -> str:
+    return run(["bash", "-euo", "pipefail", "-c", commands], folder)
+
+
+def shown(block: str, folder: Path) -> None:
+    """Assert that the command in the first line prints the rest."""
+    command, _, output = block.removeprefix("$ ").partition("\n")
+    assert command.endswith(" --dry-run"), "the page does not look first"
+    assert shell(command, folder) == output
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_a_page_does_what_it_says_and_a_second_import_adds_nothing(page: Path, tmp_path: Path) -> None:
+    EXPORTS[page.stem](tmp_path)
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    printed = ""
+    for kind, block in blocks:
+        if kind == "python":
+            run([sys.executable, "-c", STORE + block], tmp_path)
+        elif kind == "text":
+            shown(block, tmp_path)
+            assert not (tmp_path / "mnemic.db").exists(), "a dry run wrote something"
+        else:
+            assert kind == "sh", "a block that no program reads"
+            printed += shell(block, tmp_path)
+            imports = re.findall(r"^mnemic import .*$", block, re.MULTILINE)
+            again = "".join(shell(command, tmp_path) for command in imports)
+            assert re.findall(r"^recorded +(\d+)", again, re.MULTILINE) == ["0"] * len(imports)
+            assert "captured" not in again
+    assert [text for text in FOUND[page.stem] if text not in printed] == [], printed
+    assert "nothing meets that" not in printed
+    assert sum("mnemic import" in block for kind, block in blocks if kind == "sh") == 1
+    assert ("mnemic forget" in "".join(block for kind, block in blocks if kind == "sh")) == ("forgotten" in printed)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "me"),
+    [("slack", "slack.zip", "Ana Roy"), ("whatsapp", "chat.zip", "Ana"), ("chatgpt", "chatgpt.zip", None)],
+)
+def test_the_code_of_the_index_imports_a_file_and_takes_it_out_again(
+    name: str, file: str, me: str | None, tmp_path: Path
+) -> None:
+    EXPORTS[name](tmp_path)
+    undo, into = (block.replace("_chat.txt", file) for kind, block in BLOCK.findall(INDEX) if kind == "python")
+    into = into.replace('"Ana")', f'"{me}")') if me else re.sub(r"with_user\((read_.*\)), .*", r"\1", into)
+    shell("mnemic add 'The cat is called Miso.'", tmp_path)
+    for _ in range(2):
+        run([sys.executable, "-c", into], tmp_path)
+    assert int(shell("mnemic count", tmp_path)) > 3
+    run([sys.executable, "-c", undo.replace("limit=1000", "limit=2")], tmp_path)
+    assert shell("mnemic count", tmp_path).strip() == "1"
+
+
+def test_each_product_has_a_page_and_the_index_names_all() -> None:
+    assert {page.stem for page in PAGES} == EXPORTS.keys() == FOUND.keys()
+    assert [page.name for page in PAGES if f"(moving-from/{page.name})" not in INDEX] == []
+    assert "(guides/moving-from-mem0.md)" in INDEX
+
+
+@pytest.mark.parametrize(
+    "anchor",
+    ["## Chats", "## Letta", "## Zep and Graphiti", "## LangMem", "## mem0", "### A program that uses mem0"],
+)
+def test_an_old_link_to_a_part_of_the_index_still_leads_to_one(anchor: str) -> None:
+    assert f"\n{anchor}\n" in INDEX

@@ -1,7 +1,8 @@
 """Stores by their addresses: memories, the graph of entities, conversations in progress, documents.
 
 To add a store, implement `mnemic.ports.database_backend` in a separate package and register its scheme by an entry
-point (`mnemic plugin new NAME --kind store` writes both). `plugin_backends.EXTRAS` lists those with an extra.
+point; `mnemic plugin new NAME --kind store` writes a package to begin with. `plugin_backends.EXTRAS` lists the known
+schemes with their extras.
 """
 
 from __future__ import annotations

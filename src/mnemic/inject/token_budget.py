@@ -1,4 +1,4 @@
-"""Cut injected memories to a token budget."""
+"""Cut the hits of a recall to a token budget; `render` cuts the block, and `memory_source` the pinned entries."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The smallest port of a database: ten verbs, out of which `mnemic_stores.row_store_adapter` makes a record store.
 
 Cassandra, the store in memory and stores of plug-ins implement it; SQLite and PostgreSQL implement the larger port of
-`mnemic.ports.record_store` in SQL. A method that every store must have belongs there and in the adapter.
+`mnemic.ports.record_store` in SQL. A method that every store must have belongs there and in the adapter. A package
+registers its store by an entry point (see `mnemic.bootstrap.stores`).
 
 The verbs are in three classes. Rows are stored in tables; a row is a tuple of the values of its key and its other
 columns, in the order in which the `Table` names them: text, integers of 64 bits, bytes, and None outside keys. An

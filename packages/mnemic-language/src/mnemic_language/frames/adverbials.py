@@ -1,4 +1,4 @@
-"""Words that say when or how often something is so, and nothing else: "every Tuesday evening" is no statement."""
+"""Adverbials of time and frequency, which alone state nothing: "every Tuesday evening"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FREQUENCIES = frozenset(
     " altijd"
     " nooit elke iedere vaak soms".split()
 )
-"""Words for how often something is so: they are no verbs, though they tell a state from an event."""
+"""Adverbs of frequency: they are no verbs, but they distinguish a state from an event."""
 _UNITS = frozenset(
     "day days week weeks weekend weekends weekday weekdays month months year years time times other second alternate"
     " tag tage"
@@ -23,7 +23,7 @@ _UNITS = frozenset(
 
 
 def says_only_when(text: str) -> bool:
-    """Return True if every word of content in a part of a sentence is for a time."""
+    """Return True if all content words of a part of a sentence refer to time."""
     words = word_classes()
     tokens = TOKEN.findall(plain(text))
     content = [word for word in tokens if word not in words["empty"]]
@@ -36,8 +36,8 @@ def says_only_when(text: str) -> bool:
 
 
 def time_first(text: str) -> tuple[str, str]:
-    """Return the words for a time that a part of a sentence begins with, and the rest: "every Tuesday evening", "teach
-    a class". The first is empty if it begins with something else.
+    """Return the time expression at the beginning of a part of a sentence, and the rest: "every Tuesday evening",
+    "teach a class". The first is empty if the part does not begin with a time.
     """
     words, known = text.split(), word_classes()
     if not words or plain(words[0]) not in FREQUENCIES:
@@ -52,6 +52,6 @@ def time_first(text: str) -> tuple[str, str]:
 
 
 def begins_timed(text: str, pronouns: frozenset[str]) -> bool:
-    """Return True if a part begins with its own subject, or with a time and then that: "every Tuesday evening I go"."""
+    """Return True if a part begins with its own subject, or a time and then a subject: "every Tuesday evening I go"."""
     when, what = time_first(text)
     return plain(what).split(" ", 1)[0] in (pronouns - {"im"} if when else pronouns)

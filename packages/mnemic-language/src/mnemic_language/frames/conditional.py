@@ -1,4 +1,4 @@
-"""Statements that are true on a condition or on a feast day, and change nothing that is true without it."""
+"""Statements that are true on a condition or a feast day only, and leave unconditional statements unchanged."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _ON_CONDITION = WordPattern(
     r"|pasqua|feste|natal|pascoa|festas|casamentos|kerst|pasen|feestjes))\b(?=.{3,80}(?:,| ich | eet | drink "
     r"| neem | ik ))"
 )
-"""Opens a statement with what it depends on."""
+"""Matches a condition at the beginning of a statement."""
 
 
 def depends(old: Frame, new: Frame) -> bool:
-    """Return True if `new` is true on a condition or on a feast day, `old` without it, and no word says that this has
-    changed: "I take no sugar", "If the coffee is from a machine, I take sugar".
+    """Return True if `new` has a condition or a feast day, `old` has none, and no word indicates a change: "I take no
+    sugar", "If the coffee is from a machine, I take sugar".
     """
     if new.cues & {"change", "correct", "end", "takes_back"}:
         return False
     if SHOWN.search(new.plain) is not None:
-        return True  # "I know this isn't a lily": of what is shown
+        return True  # "I know this isn't a lily" is about something shown
     return _ON_CONDITION.match(new.plain) is not None and _ON_CONDITION.match(old.plain) is None

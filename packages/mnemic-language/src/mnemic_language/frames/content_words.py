@@ -1,4 +1,4 @@
-"""The words of content of a text, one by one: what each is compared by, and what class of value it is."""
+"""Content words of a text, each with its form for comparison and its value class."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FULL_FORM = {"can't": "can", "won't": "will", "shan't": "will", "ain't": "is"}
 _CLITICS = frozenset("s m re ve d ll".split())
 _CLASS = {"label": "number", "person": "name"}
 _TELLING = BEFORE_AMOUNTS | BEFORE_NAMES
-"""Words that qualify the word after them."""
+"""Words that determine the class of the word after them."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _INFLECTION = re.compile(r"(?:ies|es|s|ing|e|y)$")
 _BETWEEN, _ENDS = " \"'(", ".!?:\n"
@@ -38,7 +38,7 @@ class Word(NamedTuple):
     value: str | None
 
     def says(self, other: Word) -> bool:
-        """Return True if the two are one word, in inflections that claim the same."""
+        """Return True if both are the same word, in inflections of the same meaning."""
         return (self.stem, self.form) == (other.stem, other.form)
 
 
@@ -61,8 +61,8 @@ def parts_of(token: str) -> tuple[str, ...]:
 
 
 def words_of(token: str, before: str = "", *, initial: bool = True) -> tuple[Word, ...]:
-    """Return the words of content of one token that follows `before`: none if it is empty of content. Of one that is
-    not `initial` a capital says that it is a name.
+    """Return the content words of one token that follows `before`: none if it has no content. A capital marks a name,
+    unless the token is `initial`.
     """
     return _words_behind(token, before if before in _TELLING else "", initial)
 
@@ -94,7 +94,7 @@ def _word(stem: str, low: str, named: str | None) -> Word:
 
 @lru_cache(maxsize=16384)
 def glance(token: str) -> tuple[tuple[str, ...], int]:
-    """Return the stems of a token's content words, and the number of its negations, independent of the words around it,
+    """Return the stems of a token's content words, and the number of its negations, independent of the adjacent words,
     except that "one" does not count after "no".
     """
     parts = parts_of(token)
@@ -103,7 +103,7 @@ def glance(token: str) -> tuple[tuple[str, ...], int]:
 
 
 def starts_sentence(text: str, at: int) -> bool:
-    """Return True if nothing of a sentence precedes the place `at` of `text`."""
+    """Return True if a sentence begins at index `at` of `text`."""
     while at and text[at - 1] in _BETWEEN:
         at -= 1
     return not at or text[at - 1] in _ENDS

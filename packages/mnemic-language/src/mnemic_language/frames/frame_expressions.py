@@ -1,4 +1,4 @@
-"""Expressions by which a frame is read off a text: in lower case and without accents, unless they say otherwise."""
+"""Expressions that extract a frame from a text: in lower case and without accents, unless noted otherwise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SENTENCE = re.compile(
 ASCII_SENTENCE = re.compile(
     rf"[\s)](?:(?<=[.!?][\s)])(?!(?<=\d\.\s)(?:{AFTER_ORDINALS})\b)[\s)]*|(?<=\n)\n*|(?<=;\s)\s*)"
 )
-"""The same for a text without other signs: it begins with what parts sentences, which is found faster."""
+"""The same for ASCII text: the expression begins with the separator, which is faster to find."""
 DISPUTES = re.compile(
     r"\A\W*(?:(?:no|nope|nein|non|nee|nao)\b[,.]? )?"
     r"(?:(?:that|this|it)(?:'s| is| was) (?:all )?(?:not (?:true|right|correct)|wrong|false|incorrect|untrue)"
@@ -24,7 +24,7 @@ DISPUTES = re.compile(
     r"|(?:eso )?no es (?:verdad|cierto|correcto)|eso esta mal|non e (?:vero|giusto)|(?:e )?sbagliato"
     r"|(?:isso )?nao e verdade|(?:isso )?esta errado|dat klopt niet|dat is (?:fout|niet waar))\b(?P<then>[,.;: ]*)"
 )
-"""Matches the opening of a denial of what was said, in plain letters, and what parts it from the rest."""
+"""Matches an opening that denies the preceding statement, in plain letters, and the separator after it."""
 CLAUSE = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|aber|mais|pero|ma|mas|maar)\s)")
 ASKS = WordPattern(
     r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will"
@@ -50,7 +50,7 @@ ASIDE = WordPattern(
     r"|sendo"
     r"|essendo|als|comme|como|come|vindo|viniendo)\b[^.!?;]{0,80}"
 )
-"""A remark on what was said, of somebody who is something else: "ironic for a baker". It says nothing new of that."""
+"""A comment that names another property of somebody and adds nothing: "ironic for a baker"."""
 ORDERS = re.compile(
     r"(?i)^\W*(?:can|could|would|will) (?:you|we) (?:please )?(?:switch|change|move|make|stop|use|put|set|go)\b"
 )
@@ -94,7 +94,7 @@ JEST = WordPattern(
     r"|(?:es|era) (?:una )?broma|scherzo|scherzavo|sto scherzando|(?:(?:e|era) )?(?:brincadeira|piada)"
     r"|estou a brincar|grapje|geintje)\W*$"
 )
-"""At the end of a sentence: takes all of it back."""
+"""Matches at the end of a sentence, and retracts all of it."""
 UNREAL_MOOD = WordPattern(
     r"\A\W*(?:(?:se|si) (?:[\w']+ ){0,4}?(?!spesso\b|passe\b|desse\b)\w{2,20}(?:ass|ess|iss)(?:ero|[ei](?:mo)?|em)\b"
     r"|si (?:[\w']+ ){0,4}?\w{2,20}(?:ara|iera|iese|iesen|ieran|aran)\b"
@@ -115,12 +115,12 @@ BYGONE = WordPattern(
     r"|primer[oa]?|prim[oa]|primeir[oa]|eerste) \w+ (?:was|war|etait|fue|era|foi)\b"
     r"|\b(?:fruher|damals|autrefois|antigamente|vroeger)\b"
 )
-"""Says that something was so in another time of life."""
+"""Matches a reference to an earlier period of life."""
 CONDITION = re.compile(
     r"\b(?:on|for|during|in|bei|auf|pour|sur|para|per|su|voor|op) (?:the |my |our |all )?([a-z-]{2,20})"
     r" ([a-z-]{3,20}(?:s|en|fluge))\b"
 )
-"""An occasion, in the plural: what sort of it, and its noun."""
+"""An occasion, in the plural: its qualifier and its noun."""
 TURNS = frozenset({"end", "change", "correct", "weak_end", "weak_change", "weak_correct"})
 PAST = re.compile(
     r"\b(?:i|we|he|she|they|it|kids?|[a-z]+) (?:just |also |recently |really |finally )?"
@@ -129,7 +129,7 @@ PAST = re.compile(
     r"|(?!(?:need|feed|speed|indeed|seed|breed|bleed|exceed|proceed|wed|bed|red|shed)\b)[a-z]{2,}ed)\b(?!')"
 )
 GERMAN_PAST = WordPattern(r"(?i)\b(?:wurden?|hatten?|konnten?)\b")
-"""Without their accents the forms of what is unreal ("würde") read like these, which tell what was."""
+"""Without accents, unreal forms ("würde") look like these, which state past facts."""
 SINCE_NOW = WordPattern(
     r"\b(?:as of|since|from|starting|seit|ab|depuis|desde|da|vanaf|sinds)"
     r" (?:this|dies\w+|ce|cette|est[ea]|quest[oa]|deze)\b"
@@ -140,7 +140,7 @@ FROM_NOW_ON = re.compile(
     r"|en adelante"
     r"|d'ora in (?:poi|avanti)|da (?:adesso|ora) in poi|de agora em diante|a partir de agora|voortaan|vanaf nu)\b"
 )
-"""Matches an opening by which the rest is true from now on, and was not before."""
+"""Matches an opening after which the rest is true from now on, and was not before."""
 AMENDS = re.compile(
     r"\W{0,20}(?:(?:actually|no|oh|oops|sorry|please|wait|nein|nee|non|no|perdon|scusa|desculpa|pardon|entschuldigung"
     r"|ah|ay|ach),? ){0,2}(?:make (?:that|it)|i meant?|let's say|let's make (?:it|that)"
@@ -155,7 +155,7 @@ AMENDS = re.compile(
     r"|dat)(?: maar)?|doe maar)"
     r"\b,?\s*(?P<value>.*)"
 )
-"""An opening that puts another value in the place of the one before, also of a row: "make that the fifth floor"."""
+"""An opening that replaces the previous value, also an ordinal: "make that the fifth floor"."""
 TO_ORDINAL = WordPattern(
     r"\b(?:to|into|auf|in|zu[mr]?|au|a|al|alla|para|naar)"
     r" (?:the |den |die |das |dem |der |la |le |el |il |o |de |het )?"
@@ -163,7 +163,7 @@ TO_ORDINAL = WordPattern(
     r"|segund|tercer|cuart|quint|sext|second|terz|quart|sest|tweede|derde|vierde|vijfde|zesde|first|erste|premier"
     r"|primer|prim[oa])"
 )
-"""A move from one of a row to another: "our office has moved to the sixth floor"."""
+"""A change to another ordinal: "our office has moved to the sixth floor"."""
 TOTAL = WordPattern(
     r"\b(\d{1,6}|[a-z]{2,12}) (?:altogether|in total|all in all|of us|insgesamt|en tout|en total|in totale|ao todo"
     r"|in totaal)\b"
@@ -192,7 +192,7 @@ ORDINALS = {
     for word in words.split()
 }
 TOO_MUCH = WordPattern(r"\btoo (?!and\b|but\b|so\b|now\b|because\b)(?=[a-z])")
-"""Before a word it says how much ("too busy"), and adds nothing."""
+"""Before a word it expresses a degree ("too busy"), and adds nothing."""
 DUTCH = WordPattern(r"\b(?:ik|wij|mijn|onze|het|een|niet|geen|zijn|wordt|hebben)\b")
 NIECE = WordPattern(r"(?i)\b(mijn|onze|jouw|haar|zijn|een|de) nicht\b")
 """The Dutch niece; the word alone is the German "not"."""
@@ -213,7 +213,7 @@ OFF_IT = re.compile(
     r"\A\W{0,3}(?:(?:and|finally|now|so|fully) )?off (?:the|my) (?!record\b|grid\b|hook\b|market\b|cuff\b|top\b|bat\b)"
     r"\w+(?: \w+)?(?=\W*\Z|[!.,;])"
 )
-"""Says without a word for its speaker that they no longer take something: "Off the statins!"."""
+"""Matches a statement without a subject that the speaker no longer takes something: "Off the statins!"."""
 NOT_MEANT = WordPattern(
     r"\bsorry (?:to (?:hear|see|tell|say|bother)|(?:for|about) your|you\b|i (?:haven't|wasn't|couldn't|missed|was))"
     r"|\bgone (?:on|to|through|for|camping|fishing|swimming|hiking|skiing|shopping|diving|surfing|climbing|dancing)\b"
@@ -249,7 +249,7 @@ NOT_MEANT = WordPattern(
     r"|\b(?:i'm|am|we're|is|are|he's|she's|they're) off to\b"
     r"|\b(?:when|whenever|once|before|until|every time) (?:i|we|you|they|it)(?:'ve)? (?:ever |have )?r[au]ns? out\b"
 )
-"""Comfort, blame of others and set phrases: in them the words for a mistake or an end say nothing of one."""
+"""Comfort, blame of others and set phrases: in them the words for a mistake or an end do not mean one."""
 _GREETING = (
     r"(?:^|(?<=[.!?]\s)|(?<=\n))\W{0,3}(?i:hey|hi|hello|thanks|thank you|yeah|yep|yup|wow|woah|whoa|woohoo|congrats"
     r"|cool|oh|haha|hallo|danke|merci|salut|hola|gracias|ciao|grazie|ol[aá]|obrigad[oa]|hoi|bedankt)\b[,!]?\s{1,3}"
@@ -261,7 +261,7 @@ CALLED_OUT = re.compile(
 )
 GREETED = WordPattern(_GREETING)
 CALLED = re.compile(rf"{_GREETING}|{CALLED_OUT.pattern}")
-"""The name of the one who is spoken to: after a greeting or thanks, or at the end of what is called out."""
+"""The name of the person addressed: after a greeting or thanks, or at the end of an exclamation."""
 IS = re.compile(
     r"\A\W*+(?:(?:actually|eigentlich|korrektur|correction|en fait|en realidad|in realta|na verdade|eigenlijk|sorry"
     r"|no|nein|non|wait)[,:]? ){0,2}(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los"
@@ -270,7 +270,7 @@ IS = re.compile(
     r"|betragt|kostet|coute|cuesta|costa|custa|kost|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
 )
 ALLOWED = WordPattern(r",\s(?:the |die |der |das |les? |la )?([^\W_]{3,30}) (?:is|are) (?:fine|ok|okay|no problem)\b")
-"""A thing that a correction says is no matter: "I'm allergic to sesame, mustard is fine"."""
+"""A thing that a correction declares to be fine: "I'm allergic to sesame, mustard is fine"."""
 DENIED = WordPattern(
     r"\b(?:not|instead of|rather than|isn't|wasn't|aren't|nicht|statt|pas|au lieu d(?:e|u|es)|plutot que|no|en vez del?"
     r"|en lugar del?|non|invece d(?:i|el|ella)|al posto d(?:i|el|ella)|nao|em vez d(?:e|o|a)|niet|in plaats van)\s+"
@@ -282,7 +282,7 @@ NOT = WordPattern(
     r"|niet|geen|nooit|zonder)\b"
 )
 _IN_THE = re.compile(r"(?<=\w )no(?= \w)")
-"""The Portuguese "in the", within a sentence; elsewhere the word denies."""
+"""The Portuguese "in the", within a sentence; elsewhere the word is a negation."""
 _PORTUGUESE = WordPattern(
     r"\b(?:o|os|eu|ao|aos|do|dos|da|das|meu|minha|um|uma|moro|moramos|prefiro|trabalho|estou|gosto|nasci|estudo|fico|vou"
     r"|vivo)\b"
@@ -300,28 +300,28 @@ ONE_OF = WordPattern(
     r"|un[oa] dei|un[oa] delle"
     r"|uma? d[oa]s|een van)\b"
 )
-"""Says that there are several, and counts none: "one of my favourite films"."""
+"""Implies that there are several, without a count: "one of my favourite films"."""
 SHOWN = WordPattern(
     r"\b(?:this|that|these|those) (?:isn't|is not|is no|aren't|are not|wasn't|was not|weren't) (?:an?|the)\b"
 )
-"""Denies that something which is shown is what it seems."""
+"""Denies that something shown is what it seems."""
 SIDED = re.compile(r"\A(linker|rechter)(?=[a-z]{3})")
 """The side in a Dutch compound: "linkerheup"."""
 MEASURES = frozenset(
     "tiene tienen tengo tenemos peso pesa mide tem temos weigh weighs wiege wiegt zahlt pese compte conta"
     " weeg weegt telt employs".split()
 )
-"""Verbs before an amount: after any other word of content a number is rather part of a name ("parcel 24")."""
+"""Verbs before an amount: after any other content word a number is more likely part of a name ("parcel 24")."""
 IMPERSONAL = frozenset({"they", "ils", "eles", "ze"})
 SPELT = WordPattern(
     r"\b(?:with|mit|avec|con|com|met) (?:just )?(?:one|an?|two|double|ein|einem|zwei|doppel|un|une|deux|una|dos|doble"
     r"|due|doppia|um|dois|een|twee|dubbele?) [a-z](?:'?s)?(?!\w)"
 )
-"""Counts of the letters of a word."""
+"""Matches a spelling by the number of a letter."""
 
 
 def without_in_the(text: str) -> str:
-    """Return a Portuguese text without its "no" ("in the"), which denies nothing; any other text unchanged."""
+    """Return a Portuguese text without its "no" ("in the"), which is no negation; any other text unchanged."""
     low = text.lower()
     if _IN_THE.search(low) and _PORTUGUESE.search(low) and not _UNLIKE_PORTUGUESE.search(low):
         return _IN_THE.sub(" ", text)
@@ -329,5 +329,5 @@ def without_in_the(text: str) -> str:
 
 
 def is_negated(plain: str) -> bool:
-    """Return True if a word of a text in plain letters denies something."""
+    """Return True if a text in plain letters contains a negation."""
     return NOT.search(without_in_the(plain)) is not None

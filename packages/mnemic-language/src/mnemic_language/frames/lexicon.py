@@ -1,6 +1,6 @@
-"""Lists of expressions, looked for only in a text that has a word which one of them cannot do without.
+"""Lists of expressions, each searched for only in texts that contain a word required by one of its alternatives.
 
-Most texts have few such words, and a list of a hundred alternatives is tried at every place of a text.
+Most texts contain few such words, and a list of a hundred alternatives is tried at every position of a text.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ _ANYWHERE = ""
 
 
 class Mark(NamedTuple):
-    """Letters of a word that an expression cannot do without, all of them if it is `whole`, else the first ones."""
+    """Letters of a word that every match contains: the whole word if `whole`, else its beginning."""
 
     letters: str
     whole: bool = False
 
 
 class Branch(NamedTuple):
-    """One alternative of an expression: it matches nowhere that none of its marks is."""
+    """One alternative of an expression: it can match only a text that contains one of its marks."""
 
     marks: Sequence[Mark]
     pattern: Pattern
     letters: Sequence[str] = ()
-    """Letters that are in every match, all of them: looked for first, which takes a fraction of the search."""
+    """Letters that every match contains, all of them: checked first, which costs a fraction of the search."""
 
 
 _Place = tuple[str, int]
-"""Name of an expression, and the number of one of its alternatives."""
+"""Name of an expression, and the index of one of its alternatives."""
 
 
 @lru_cache(maxsize=256)
 def _runs(text: str) -> frozenset[str]:
-    """Return the words of a text, which several lists are looked for in."""
+    """Return the words of a text, for several lists."""
     return frozenset(_RUN.findall(text))
 
 
 class Lexicon:
-    """Expressions by name, each with its alternatives: one without a mark is looked for in every text."""
+    """Expressions by name, each with its alternatives: one without a mark is searched for in every text."""
 
     def __init__(self, expressions: Mapping[str, Pattern], branches: Mapping[str, Sequence[Branch]]) -> None:
         self.expressions = expressions
@@ -72,7 +72,7 @@ class Lexicon:
             self._beginning.setdefault(mark.letters[:3], []).append((mark.letters, place))
 
     def likely(self, text: str) -> set[str]:
-        """Return the names of those that may be in `text`, and perhaps of some that are not."""
+        """Return the names of the expressions that may match in `text`: all that do, and perhaps others."""
         places, has = self._places(text), text.__contains__
         return {name for name, number in places if all(map(has, self._branches[name][number].letters))}
 
@@ -80,15 +80,15 @@ class Lexicon:
         return self._always.union(*map(self._named.__getitem__, _runs(text)))
 
     def _marked(self, run: str) -> frozenset[_Place]:
-        """Return the alternatives that have a mark in this word."""
+        """Return the alternatives with a mark in this word."""
         found = self._whole.get(run, set()) | (self._digits if run[0].isdigit() else set())
         for key in {run[:3], run[:2], run[:1]} & self._beginning.keys():
             found |= {place for letters, place in self._beginning[key] if run.startswith(letters)}
         return frozenset(found)
 
     def found(self, text: str) -> frozenset[str]:
-        """Return the names of those that are in `text`. Only the alternatives that have a mark there are tried: one by
-        one they take a fraction of what the whole expression takes at every place of the text.
+        """Return the names of the expressions that match in `text`. Only alternatives with a mark in it are tried: one
+        by one they cost a fraction of the whole expression at every position of the text.
         """
         found: set[str] = set()
         for name, number in self._places(text):
@@ -112,8 +112,8 @@ def letters_of_phrase(phrase: str) -> list[str]:
 
 
 def branches_of_pattern(pattern: str) -> list[Branch]:
-    """Return the alternatives of a regular expression, with marks as far as they are written in the simple way of the
-    lists here: they begin at the edge of a word, with letters, digits or a group of such.
+    """Return the alternatives of a regular expression, with marks if they have the simple form of the lists here: a
+    word boundary, then letters, digits or a group of these.
     """
     return [Branch(list(_marks_of_branch(branch)), Pattern(branch)) for branch in _alternatives(pattern)]
 
@@ -148,7 +148,7 @@ def _marks(part: str) -> Iterator[Mark]:
 
 
 def _closing(part: str) -> int:
-    """Return the place of the bracket that closes the one at the start."""
+    """Return the index of the bracket that closes the first one."""
     depth = 0
     for place, letter in enumerate(part):
         depth += (letter == "(") - (letter == ")")

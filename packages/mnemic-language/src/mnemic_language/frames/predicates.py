@@ -1,4 +1,4 @@
-"""Predicates of a list: "I'm allergic to nuts and milk" says of each item that its speaker is allergic to it."""
+"""Predicates of a list: "I'm allergic to nuts and milk" applies "allergic to" to each item."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _IS = frozenset("am are is bin ist sind sommes suis est soy es somos sono e siam
 
 
 def predicate_of(sentence: str, lead: str) -> str:
-    """Return the adjective after "I am", the `lead` of a sentence, if a preposition follows it ("allergic to"); else
-    nothing.
+    """Return the adjective after "I am", the `lead` of a sentence, if a preposition follows it ("allergic to"); else an
+    empty string.
     """
     verb = plain(lead).replace("'m", " am").rsplit(" ", 1)[-1]
     found = _PREDICATE.match(sentence, len(lead)) if verb in _IS else None

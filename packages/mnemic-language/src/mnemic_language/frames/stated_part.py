@@ -1,4 +1,4 @@
-"""The part of a sentence that states something: before it asks, wishes, supposes or jests."""
+"""The statement in a sentence: the part before a question, wish, supposition or joke."""
 
 from __future__ import annotations
 
@@ -23,21 +23,20 @@ from mnemic_language.frames.vocabulary import cue_words_for, plain, unreal_words
 from mnemic_language.text.pattern import WordPatterns
 
 LONGEST_JEST = 5
-"""Words of a sentence that does nothing but take back the one before it."""
+"""Maximum words of a sentence that only retracts the one before it."""
 SHORTEST_REAL = 3
-"""Words before a wish ("I drink wine again, a Rioja would be nice") that state something."""
+"""Minimum words before a wish ("I drink wine again, a Rioja would be nice") for a statement."""
 
 
 def stated_until(text: str) -> int:
-    """Return the number of characters of `text` that state something, before it begins to ask."""
+    """Return the number of characters of `text` before a question begins."""
     said = stated(text.rstrip())
     return len(said) if text.startswith(said) else 0
 
 
 def states_all(text: str) -> bool:
-    """Return True if every sentence of a text states something, and all of it: no word of it asks, jests, quotes, calls
-    somebody or says what is unreal. A look at its words at once; False for a text beyond ASCII, which is looked at
-    step by step.
+    """Return True if a text consists of statements only: without question, joke, quotation, call to somebody or unreal
+    mood. One look at its words; False for a text beyond ASCII, which needs the check step by step.
     """
     if "?" in text or not text.isascii() or _QUOTES.search(text) is not None or CALLED_OUT.search(text) is not None:
         return False
@@ -46,9 +45,9 @@ def states_all(text: str) -> bool:
 
 
 _QUOTES = re.compile("[\"`]|'(?<![\\w']')")
-"""Signs of which a quotation in ASCII has one: an apostrophe inside a word is none."""
+"""Characters of which every ASCII quotation contains one: an apostrophe inside a word is none."""
 _OTHERWISE = WordPatterns((GREETED, ASIDE, JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST, NIECE))
-"""Expressions for what is not stated, or not in these words."""
+"""Expressions for text that is not a statement, or is one in other words."""
 _UNREALLY = WordPatterns((JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST))
 _ASIDE_OR_UNREAL = WordPatterns((ASIDE, JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST, NIECE))
 _SPOKEN_OTHERWISE = WordPatterns((JEST, UNREAL_MOOD, STANDING_WISH, GERMAN_PAST, NIECE))
@@ -61,7 +60,7 @@ def sentences_of(text: str) -> tuple[str, ...]:
 
 
 def said_in(text: str) -> tuple[str, ...]:
-    """Return what the sentences of a text state. One that is but a jest ("Just kidding!") takes back the one before
+    """Return the statements in the sentences of a text. A joke as a sentence ("Just kidding!") retracts the one before
     it.
     """
     if text.isascii() and is_serious(text.lower()):
@@ -76,29 +75,29 @@ def said_in(text: str) -> tuple[str, ...]:
 
 
 def speaks_plainly(text: str) -> bool:
-    """Return True if no word of a text in ASCII jests, comments or says what is unreal: it may quote, greet and ask. A
-    part of it, and a sentence made of its words, has no such word either. What has a French "j'" is left out: its parts
-    begin with "Je", which is no word of the text.
+    """Return True if an ASCII text has no joke, comment or unreal mood; it may quote, greet and ask. Its parts, and
+    sentences made of its words, have none either. A text with a French "j'" is excluded: its parts begin with "Je", a
+    word not in it.
     """
     low = text.lower()
     return text.isascii() and "j'" not in low and _ASIDE_OR_UNREAL.are_absent(low) and not unreal_words().likely(low)
 
 
 def asserted_in(text: str) -> tuple[str, ...]:
-    """Return what the sentences of a text state that neither jests nor says what is unreal: all but what they ask."""
+    """Return the statements in a text without joke or unreal mood: its sentences without their questions."""
     return tuple([part for sentence in sentences_of(text) if (part := stated(sentence))])
 
 
 def is_serious(low: str) -> bool:
-    """Return True if no word of a text in ASCII and small letters jests, wishes or says what is unreal: neither does a
-    sentence of it, which has no other words.
+    """Return True if an ASCII text in lower case has no joke, wish or unreal mood: neither has a sentence of it, which
+    has no other words.
     """
     return _SPOKEN_OTHERWISE.are_absent(low) and not unreal_words().likely(low)
 
 
 def stated(sentence: str) -> str:
-    """Return what a sentence states before it asks something; empty if all of it asks. A wish for a change in the form
-    of a question is a statement.
+    """Return the statement in a sentence before its question; empty if all of it is a question. A wish for a change in
+    the form of a question is a statement.
     """
     if not sentence.endswith("?") or ORDERS.search(sentence):
         return sentence
@@ -107,7 +106,7 @@ def stated(sentence: str) -> str:
 
 
 def real(sentence: str) -> str:
-    """Return what a sentence states before it turns to a wish or a hypothesis; empty if it begins with one."""
+    """Return the statement in a sentence before its wish or hypothesis; empty if it begins with one."""
     if sentence.isascii() and _UNREALLY.are_absent(low := sentence.lower()) and not unreal_words().likely(low):
         return sentence
     said_plainly = STANDING_WISH.sub("i want", plain(GERMAN_PAST.sub("ward", sentence)))

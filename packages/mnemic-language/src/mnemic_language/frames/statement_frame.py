@@ -1,7 +1,7 @@
 """Frame of a statement: its subject, its attributes and values, and its reference to earlier statements.
 
-Built from lists of expressions (`data/*.json`) in seven languages, without detecting the language. Expressions that the
-lists lack are left to the vectors: a frame is one input of `change_classifier`, never the only one.
+Built from lists of expressions (`data/*.json`) in seven languages, without detecting the language. The vectors cover
+expressions that the lists lack: a frame is one input of `change_classifier`, never the only one.
 """
 
 from __future__ import annotations
@@ -69,21 +69,21 @@ from mnemic_language.text.pattern import WordPatterns
 
 __all__ = ["LONGEST", "Frame", "relation_stems", "stem"]
 
-LONGEST = 4_000  # characters of a text that are looked at
+LONGEST = 4_000  # maximum number of characters of a text that are parsed
 SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
-"""Words of a sentence that may be but a name ("Keely, not Kelly"); letters of a name, digits of a number."""
-FIRST_WORDS = 6  # of a sentence, in which its subject is looked for
+"""Words of a sentence that may be only a name ("Keely, not Kelly"); letters of a name, digits of a number."""
+FIRST_WORDS = 6  # of a sentence: the subject is searched for in these
 PRONOUN_WITHIN = 3  # the position up to which a pronoun is the subject; later ones refer to a name
-_OCCASIONS = frozenset({"day", "morning", "week", "weekend"})  # no content elsewhere; here they tell a sort
+_OCCASIONS = frozenset({"day", "morning", "week", "weekend"})  # no content elsewhere; here they distinguish occasions
 _VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "seat"})  # their expressions are values
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 _RESTATED = WordPatterns((NOT_MEANT, NOT_ENDED, SINCE_NOW, TOO_MUCH, SPELT))
-"""Words that are taken out of a text, or looked for beside the lists, before its cues are read."""
+"""Words that are removed from a text, or searched for besides the lists, before its cues are read."""
 
 _one_of_each = lru_cache(maxsize=65536)(str)
-"""Returns a word as the object that other texts share: the words of thousands of texts that are kept are the same."""
+"""Returns the object for a word that all texts share: thousands of cached texts contain the same words."""
 
 
 @lru_cache(maxsize=1)
@@ -100,12 +100,12 @@ class Frame:
     text: str
 
     def __hash__(self) -> int:
-        # Of the text itself, which keeps its hash: what a rule asks of a statement alone is kept by it.
+        # Of the text itself, which caches its hash: rules use frames as cache keys.
         return hash(self.text)
 
     @lazy_property
     def said(self) -> tuple[str, ...]:
-        """Its sentences that state something: no question, nothing quoted, nothing unreal."""
+        """Its statements: without questions, quotations and unreal mood."""
         body = self.text[:LONGEST]
         if states_all(body):
             return sentences_of(body)
@@ -115,18 +115,18 @@ class Frame:
 
     @lazy_property
     def plain(self) -> str:
-        """Text that it states, in lower case and without accents."""
+        """Its statements, in lower case and without accents."""
         return WEEKDAY_ALONE.sub(lambda day: f"{day[1] or day[2]}feira", plain(" . ".join(self.said)))
 
     @lazy_property
     def tokens(self) -> tuple[str, ...]:
-        """Words and numbers that the text states, in order."""
+        """Words and numbers of its statements, in order."""
         said = self.plain if _DIGIT.search(self.plain) is None else NUMBERED.sub(r"\1 ", self.plain)
         return tuple(map(_one_of_each, TOKEN.findall(said)))
 
     @lazy_property
     def numbers(self) -> frozenset[str]:
-        """Its numbers, also where they are words."""
+        """Its numbers, in digits or in words."""
         classes = word_classes()["numbers"]
         found = {token.replace(",", "") for token in self.tokens if token[0].isdigit()}
         counting = ONE_OF.sub(" ", self.plain)
@@ -136,13 +136,13 @@ class Frame:
 
     @lazy_property
     def stems(self) -> frozenset[str]:
-        """The stems of its words of content, and its numbers."""
+        """Stems of its content words, and its numbers."""
         empty = self._empty
         return frozenset([stem(token) for token in self.tokens if token not in empty and len(token) > 1])
 
     @lazy_property
     def _empty(self) -> frozenset[str]:
-        """Words without content, but for those that are names here."""
+        """Words without content, except those that are names here."""
         empty: frozenset[str] = word_classes()["empty"]
         return empty - self.named_as_words if self.named_as_words else empty
 
@@ -157,7 +157,7 @@ class Frame:
 
     @lazy_property
     def totals(self) -> frozenset[str]:
-        """Numbers that it says there are in all: "so five altogether"."""
+        """Numbers that it states as totals: "so five altogether"."""
         classes = word_classes()["numbers"]
         found = (str(classes.get(word, word)) for pair in TOTAL.findall(self.plain) for word in pair)
         return frozenset(number for number in found if number.isdigit())
@@ -169,7 +169,7 @@ class Frame:
 
     @lazy_property
     def unnumbered(self) -> frozenset[str]:
-        """The stems of its words of content without its numbers."""
+        """Stems of its content words without its numbers."""
         words = word_classes()
         fields = {stem(token) for token in self.tokens if token[0].isdigit() or token in words["numbers"]}
         return self.stems - fields
@@ -199,19 +199,19 @@ class Frame:
 
     @lazy_property
     def denied(self) -> frozenset[str]:
-        """Stems of what the text denies or replaces ("Savona, not Genoa", "tea instead of coffee")."""
+        """Stems of the words that the text denies or replaces ("Savona, not Genoa", "tea instead of coffee")."""
         matches = [*DENIED.findall(self.plain), *ALLOWED.findall(self.plain)]
         return frozenset(stem(word) for word in matches if word not in word_classes()["empty"])
 
     @lazy_property
     def negated(self) -> bool:
-        """True if a word of it denies something."""
+        """True if it contains a negation."""
         return is_negated(self.plain)
 
     @lazy_property
     def called(self) -> frozenset[str]:
-        """Its names and longer numbers as they are spelled, in lower case: what one may misspell. A capital at the
-        beginning of a longer sentence is no sign of a name, unless a verb follows.
+        """Its names and longer numbers as spelled, in lower case: words that may be misspelled. A capital at the
+        beginning of a longer sentence does not mark a name, unless a verb follows.
         """
         names: set[str] = set()
         for part in self.said:
@@ -228,7 +228,7 @@ class Frame:
 
     @lazy_property
     def feeling(self) -> tuple[str, frozenset[str]]:
-        """The sign of a like or dislike (`likes`, `dislikes` or nothing), and the stems of its object."""
+        """Kind of feeling (`likes`, `dislikes` or empty), and the stems of its object."""
         kinds = feeling_words()
         for kind in ("dislikes", "likes"):  # in this order: "don't like" contains "like"
             if len(found := kinds[kind].findall(self.plain)) == 1:
@@ -241,7 +241,7 @@ class Frame:
 
     @lazy_property
     def theme(self) -> frozenset[str]:
-        """Stems of the value that the text gives one thing ("the budget is 20k")."""
+        """Stems of the thing that the text gives a value ("the budget is 20k")."""
         found = IS.match(self.plain)
         if found is None:
             return frozenset()
@@ -250,15 +250,13 @@ class Frame:
 
     @lazy_property
     def undisputed(self) -> Frame:
-        """The frame without an opening that only disputes what was said before: "That's wrong, my name is Ines"."""
+        """Frame without an opening that only disputes an earlier statement: "That's wrong, my name is Ines"."""
         opening = DISPUTES.match(self.plain)
         return self if opening is None else Frame(self.plain[opening.end() :])
 
     @lazy_property
     def head(self) -> Mapping[str, frozenset[int]]:
-        """The members of each class of words that it names before its first verb: "Tuesday's class" in "Tuesday's class
-        is at 10".
-        """
+        """Members of each word class before its first verb: "Tuesday's class" in "Tuesday's class is at 10"."""
         found = HEAD.match(self.plain)
         tokens = [token.removesuffix("'s") for token in TOKEN.findall(found[1])] if found else []
         return members_of(tokens)
@@ -271,7 +269,7 @@ class Frame:
             return at_once | {"end"} if OFF_IT.search(self.plain) else at_once
         result = NOT_MEANT.sub(" ", NOT_ENDED.sub(" ", self.plain))
         lasting = SINCE_NOW.sub(" ", result)
-        if self.event:  # something that happened this month need not end with it
+        if self.event:  # an event of this month need not end with it
             lasting = lasting.replace("this month", " ")
         texts = {"passing": lasting, "add": TOO_MUCH.sub(" ", result), "unreal": ""}
         words = cue_words_for(self.plain)
@@ -282,12 +280,12 @@ class Frame:
 
     @property
     def own(self) -> bool:
-        """True if a word of it is for the speaker."""
+        """True if it has a pronoun or possessive of the speaker."""
         return not (person_words()["self"] | person_words()["possessive"]).isdisjoint(self.tokens)
 
     @lazy_property
     def turns(self) -> bool:
-        """True if a word of it says that something has changed."""
+        """True if it has a cue for a change."""
         return not self.cues.isdisjoint(TURNS)
 
     @lazy_property
@@ -298,7 +296,7 @@ class Frame:
     @lazy_property
     def silent(self) -> bool:
         """True if the text supersedes nothing unless it contradicts something: it has no cue for a change, denies
-        nothing, assigns no value, counts nothing, reports neither a feeling nor a birth, and is no bare correction.
+        nothing, assigns no value, counts nothing, reports no feeling or birth, and is no bare correction.
         """
         cued = self.turns or "takes_back" in self.cues
         valued = (
@@ -310,13 +308,13 @@ class Frame:
     def event(self) -> bool:
         """True if the text reports a single event rather than a state."""
         said = self.plain
-        if DUTCH.search(said):  # "met" and "was" are words of other kinds there, and participles end otherwise
+        if DUTCH.search(said):  # "met" and "was" have other meanings there, and participles other endings
             return False
         return bool(PAST.search(said)) and not PRESENT.search(said)
 
     @lazy_property
     def bygone(self) -> bool:
-        """True if the text announces an old story: "before I met Petra I was engaged"."""
+        """True if the text introduces an old story: "before I met Petra I was engaged"."""
         return self.event and BYGONE.search(self.plain) is not None
 
     @lazy_property
@@ -328,7 +326,7 @@ class Frame:
 
     @lazy_property
     def addresses(self) -> bool:
-        """True if it is about the one who is spoken to, as praise and good wishes are."""
+        """True if it is about the person addressed, as praise and good wishes are."""
         return bool(YOU.search(self.plain)) and self.subject != "self"
 
     @lazy_property
@@ -349,12 +347,12 @@ class Frame:
         return {name: frozenset(map(numbered[name].__getitem__, found)) for name, found in result if found}
 
     def sort(self, name: str) -> frozenset[int]:
-        """Return the members of a sort of values (`currencies`, `classes` ...) that it names."""
+        """Return the members of a value class (`currencies`, `classes` ...) in the text."""
         return self.sorts.get(name, frozenset())
 
     @lazy_property
     def subject(self) -> str:
-        """Person it is about: `self`, `other:<relation>`, `name:<stem>`, or nothing that shows."""
+        """Person it is about: `self`, `other:<relation>`, `name:<stem>`, or empty if unknown."""
         for part in self.said:
             found = _subject(part)
             if found:
@@ -377,7 +375,7 @@ class Frame:
         return members_of([*self.tokens, *sides])
 
     def slots(self, name: str) -> frozenset[int]:
-        """Return the members of a class of words (`sides`, `weekdays` ...) that it names."""
+        """Return the members of a word class (`sides`, `weekdays` ...) in the text."""
         return self._slots[name]
 
 
@@ -392,7 +390,7 @@ def _subject(sentence: str) -> str:
         if bare in people["relations"] and people["with"].isdisjoint(low[max(0, place - 2) : place]):
             return f"other:{stem(bare)}"
         if word in people["others"] and place < PRONOUN_WITHIN:
-            # Whoever "they" are that have moved my appointment, it is about mine.
+            # "They have moved my appointment" is about mine, whoever they are.
             return "self" if word in IMPERSONAL and not people["possessive"].isdisjoint(low) else "other:"
         follows = low[place + 1] if place + 1 < len(low) else ""
         if words[place][0].isupper() and follows in people["verbs"] and not is_no_name(word, low[:place]):

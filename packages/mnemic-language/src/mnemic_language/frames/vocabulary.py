@@ -1,4 +1,4 @@
-"""The words that a frame is read off by: expressions and classes of words from `data/*.json`, in seven languages."""
+"""Vocabulary of the frames: expressions and word classes from `data/*.json`, in seven languages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VERBS_FIRST = frozenset(
 _LETTER = re.compile(r"[^\W_]")
 _CAPITAL = re.compile(r"(?<![^\W_])[^\W\d_a-z][^\W_]*")
 MIN_ENGLISH = 2
-"""Words without content, of English, that a sentence in it has at least."""
+"""Minimum number of English words without content in an English sentence."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
@@ -35,7 +35,7 @@ def _data(name: str) -> dict[str, Any]:
 
 
 def plain(text: str) -> str:
-    """`text` in lower case, with straight apostrophes and without accents."""
+    """Return `text` in lower case, with straight apostrophes and without accents."""
     if text.isascii():
         return text.lower()
     text = text.replace("’", "'").replace("ß", "ss").casefold().replace("œ", "oe").replace("æ", "ae")
@@ -43,7 +43,7 @@ def plain(text: str) -> str:
 
 
 def capitals(sentence: str) -> list[str]:
-    """Return the words that begin with a capital, but for the first word of the sentence."""
+    """Return the capitalised words, except the first word of the sentence."""
     first = _LETTER.search(sentence)
     return [] if first is None else [w for w in _CAPITAL.findall(sentence, first.end()) if w[0].isupper()]
 
@@ -81,20 +81,20 @@ def cue_words() -> Lexicon:
 
 @lru_cache(maxsize=1)
 def english_cue_words() -> Lexicon:
-    """Return the English ones: some words of other languages are English words with another meaning."""
+    """Return the English expressions only: some words of other languages are English words with another meaning."""
     return _lexicon({kind: by.get("en", ()) for kind, by in _data("cues").items()})
 
 
 @lru_cache(maxsize=1)
 def unreal_words() -> Lexicon:
-    """Return the expressions of what is unreal, of any language, by themselves: every sentence is asked for them."""
+    """Return the expressions of unreal mood in all languages, apart: every sentence is searched for them."""
     return _lexicon({"unreal": [p for words in _data("cues")["unreal"].values() for p in words]})
 
 
 @lru_cache(maxsize=4096)
 def cue_words_for(text: str) -> Lexicon:
-    """Return the expressions to look for in `text`, in lower case and without accents: the English ones alone where
-    its words without content are English.
+    """Return the expressions to search for in `text`, in lower case and without accents: only the English ones if its
+    words without content are English.
     """
     words, classes = set(_WORD.findall(text)), word_classes()
     english = len(words & classes["english_only"])
@@ -109,12 +109,12 @@ def feeling_words() -> Mapping[str, Pattern]:
 
 
 def _by_first_letter(numbers: Iterable[str]) -> str:
-    """Return an expression for a number in digits or words that looks at the first letter of a word once, not once for
-    each of the words.
+    """Return an expression for a number in digits or words that checks the first letter of a word once, not once for
+    each word.
     """
     rest: dict[str, list[str]] = {}
     for word in sorted(numbers):
-        if not word.isdigit():  # up to three digits stand for themselves
+        if not word.isdigit():  # up to three digits are literal
             rest.setdefault(word[0], []).append(re.escape(word[1:]))
     grouped = "|".join(f"{letter}(?:{'|'.join(ends)})" for letter, ends in rest.items())
     return rf"\d{{1,3}}|{grouped}"
@@ -143,7 +143,7 @@ def attribute_words() -> Lexicon:
 
 @lru_cache(maxsize=1)
 def word_classes() -> Mapping[str, Any]:
-    """Return the words that say nothing, and those of each class with their number in it."""
+    """Return the words without content, and the words of each class with their index in it."""
     data = _data("words")
     classes = {
         name: {plain(word): number for number, group in enumerate(data[name]) for word in group} for name in MEMBERS
@@ -162,7 +162,7 @@ def word_classes() -> Mapping[str, Any]:
 
 @lru_cache(maxsize=1)
 def _members() -> Mapping[str, Sequence[tuple[str, int]]]:
-    """Return the classes of `MEMBERS` that each word is in, with its number there."""
+    """Return for each word its classes of `MEMBERS`, and its index in each."""
     found: dict[str, list[tuple[str, int]]] = {}
     for name in MEMBERS:
         for word, number in word_classes()[name].items():
@@ -174,7 +174,7 @@ _NO_MEMBERS: dict[str, frozenset[int]] = dict.fromkeys(MEMBERS, frozenset())
 
 
 def members_of(tokens: Iterable[str]) -> Mapping[str, frozenset[int]]:
-    """Return the numbers of these words in each class of `MEMBERS`."""
+    """Return the indexes of these words in each class of `MEMBERS`."""
     members = _members()
     found = [pair for token in tokens if token in members for pair in members[token]]
     if not found:
@@ -183,7 +183,7 @@ def members_of(tokens: Iterable[str]) -> Mapping[str, frozenset[int]]:
 
 
 def foreign_in_english(tokens: Iterable[str]) -> frozenset[str]:
-    """Return the words of an English sentence that are without content in another language."""
+    """Return the words of an English sentence that have no content in another language."""
     classes = word_classes()
     found: frozenset[str] = classes["foreign"].intersection(tokens)
     return found if found and len(classes["english"].intersection(tokens)) >= MIN_ENGLISH else frozenset()
@@ -196,7 +196,7 @@ def is_no_name(word: str, before: list[str]) -> bool:
 
 @lru_cache(maxsize=1)
 def value_sorts() -> tuple[Lexicon, Mapping[str, Mapping[str, int]]]:
-    """Return the expressions of each exclusive value class, and which of them are synonyms."""
+    """Return the expressions of each exclusive value class, and the number of each, shared by synonyms."""
     sorts = {
         name: {plain(phrase): number for number, group in enumerate(groups) for phrase in group}
         for name, groups in _data("words")["values"].items()
@@ -206,14 +206,14 @@ def value_sorts() -> tuple[Lexicon, Mapping[str, Mapping[str, int]]]:
 
 @lru_cache(maxsize=1)
 def states() -> Mapping[str, Sequence[Pattern]]:
-    """Return the expressions of each state of which a person is in one at a time, by what they concern."""
+    """Return the expressions of each set of exclusive states of a person, by topic."""
     return {name: [_any_of(map(plain, group)) for group in groups] for name, groups in _data("states").items()}
 
 
 @lru_cache(maxsize=1)
 def products() -> tuple[Lexicon, Mapping[str, Mapping[str, int]], frozenset[str]]:
-    """Return, for each sort of product of which people use one, its expressions, which say the same, and the words
-    that name a product only with a capital.
+    """Return, for each sort of product of which people use one, its expressions, its synonyms, and the words that name
+    a product only when capitalised.
     """
     data = _data("products")
     capitals = frozenset(data.pop("capitals"))
@@ -227,14 +227,14 @@ def products() -> tuple[Lexicon, Mapping[str, Mapping[str, int]], frozenset[str]
 
 @lru_cache(maxsize=1)
 def product_names() -> frozenset[str]:
-    """Return the names of products that are no other words and no places."""
+    """Return the product names that are neither other words nor places."""
     _, sorts, capitals = products()
     return frozenset(name for names in sorts.values() for name in names) - capitals
 
 
 @lru_cache(maxsize=1)
 def product_kinds() -> Mapping[str, Sequence[str]]:
-    """Return, for each word for a kind of product ("car"), the sorts that it may mean."""
+    """Return the possible sorts of product for each word for a kind ("car")."""
     kinds: Mapping[str, Sequence[str]] = _data("products")["kinds"]
     return kinds
 
@@ -248,7 +248,7 @@ def animal_words() -> Mapping[str, Lexicon]:
 
 @lru_cache(maxsize=1)
 def same_relation() -> Mapping[str, str]:
-    """Return, for each of several words for one relation ("grandma"), the one that represents them ("grandmother")."""
+    """Return the representative of each word for a relation: "grandmother" for "grandma"."""
     return {word: line.split()[0] for line in _data("people")["same"] for word in line.split()}
 
 
@@ -259,9 +259,9 @@ def person_words() -> Mapping[str, frozenset[str]]:
 
 
 BEFORE_PLACES = frozenset("to nach naar".split())
-"""Words after which a name is where somebody goes, and no subject: "Moving to Bergen was hard"."""
+"""Words after which a name is a destination and no subject: "Moving to Bergen was hard"."""
 
 
 def speaks_as_i(tokens: Collection[str]) -> bool:
-    """Return True if the speaker is a subject among these words: "I", "we", "tengo"."""
+    """Return True if these words contain a first-person subject: "I", "we", "tengo"."""
     return not person_words()["self"].isdisjoint(tokens)

@@ -1,4 +1,4 @@
-"""Word lists of `mnemic_language.compare.word_comparison`. Nouns, verbs and adjectives are kept as stems, since stems
+"""Word lists of `mnemic_language.compare.word_comparison`. Nouns, verbs and adjectives are stored as stems, since stems
 are compared.
 """
 
@@ -12,12 +12,12 @@ from mnemic_language.text.analyse import analyse
 
 
 def stem_of(word: str) -> str:
-    """Return the stem by which `word` is compared."""
+    """Return the stem of `word` for comparison."""
     return analyse(word).sequence[0]
 
 
 def _pairs(lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
-    """Each line has two sides; every word of one is opposite to every word of the other."""
+    """Return the opposites of each word: every word left of the bar in a line is opposite to every word right of it."""
     table: dict[str, set[str]] = {}
     for line in lines:
         left, right = ([stem_of(word) for word in side.split()] for side in line.split("|"))
@@ -35,10 +35,10 @@ NEGATIONS = frozenset(
     sin ningún não nunca mai senza niet geen nooit не нет никогда нет
     """.split()
 )
-"""Words that deny what they stand with, in whole or but for a little."""
+"""Words that negate their phrase, fully or almost."""
 
 NEARLY_NEVER = frozenset("hardly barely rarely seldom scarcely".split())
-"""Negations that leave a little: "seldom" is another frequency than "never"."""
+"""Negations that are not total: "seldom" is another frequency than "never"."""
 
 EMPTY_WORDS = frozenset(
     """
@@ -46,7 +46,7 @@ EMPTY_WORDS = frozenset(
     so too now currently presently it its someone somebody anyone anybody there
     """.split()
 )
-"""Words whose loss changes no claim. Pronouns of other persons, prepositions and tenses are not among them."""
+"""Words without effect on a claim. Pronouns of other persons, prepositions and tenses are not among them."""
 
 BEFORE_AMOUNTS = frozenset(
     """
@@ -57,7 +57,7 @@ BEFORE_AMOUNTS = frozenset(
 """Words before a number that is an amount or a time; after any other word it is a label, as in "chapter 3"."""
 
 BEFORE_NAMES = frozenset("is are was were be called named in at for as".split())
-"""Words before a name that is the value of something: where one lives or works, how someone is called."""
+"""Words before a name that is a value: a place of residence or work, a person's name."""
 
 QUALIFIERS = frozenset(
     stem_of(word)
@@ -80,7 +80,7 @@ RELATIONS = frozenset(
     stem_of(word)
     for word in "any ever actually have has had for to in on at with of from my our this that or and by his her".split()
 )
-"""Words that claim nothing."""
+"""Words that make no claim."""
 
 NEGATIVE_PREFIXES = frozenset("un in im il ir dis non mis anti".split())
 
@@ -102,11 +102,11 @@ NEGATIVE_WORDS = frozenset(
     illegal illegible illogical irregular irrelevant irresponsible irrational asymmetrical devoid indifferent
     """.split()
 )
-"""Negative words in in-, im-, il- and ir-, which begin many a harmless word too."""
+"""Negative words in in-, im-, il- and ir-, prefixes of many other words too."""
 
 
 def is_negative(stem: str) -> bool:
-    """Return True if the word itself denies something, as "unable" and "ineligible" do."""
+    """Return True if the word itself is negative, as "unable" and "ineligible" are."""
     return stem in NEGATIVE_WORDS or (_PREFIXED.match(stem) is not None and stem not in _NO_PREFIX)
 
 
@@ -216,7 +216,7 @@ _CLASSES = {
 VALUE_CLASSES: Mapping[str, str] = MappingProxyType(
     {stem_of(word): name for name, words in _CLASSES.items() for word in words.split()}
 )
-"""Exclusive words of a frame."""
+"""Value class of each word that excludes the others of its class."""
 
 NUMBER_WORDS: Mapping[str, str] = MappingProxyType(
     {

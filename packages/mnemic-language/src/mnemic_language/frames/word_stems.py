@@ -1,4 +1,4 @@
-"""Stems of words: what the inflections of a word share, roughly and in any of the languages."""
+"""Stems of words: the common part of a word's inflections, approximate and for all the languages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mnemic_language.frames.vocabulary import person_words, same_relation
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """Return a word cut to what its inflections share, roughly and in any of the languages."""
+    """Return the common part of a word's inflections, approximate and for all the languages."""
     word = same_relation().get(word := word.removesuffix("'s"), word)
     if not person_words()["relations"].isdisjoint((word, word.removesuffix("s"))):  # "hermano" is not "hermana"
         return word.removesuffix("s")

@@ -1,4 +1,4 @@
-"""Reading of sentences: words, times, lasting statements, and what a later statement does to an earlier one.
+"""Analysis of sentences: words, times, lasting statements, and the effect of a later statement on an earlier one.
 
 Import from its modules; this one loads nothing.
 """

@@ -1,4 +1,4 @@
-"""Reason codes for leaving a sentence out of what is remembered. Programs branch on codes, so none is renamed."""
+"""Reason codes for not storing a sentence. Programs branch on codes, so none is renamed."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 MIN_COSINE = 0.12
-"""Cosine below which two statements are not compared: their vectors share too little meaning."""
+"""Minimum cosine of two statements for a comparison: below it their meanings have too little in common."""
 KEPT = 16_384
-"""Maximum number of statements that are kept as they were taken apart, some 9 kB each with their parts. One that was
-dropped is taken apart again when it is next near a new one, which costs more than all else that a write compares.
+"""Maximum number of parsed statements in the cache, some 9 kB each with their parts. A dropped one is parsed again the
+next time it is near a new one, which costs more than the rest of the comparisons of a write.
 """

@@ -1,4 +1,4 @@
-"""Ages and counts of two bearers: "My dog is 3 years old" and "I'm 41" are both so."""
+"""Ages and counts of two bearers: "My dog is 3 years old" and "I'm 41" are both true."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.frames.vocabulary import speaks_as_i
 
 _OF_AGES = frozenset({"alt", "jahr", "jaar", "old", "oud", "turn", "year"})
-"""Stems of the words that an age is given in, whoever it belongs to."""
+"""Stems of the words of an age, independent of its bearer."""
 
 
 def ages_of_two(old: Frame, new: Frame) -> bool:
-    """Return True if each gives the age of somebody else, or one of an animal or a thing: "My dog is 3 years old", "I'm
-    41".
+    """Return True if the two state ages of different bearers, or one the age of an animal or a thing: "My dog is 3
+    years old", "I'm 41".
     """
     if "age" not in old.attributes & new.attributes or old.unnumbered & new.unnumbered - old.counted - _OF_AGES:
         return False
@@ -22,8 +22,8 @@ def ages_of_two(old: Frame, new: Frame) -> bool:
 
 
 def own_count(old: Frame, new: Frame) -> bool:
-    """Return True if `old` counts something of somebody else, and `new` of the speaker. A shared name does not make it
-    the same: in German every noun is written like one.
+    """Return True if `old` counts somebody else's things, and `new` the speaker's. A shared name does not make them the
+    same: in German every noun is capitalised like one.
     """
     if new.subject != "self" or not old.subject.startswith(("other:", "name:")):
         return False

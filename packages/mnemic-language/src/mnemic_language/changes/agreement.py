@@ -1,7 +1,7 @@
 """Evidence that a later statement is about the same matter as an earlier one.
 
-"Again", "only", "rather" and "left" occur in most talk. Such a faint word changes a statement only where both name the
-same attribute, thing or person, or give one thing two values. In a long chat something always resembles a remark.
+"Again", "only", "rather" and "left" occur in most talk. Such a faint word changes a statement only if both name the
+same attribute, thing or person, or give one thing two values. In a long chat every remark resembles another.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.frames.vocabulary import SLOTS
 
 PLAIN = frozenset({"end", "change", "correct"})
-"""Cues that say by themselves that something has changed."""
+"""Cues that alone indicate a change."""
 TWO = 2
-"""Number of content words in common from which two statements are about one matter."""
+"""Minimum number of shared content words for one matter."""
 
 
 def is_faint(new: Frame) -> bool:
-    """Return True if only a faint word says that something has changed."""
+    """Return True if only a faint word indicates a change."""
     return new.cues.isdisjoint(PLAIN) and "takes_back" not in new.cues
 
 
 def agree(old: Frame, new: Frame) -> bool:
     """Return True if the two are about one matter: an attribute, a thing with a value, a name, a number or a day of
-    something that both mention, or two words of content.
+    something that both mention, or two content words.
     """
     if old.attributes & new.attributes or denied(old, new) or takes_back(old, new):
         return True

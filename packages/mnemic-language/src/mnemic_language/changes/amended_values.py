@@ -1,4 +1,4 @@
-"""A statement with the value that a short correction gives: "The party is for eight people", "make that ten"."""
+"""Statements amended with the value of a short correction: "The party is for eight people", "make that ten"."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def amended(text: str, new: Frame) -> str | None:
 
 
 def _put_right(text: str, new: Frame) -> str | None:
-    """Return `text` with the value that `new` puts right, or without the item that it denies; None if it does neither,
-    or nothing would be left.
+    """Return `text` with the value that `new` corrects, or without the item that it denies; None if it does neither, or
+    nothing would remain.
     """
     old, pair = Frame(text), value_put_right(new)
     if pair is not None and puts_right(old, new):
@@ -52,8 +52,8 @@ def _put_right(text: str, new: Frame) -> str | None:
 
 
 def amended_value(value: str, quote: str | None, new: Frame) -> str | None:
-    """Return the value that a correction gives in the place of one which was read of `quote`, or given without one (a
-    name for a name); None if it corrects something else of that statement.
+    """Return the corrected value of a `value` that was read from `quote`, or of a name without a quote; None if the
+    correction is about another part of that statement.
     """
     if quote is None:
         given = amending(new)
@@ -71,14 +71,14 @@ def amended_value(value: str, quote: str | None, new: Frame) -> str | None:
 
 
 def _of_sort(text: str, sort: str) -> list[re.Match[str]]:
-    """Return the words of a class in a text; figures are numbers."""
+    """Return the words of a class in a text; digits are numbers."""
     known = word_classes()[sort]
     figures = sort == "numbers"
     return [word for word in _WORD.finditer(text) if plain(word[0]) in known or (figures and word[0][0].isdigit())]
 
 
 def _place_replaced(text: str, value: str) -> str | None:
-    """Return `text` with what follows a preposition as in `value` ("under the pot") replaced by it."""
+    """Return `text` with the phrase after a preposition replaced by `value`, which begins with it ("under the pot")."""
     first = value.split(maxsplit=1)[0]
     found = re.search(rf"\b{re.escape(first)}\b[^.,;!?]*", text) if plain(first) in PREPOSITIONS else None
     return text[: found.start()] + value + text[found.end() :] if found is not None else None

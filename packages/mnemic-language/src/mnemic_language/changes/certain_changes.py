@@ -1,6 +1,5 @@
-"""Changes that are certain by what two statements say, whatever their vectors: denials, ages, products, corrections.
-
-And what makes certain that they are about two things: the one ends something of another object.
+"""Changes that are certain from the words of two statements, whatever their vectors: denials, ages, products,
+corrections. Exclusions that are certain too: one statement ends something of another object.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from mnemic_language.frames.vocabulary import SLOTS, word_classes
 from mnemic_language.text.pattern import WordPattern
 
 MAX_AMENDED_WORDS = 4
-"""Words of the value that a correction gives which says nothing else."""
+"""Maximum words of the value in a statement that is only a correction."""
 _DOES = frozenset(
     map(
         stem,
@@ -47,7 +46,7 @@ _DOES = frozenset(
 )
 """Verbs that two statements may share without being about one thing."""
 _NO_VALUE = re.compile(r"(?:it|that|this|to|what|how|why|everything|well|every word|das|es|ca|eso|questo|isso|het)\b")
-"""Behind "I meant", no value: "I meant to call", "I meant it"."""
+"""After "I meant", no value: "I meant to call", "I meant it"."""
 PREPOSITIONS = frozenset(
     "under behind beside inside on in at above below near unter hinter neben auf in sous sur derriere dans en bajo"
     " sobre detras sotto sopra dietro su sob atras em onder achter naast op".split()
@@ -65,7 +64,7 @@ _TRANSPORTS = WordPattern(
     r"|mijn|onze))"
     r" (?P<what>[a-z'-]+(?: [a-z'-]+)?)\b"
 )
-"""Names what or whom the speaker takes to another place."""
+"""Matches a thing or a person that the speaker takes to another place."""
 _OWN_HOUSEHOLD = frozenset({"family", "household", "life", "home", "stuff", "things", "familie", "famille", "familia"})
 """Words for people and things that move with the speaker."""
 _ALSO = WordPattern(r"\b(?:also|as well|auch|ebenfalls|aussi|egalement|tambien|anche|pure|tambem|ook|eveneens)\b")
@@ -81,12 +80,12 @@ _LIMITED = WordPattern(
     r"|\bn[oa]s proxim[oa]s \w+ (?:dias|semanas|meses)\b|\balleen (?:vandaag|deze|dit)\b"
     r"|\bde komende \w+ (?:dagen|weken|maanden)\b"
 )
-"""Matches words by which a statement is true for a short time only."""
+"""Matches words that limit a statement to a short time."""
 _ARRIVES = WordPattern(
     r"\b(?:back|zuruck|revenu\w*|vuelto|volvi|tornat\w+|volt\w+|terug)\b|\b(?:seit|since|depuis|desde|da|sinds) \w+"
     r"|\b(?:now|jetzt|nun|inzwischen|maintenant|desormais|ahora|adesso|ora|agora|nu|inmiddels)\b"
 )
-"""Matches words by which somebody lives in a place since some time."""
+"""Matches words for residence since some time."""
 _ACHES = WordPattern(
     r"\b(?:hurts?|aches?|is sore|is (?:broken|sprained|injured)|(?:tut|tun)\b.{0,40}\bweh|schmerzt|schmerzen|verstaucht"
     r"|gebrochen|mal (?:a|au|aux)|douleurs?|casse|duelen?|dolor|lesionad[oa]|roto|fa(?:nno)? male|dolori?|slogat[oa]"
@@ -125,7 +124,7 @@ def aged(old: Frame, new: Frame) -> bool:
 
 
 def relocated(old: Frame, new: Frame) -> bool:
-    """Return True if `new` tells that a person moved to, or now lives in, another place than `old` says."""
+    """Return True if `new` reports that a person moved to, or lives in, another place than in `old`."""
     if "residence" not in old.attributes & new.attributes or not (_MOVES.search(new.plain) or _settles(new)):
         return False
     if old.event and not (_MOVES.search(old.plain) and not _TRANSPORTS.search(old.plain)):
@@ -136,7 +135,7 @@ def relocated(old: Frame, new: Frame) -> bool:
 
 
 def moves_only(old: Frame, new: Frame) -> bool:
-    """Return True if `new` tells of a move to a place, and `old` names no place and shares at most a date with it: "My
+    """Return True if `new` reports a move to a place, and `old` names no place and shares at most a date with it: "My
     passport expires in May 2031", "I moved to Genoa in April 2024".
     """
     if "residence" not in new.attributes - old.attributes or not new.names or old.names or not _MOVES.search(new.plain):
@@ -154,14 +153,14 @@ def _settles(new: Frame) -> bool:
 
 
 def healed(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that the part of the body is well of which `old` says that it hurts."""
+    """Return True if `new` states that a part of the body is well which hurts in `old`."""
     if not _ACHES.search(old.plain) or not _IS_WELL.search(new.plain) or _ACHES.search(new.plain):
         return False
     return not old.negated and not new.negated and bool(old.stems & new.stems) and old.relations == new.relations
 
 
 def recovers(new: Frame) -> bool:
-    """Return True if a statement says that something is well again, or healed."""
+    """Return True if a statement reports that something is well again, or healed."""
     return _IS_WELL.search(new.plain) is not None
 
 
@@ -178,14 +177,14 @@ def reassigned(old: Frame, new: Frame) -> bool:
 
 
 def _value(frame: Frame) -> frozenset[str]:
-    """Return the words after "is", of a sentence that says nothing else."""
+    """Return the words after "is" if they are few enough to be one value."""
     found = IS.match(frame.plain)
     words = frame.plain[found.end() :].strip(" .!").split() if found is not None else []
     return frozenset(words) if len(words) <= MAX_AMENDED_WORDS else frozenset()
 
 
 def resumes(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that something continues which `old` says is over: "I've stopped running", "I'm running
+    """Return True if `new` states that something continues which is over in `old`: "I've stopped running", "I'm running
     again".
     """
     over = old.cues & {"end", "weak_end"} and new.cues & {"again"} and not new.cues & {"end", "weak_end"}
@@ -193,7 +192,7 @@ def resumes(old: Frame, new: Frame) -> bool:
 
 
 def delivered(old: Frame, new: Frame) -> bool:
-    """Return True if `new` tells of the birth after a pregnancy that `old` tells."""
+    """Return True if `new` reports the birth after a pregnancy in `old`."""
     if not _PREGNANT.search(old.plain) or _PREGNANT.search(new.plain) or old.negated or new.negated:
         return False
     birth = new.bears_child or _HAD_BABY.search(new.plain)
@@ -218,8 +217,8 @@ def of_another_object(old: Frame, new: Frame) -> bool:
 
 
 def of_another_person(old: Frame, new: Frame) -> bool:
-    """Return True if `old` is about the speaker alone and `new` about a person of theirs alone: "I'm vegan", "My
-    flatmate isn't vegan any more".
+    """Return True if `old` is about the speaker alone and `new` about a relative or acquaintance alone: "I'm vegan",
+    "My flatmate isn't vegan any more".
     """
     if old.subject != "self" or old.relations or not new.subject.startswith("other:") or new.bears_child:
         return False
@@ -229,8 +228,8 @@ def of_another_person(old: Frame, new: Frame) -> bool:
 
 
 def moves_another(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that the speaker takes a thing or a person to another place, which `old` does not
-    mention: "I live in Bonn", "I moved my sister to Kiel".
+    """Return True if `new` states that the speaker takes a thing or a person to another place, and `old` does not
+    mention it: "I live in Bonn", "I moved my sister to Kiel".
     """
     if "residence" not in old.attributes & new.attributes:
         return False
@@ -242,7 +241,7 @@ def moves_another(old: Frame, new: Frame) -> bool:
 
 
 def adds_another(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that something else is so as well: "I also have a tomcat called Otto now"."""
+    """Return True if `new` states something in addition: "I also have a tomcat called Otto now"."""
     if "add" not in new.cues or new.cues & {"end", "change", "correct", "takes_back"} or new.denied & old.stems:
         return False
     return _ALSO.search(new.plain) is not None and bool(new.names - old.stems)
@@ -274,20 +273,20 @@ def opening_day(frame: Frame) -> frozenset[int]:
 
 
 def _objects(frame: Frame, shared: frozenset[str]) -> frozenset[str]:
-    """Return the stems of the words of content that follow the one that both begin with: what is said of them."""
+    """Return the stems of the content words after the one that both begin with, as its objects."""
     empty = word_classes()["empty"]
     content = [stem(token) for token in frame.tokens if token not in empty and len(token) > 1]
     return frozenset(content[1:]) if len(shared) == 1 and content and content[0] in shared else frozenset()
 
 
 def changes_place_in_row(new: Frame) -> bool:
-    """Return True if `new` tells of a move to another of a row: "to the sixth floor"."""
+    """Return True if `new` reports a change to another ordinal: "to the sixth floor"."""
     return "change" in new.cues and TO_ORDINAL.search(new.plain) is not None
 
 
 def amending(new: Frame) -> str | None:
-    """Return the value that a correction gives which says nothing else ("I meant Friday", "make that ten people"), in
-    lower case and without accents; None of any other statement.
+    """Return the value of a statement that is only a correction ("I meant Friday", "make that ten people"), in lower
+    case and without accents; None for any other statement.
     """
     found = AMENDS.match(new.plain)
     value = found["value"].strip(" .!,") if found is not None else ""
@@ -297,7 +296,7 @@ def amending(new: Frame) -> str | None:
 
 
 def amends(old: Frame, new: Frame) -> bool:
-    """Return True if `new` is but a correction, and gives a value of the sort that `old` has: a number for a number, a
+    """Return True if `new` is only a correction, and its value is of the sort that `old` has: a number for a number, a
     day for a day, a name for a name, a place that begins with the same word ("under the pot").
     """
     value = amending(new)
@@ -314,21 +313,21 @@ def amends(old: Frame, new: Frame) -> bool:
 
 
 def _opening(new: Frame) -> frozenset[str]:
-    """Return the stems of the words that only say that it is a correction."""
+    """Return the stems of the words that only introduce a correction."""
     found = AMENDS.match(new.plain)
     return frozenset(stem(word) for word in new.plain[: found.start("value")].split()) if found else frozenset()
 
 
 def _counts_alike(old: Frame, new: Frame) -> bool:
-    """Return True if what the correction counts is what the other does, by its word or another for it ("people",
-    "guests"), or the other says not what it counts.
+    """Return True if the two count the same thing, by the same word or another for it ("people", "guests"), or the
+    earlier statement does not name the counted thing.
     """
     return not old.counted or bool(new.unnumbered & old.stems) or len(old.numbers) == 1
 
 
 @lru_cache(maxsize=256)
 def may_change_certainly(new: Frame) -> bool:
-    """Return True if one of the rules below may hold for the statement, whatever the earlier one says."""
+    """Return True if one of the rules below may apply to the statement, whatever the earlier one."""
     if new.negated or new.bears_child or "age" in new.attributes or not new.cues.isdisjoint({"change", "again"}):
         return True
     if new.theme and not new.cues.isdisjoint({"correct", "weak_correct", "takes_back"}):
@@ -365,13 +364,13 @@ CERTAIN_CHANGES = (
     another_frequency,
     ended_by_another,
 )
-"""Rules by which the later of two statements takes the place of the earlier one, unless they are about two things."""
+"""Rules by which the later statement supersedes the earlier one, unless they are about two things."""
 
 
 @lru_cache(maxsize=256)
 def rules_for(new: Frame) -> tuple[Callable[[Frame, Frame], bool], ...]:
-    """Return those of the `CERTAIN_CHANGES` that may hold for a later statement, in their order: what each asks of it
-    alone is asked once, not again for each earlier statement.
+    """Return the `CERTAIN_CHANGES` that may apply to a later statement, in order: their conditions on it alone are
+    checked once, not again for each earlier statement.
     """
     unsaid = new.cues.isdisjoint({"add", "passing", "past"})
     may_hold = {

@@ -2,8 +2,7 @@
 
 A write is compared with some thirty neighbours and changes hardly any of them. The verdict depends mostly on the later
 statement: its cues, its values and the number of neighbours. `ChangeBounds` computes these once. For a pair outside the
-bounds, `mnemic_language.changes.change_classifier.judge` certainly finds no change; for a pair inside, it has to be
-asked.
+bounds, `mnemic_language.changes.change_classifier.judge` certainly finds no change; a pair inside needs a call.
 """
 
 from __future__ import annotations
@@ -22,25 +21,25 @@ _OWN = (
     "end", "change", "correct", "add", "passing", "past", "weak_end", "weak_change", "weak_correct", "no_cue",
     "event_new", "short_correct", "you_new",
 )  # fmt: skip
-"""Features that the later statement alone decides."""
+"""Features that depend on the later statement alone."""
 _CUES = NAMES[NAMES.index("end") : NAMES.index("short_correct") + 1]
 _NOTHING = Frame("")
 _ANY = ("you", "new_subject", "other_subject", "from_other", "attribute_other", "named_cue")
 _SHARED = ("shared", "shared_1", "shared_2", "echo", "contained")
-"""Features of the pair that any two may have, and of those that any two with a word in common may have."""
+"""Features possible for any pair, and features possible for any pair with a word in common."""
 _MARGIN = 1e-6
-"""Addition, in log odds: sums of the same numbers in another order differ."""
+"""Tolerance, in log odds: the sum of the same numbers depends on their order."""
 
 
 def changes_nothing(new: Frame) -> bool:
-    """Return True if a statement changes nothing that it does not contradict: it is silent, none of the rules may hold
-    for it, and it counts nothing in order ("my third nephew").
+    """Return True if a statement changes nothing that it does not contradict: it is silent, no rule may apply to it,
+    and it has no ordinal ("my third nephew").
     """
     return new.silent and (not may_change_certainly(new) or not (rules_for(new) or new.ordinals))
 
 
 class ChangeBounds:
-    """Bounds of one later statement, which is compared with `among` earlier ones."""
+    """Bounds of one later statement for the comparison with `among` earlier ones."""
 
     def __init__(self, new: Frame, among: int) -> None:
         self._new, weights = new, named_weights()
@@ -76,27 +75,27 @@ class ChangeBounds:
 
     @property
     def least_cosine(self) -> float:
-        """Cosine below which nothing is within reach, whatever it says; minus infinity if a rule may decide."""
+        """Cosine below which no statement is within the bounds; minus infinity if a rule may decide."""
         if self._ruled or self._by_cosine <= 0:
             return -inf
         return (self._missing - self._most - self._attribute) / self._by_cosine
 
     def certainly_none(self, cosine: float) -> bool:
-        """Return True if nothing at this cosine, or at a lower one, is within reach, whatever it says."""
+        """Return True if no statement at this cosine or a lower one is within the bounds."""
         most = self._by_cosine * cosine + self._most + self._attribute
         return not self._ruled and most < self._missing
 
     def within(self, old: Frame, cosine: float) -> bool:
-        """Return True if `judge` may find that the statement changes `old`, False if it certainly finds nothing."""
+        """Return True if `judge` may find a change of `old` by the statement, False if it certainly finds none."""
         missing = self._missing - self._by_cosine * cosine - self._attribute
-        if missing <= self._most:  # else `old` need not be taken apart for it
+        if missing <= self._most:  # else `old` need not be parsed for it
             shared = not old.stems.isdisjoint(self._new.stems)
             if missing <= (self._shared if shared else self._apart) and missing <= self._of_pair(old, shared=shared):
                 return True
         return self._ruled and self._by_rule(old, cosine)
 
     def _by_rule(self, old: Frame, cosine: float) -> bool:
-        """Return True if a rule may decide on the pair, whatever its features add up to."""
+        """Return True if a rule may decide on the pair, whatever the sum of its features."""
         new, feeling = self._new, self._feeling
         if self._corrects or (self._revalues and self._revalued(old, cosine)):
             return True
@@ -112,10 +111,10 @@ class ChangeBounds:
         return False
 
     def _of_pair(self, old: Frame, *, shared: bool) -> float:
-        """Return what the features of this pair add up to at most; minus infinity if it is never judged by them."""
+        """Return the maximum sum of this pair's features; minus infinity if the features never decide on it."""
         new = self._new
         if old.event and not self._strong and new.denied.isdisjoint(old.stems):
-            return -inf  # what happened once is over, unless a word says that it has changed
+            return -inf  # a single event is over, unless a word indicates its change
         most = (self._shared if shared else self._apart) + self._event * old.event
         if old.attributes.isdisjoint(new.attributes):
             most -= self._attribute
@@ -124,7 +123,7 @@ class ChangeBounds:
         return most if not shared or old.negated != new.negated else most - self._sign
 
     def _revalued(self, old: Frame, cosine: float) -> bool:
-        """Return True if both name what has one value at a time."""
+        """Return True if both name a thing that has one value at a time."""
         new = self._new
         if (old.theme and old.theme <= new.stems) or (new.sorts and another_of_a_sort(old, new)):
             return True
@@ -133,6 +132,6 @@ class ChangeBounds:
 
 @lru_cache(maxsize=64)
 def _positive(*names: str) -> float:
-    """Return the sum of the positive ones of these weights."""
+    """Return the sum of the positive weights of these features."""
     weights = named_weights()
     return sum([max(0.0, weights[name]) for name in names])

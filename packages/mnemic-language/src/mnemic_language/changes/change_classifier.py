@@ -56,22 +56,20 @@ from mnemic_language.frames.vocabulary import plain
 STRONG = frozenset({"end", "weak_end", "change", "correct"})
 """Cues that explicitly end or replace a fact."""
 UNTURNED_COSINE = 0.3
-"""Minimum cosine if the new statement has no cue of a change."""
+"""Minimum cosine if the new statement has no cue for a change."""
 NAMED_COSINE = 0.2
 """Minimum cosine if a language model has named the earlier statement."""
 CERTAIN = 0.5
-"""Probability from which a statement supersedes another."""
+"""Minimum probability for superseding a statement."""
 OPPOSED = 0.25
 """The same if words contradict each other and few neighbours are compared: in a long chat words often contradict."""
 LONG, SHARED = 12, 0.15
-"""Number of content words that makes a statement a paragraph, and the smallest share of words that two paragraphs on
-one topic have in common.
-"""
+"""Minimum content words of a paragraph, and minimum share of common words of two paragraphs on one topic."""
 _STOPS = " .!"
 MAX_CORRECTION_WORDS = 12
 """Maximum length, in words, of a pure correction."""
 FEW = 6
-"""Number of neighbours up to which resemblance by chance is ignored."""
+"""Maximum number of neighbours for ignoring chance resemblance."""
 CROWD, CROWDED = 1.5, 4
 """Addition to the threshold in log odds: `CROWD * ln(1 + excess / CROWDED)` for `excess` neighbours beyond `FEW`. In a
 long chat many statements resemble each other.
@@ -98,8 +96,8 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
         return None  # a repetition of a part of `old`, or no effect
     if strangers(old, new) or new.bygone or is_limited(new) or depends(old, new) or ends_something_else(old, new):
         return Change("changed", 1.0) if another_frequency(old, new) else None
-    # A contradiction in words counts only if both statements apply to the same occasion.
-    # Rules that are certain by themselves: a like turned into a dislike, another number of the same things.
+    # A contradiction in words counts only if both statements apply to the same occasion. Rules that alone are certain:
+    # a like turned into a dislike, another number of the same things.
     if flips(old, new) or recounted(old, new) or another_frequency(old, new):
         return Change("changed", 1.0)
     if any(rule(old, new) for rule in rules_for(new)) and not apart(old, new):
@@ -113,19 +111,19 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     probability = _unless_apart(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:
         probability = 1.0  # identical except for the contradiction: the number of neighbours is irrelevant
-    # Whether the two are apart is asked last: it takes longer than the features, and most pairs are improbable.
+    # `apart` is checked last: it takes longer than the features, and most pairs are improbable.
     if probability < required(among, OPPOSED if opposed and among <= FEW else CERTAIN) or apart(old, new):
         return None
     # A high probability alone is not enough: without a strong word of change or another value, two statements on one
-    # topic usually hold side by side.
+    # topic usually remain valid together.
     if _is_contained(old, new) if opposed else not _is_evident(old, new, among):
         return None
     return Change(_how(new), probability)
 
 
 def _is_evident(old: Frame, new: Frame, among: int) -> bool:
-    """Return True if a probable change is one: the two differ in a value or a strong word indicates it, and among many
-    neighbours a faint word does not do it alone.
+    """Return True if a probable change is evident: the two differ in a value or a strong word indicates it, and a faint
+    word is not the only evidence among many neighbours.
     """
     if indifferent(old, new) or moves_only(old, new) or moves_where_known(old, new):
         return False
@@ -138,17 +136,17 @@ def _is_evident(old: Frame, new: Frame, among: int) -> bool:
 
 
 def _is_contained(old: Frame, new: Frame) -> bool:
-    """Return True if the earlier statement contains what the later one says, with the same sign."""
+    """Return True if the earlier statement contains the content of the later one, with the same sign."""
     return new.stems < old.stems and old.negated == new.negated and not new.turns
 
 
 def strangers(old: Frame, new: Frame) -> bool:
     """Return True for two paragraphs with hardly a content word in common. Almost any paragraph contains a word of
-    change, ending or denial, and a monolingual embedder finds paragraphs in another language alike, so neither is
+    change, ending or denial, and a monolingual embedder rates paragraphs in another language as similar, so neither is
     evidence.
     """
     if len(new.stems) < LONG:
-        return False  # asked first: most earlier statements need not be taken apart for it
+        return False  # checked first: most earlier statements need not be parsed for it
     fewest = min(len(old.stems), len(new.stems))
     return fewest >= LONG and len(old.stems & new.stems) < SHARED * fewest
 
@@ -167,8 +165,8 @@ def _how(new: Frame) -> str:
 
 
 def bears(old: Frame, new: Frame, cosine: float) -> bool:
-    """Return True if `new` may change `old`, given that a model has read both and judged so: no rule excludes it, and
-    they share a word, an attribute or enough meaning.
+    """Return True if `new` may change `old`, given that a model has read both and found a change: no rule excludes it,
+    and they share a word, an attribute or enough meaning.
     """
     if old.plain == new.plain or apart(old, new):
         return False
@@ -180,13 +178,13 @@ def bears(old: Frame, new: Frame, cosine: float) -> bool:
 
 @lru_cache(maxsize=1024)
 def required(among: int, alone: float = CERTAIN) -> float:
-    """Return the probability that is asked for where `among` statements are compared, if `alone` is enough for one."""
+    """Return the minimum probability for a comparison of `among` statements, if `alone` is the one for a single one."""
     odds = log(alone / (1 - alone)) + CROWD * log1p(max(0, among - FEW) / CROWDED)
     return 1.0 / (1.0 + exp(-odds))
 
 
 def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) -> float:
-    """Return the probability that `new` takes the place of `old`, 0 to 1; `opposed` as in `judge`."""
+    """Return the probability that `new` supersedes `old`, 0 to 1; `opposed` as in `judge`."""
     probability = _unless_apart(old, new, cosine, opposed=opposed)
     return 0.0 if probability and apart(old, new) else probability
 
@@ -205,7 +203,7 @@ def _unless_apart(old: Frame, new: Frame, cosine: float, *, opposed: bool) -> fl
 
 
 class Source(Protocol):
-    """A source with the quoted words of a statement, where they are known."""
+    """A source with the quoted words of a statement, if known."""
 
     @property
     def quote(self) -> str | None:
@@ -213,7 +211,7 @@ class Source(Protocol):
 
 
 class StoredStatement(Protocol):
-    """A stored statement: its content, the key that it is a value of, and its source."""
+    """A stored statement: its content, its key if it is a value, and its source."""
 
     @property
     def content(self) -> str:
@@ -221,7 +219,7 @@ class StoredStatement(Protocol):
 
     @property
     def key(self) -> str | None:
-        """The key that the content is a value of."""
+        """The key if the content is its value, else None."""
 
     @property
     def source(self) -> Source:
@@ -229,14 +227,14 @@ class StoredStatement(Protocol):
 
 
 def frame_of(memory: StoredStatement) -> Frame:
-    """Return the frame of a memory: of its words with those of its key, or of the quote it was captured from."""
+    """Return the frame of a memory: of its words with those of its key, or of the quote that it comes from."""
     return framed(memory.content, memory.key, memory.source.quote)
 
 
 @lru_cache(maxsize=KEPT)
 def framed(content: str, key: str | None = None, quote: str | None = None) -> Frame:
-    """Return the frame of a content; for a value under a key, of the quote it was captured from. Words before it that
-    say from when on it is true, or that something else was wrong, belong to it.
+    """Return the frame of a content; for a value under a key, of the quote that it comes from. An opening of the quote
+    that states a beginning ("from now on") or disputes something else is included.
     """
     if key is None:
         return Frame(quote if quote is not None and quote != content and _is_opened(quote, content) else content)

@@ -1,10 +1,10 @@
-"""Evidence that a change found between two statements is one: the second opinion on every closing.
+"""Evidence for a change found between two statements: a second opinion on every closing.
 
-The comparison of two statements (`change`) learnt from notes to an assistant. In talk between people its closings are
-rare and mostly wrong, whatever their probability: likings, remarks on a topic and events remain valid together. This
-logistic model saw both. It reads the two frames and the probability of the comparison; its weights are in
-`data/evidence.json`, and `training/changes/train_evidence.py` trains them. The cosine and the number of neighbours are
-left out on purpose: they tell generated conversations from talk, and say nothing more of a change.
+The comparison of two statements (`change`) was trained on notes to an assistant. In talk between people its closings
+are rare and mostly wrong, whatever their probability: likings, remarks on a topic and events remain valid together.
+This logistic model was trained on both. It reads the two frames and the probability of the comparison; its weights are
+in `data/evidence.json`, and `training/changes/train_evidence.py` trains them. The cosine and the number of neighbours
+are omitted on purpose: they distinguish generated conversations from talk, and indicate nothing about a change.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from mnemic_language.frames.vocabulary import SLOTS
 
 _OPENING = re.compile(r"\W{0,3}([A-Z][a-z]{2,19})(?:'s)? (?![A-Z])")
 CLOSES_FROM = 0.18
-"""Evidence from which a statement closes an earlier one. Of 23 wrong closings of talk that was held out, found with all
-other guards off, 7 were above when this was chosen; of rightful ones 41 of 47 of the generated conversations held out,
-and 82 of 87 of the labelled half.
+"""Minimum evidence for closing an earlier statement. When it was chosen, 7 of 23 wrong closings of held-out talk, found
+with all other guards off, were above it; of rightful ones, 41 of 47 of the held-out generated conversations, and 82 of
+87 of the labelled half.
 """
 IN_TALK_FROM = 0.5
-"""The same of what was said shortly before in the same session. Of 16 changes that the tables tell within one talk all
-are above, and one of 10 wrong ones of talk was.
+"""The same for a statement made shortly before in the same session. Of 16 changes within one talk in the tables all are
+above, and of 10 wrong ones of talk one was.
 """
 KEPT_FROM = 0.1
-"""Evidence from which a sentence that says too little alone is kept for what it changes."""
+"""Minimum evidence for storing a sentence that alone means too little, for the change that it makes."""
 CERTAIN = 0.98
-"""Largest probability that counts by its log odds, and, taken from 1, the smallest."""
+"""Maximum probability for the log odds; the minimum is 1 minus it."""
 NAMES = (
     "log_odds", "certain",
     "plain", "end", "change", "correct", "takes_back", "faint",
@@ -71,15 +71,15 @@ def features(old: Frame, new: Frame, probability: float, *, one_talk: bool) -> l
 
 
 def evidence(old: Frame, new: Frame, probability: float, *, one_talk: bool) -> float:
-    """Return the probability that a change which the comparison of two statements found is one."""
+    """Return the probability that a change found by the comparison of two statements is real."""
     bias, weights = _weights()
     total = bias + sum(map(mul, weights, features(old, new, probability, one_talk=one_talk)))
     return 1 / (1 + exp(-total))
 
 
 def is_evident(old: Frame, new: Frame, probability: float, *, one_talk: bool) -> bool:
-    """Return True if a change that the comparison of two statements found closes the earlier one; what takes
-    back a slip, or begins with "from now on", needs no more evidence.
+    """Return True if a change found by the comparison of two statements closes the earlier one; a retracted slip or an
+    opening "from now on" needs no more evidence.
     """
     if one_talk and not changes_earlier(old, new):
         return False
@@ -92,8 +92,8 @@ def is_evident(old: Frame, new: Frame, probability: float, *, one_talk: bool) ->
 
 
 def _has_only_a_name_in_common(old: Frame, new: Frame) -> bool:
-    """Return True if the two have nothing in common but the name of the person whom both are about, and the later one
-    ends nothing: "Tasha can't have milk while she's nursing", "Tasha goes back to work on Monday".
+    """Return True if the two share only the name of the person they are about, and the later one ends nothing: "Tasha
+    can't have milk while she's nursing", "Tasha goes back to work on Monday".
     """
     if "end" in new.cues or old.attributes & new.attributes or denied(old, new) or takes_back(old, new):
         return False
@@ -102,15 +102,13 @@ def _has_only_a_name_in_common(old: Frame, new: Frame) -> bool:
 
 
 def _opening_name(frame: Frame) -> str:
-    """Return the stem of the word that opens a statement, where it is written like a name and is none of its words for
-    the speaker; empty otherwise.
-    """
+    """Return the stem of the first word of a statement if it is capitalised like a name; empty otherwise."""
     word = _OPENING.match(frame.text)
     return stem(word[1].lower()) if word is not None else ""
 
 
 def _of_later(new: Frame) -> list[float]:
-    """Measure the words of the later statement that say that something has changed: `plain` to `faint`."""
+    """Measure the words for a change in the later statement: `plain` to `faint`."""
     return [
         not new.cues.isdisjoint(PLAIN),
         *(cue in new.cues for cue in ("end", "change", "correct", "takes_back")),
@@ -119,7 +117,7 @@ def _of_later(new: Frame) -> list[float]:
 
 
 def _of_persons(old: Frame, new: Frame) -> list[float]:
-    """Measure whom and what sort of thing the two are about: `own_new` to `feeling_new`."""
+    """Measure the person and the sort of statement of both: `own_new` to `feeling_new`."""
     subject = new.subject
     return [
         new.own,
@@ -136,7 +134,7 @@ def _of_persons(old: Frame, new: Frame) -> list[float]:
 
 
 def _of_matter(old: Frame, new: Frame) -> list[float]:
-    """Measure what the two have in common: `shared` to `agrees`."""
+    """Measure the overlap of the two: `shared` to `agrees`."""
     shared = old.stems & new.stems
     return [
         len(shared) >= 1,
@@ -162,7 +160,7 @@ def _weights() -> tuple[float, tuple[float, ...]]:
 
 
 def moves_where_known(old: Frame, new: Frame) -> bool:
-    """Return True if `new` tells of a move to the place where `old` says somebody lives: "I live in Bergen", "Moving to
+    """Return True if `new` reports a move to the place where somebody lives in `old`: "I live in Bergen", "Moving to
     Bergen was hard".
     """
     if "residence" not in old.attributes & new.attributes or not new.names or old.numbers:

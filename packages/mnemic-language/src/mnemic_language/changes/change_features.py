@@ -17,18 +17,18 @@ from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.frames.vocabulary import MEMBERS, SLOTS
 
 ALIKE_FROM = 0.66
-"""Least share of letters in the same order from which one name may be the other misspelled."""
+"""Minimum share of letters in the same order for one name to be a misspelling of the other."""
 SHORT = 6
-"""Words of a statement that may name nothing but another day ("Now 9 to 19 September")."""
+"""Maximum words of a statement that may consist of another day alone ("Now 9 to 19 September")."""
 REGIMES = (
     "vegan", "vegetari", "vegetal", "pescatari", "omnivor", "carnivor", "veggie", "meat", "fleisch", "viande", "carne",
     "vlees",
 )  # fmt: skip
 """Stems of diets, of which a person follows one at a time."""
-LONGEST_CORRECTION = 12  # words that take back a statement with which they share none, by a faint word alone
-FEW_OTHERS = 2  # unshared content words up to which two statements differ in little but a value
+LONGEST_CORRECTION = 12  # maximum words that retract a statement without a shared word, by a faint word alone
+FEW_OTHERS = 2  # maximum unshared content words of two statements that differ in little but a value
 REVALUED_COSINE, OUTGROWN_COSINE = 0.25, 0.4
-"""Cosines from which a statement that mentions a thing concerns it, or concerns the number of things counted."""
+"""Minimum cosines for a statement that mentions a thing to concern it, or to concern the number of things counted."""
 
 NAMES = (
     "cosine", "cosine_cue", "shared", "shared_1", "shared_2", "echo", "same_frame", "contained",
@@ -57,7 +57,7 @@ def _strong(new: Frame) -> frozenset[str]:
 
 
 def _of_words(old: Frame, new: Frame, shared: frozenset[str], cosine: float) -> list[float]:
-    """Measure how near they are: `cosine` to `contained`."""
+    """Measure the similarity of the two: `cosine` to `contained`."""
     fewest = max(1, min(len(old.stems), len(new.stems)))
     rest = max(len(old.stems - shared), len(new.stems - shared))
     return [
@@ -73,7 +73,7 @@ def _of_words(old: Frame, new: Frame, shared: frozenset[str], cosine: float) -> 
 
 
 def of_cues(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
-    """Measure how the later statement refers to the earlier one: `end` to `short_correct`."""
+    """Measure the references of the later statement to the earlier one: `end` to `short_correct`."""
     cues, strong = new.cues, _strong(new)
     return [
         "end" in cues,
@@ -92,12 +92,12 @@ def of_cues(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
 
 
 def _of_persons(old: Frame, new: Frame) -> list[float]:
-    """Compare the persons they are about: `you` to `from_other`."""
+    """Compare the persons of the two: `you` to `from_other`."""
     return [old.addresses, new.addresses, _other(old, new), _new_name(old, new), _from_other(old, new)]
 
 
 def _of_values(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
-    """Compare the values they give: `number` to `slot_cue`."""
+    """Compare the values of the two: `number` to `slot_cue`."""
     other_number = bool(old.numbers and new.numbers and new.numbers - old.numbers)
     same = bool(old.attributes & new.attributes)
     slot = any(old.slots(name) and new.slots(name) and not old.slots(name) & new.slots(name) for name in SLOTS)
@@ -124,7 +124,7 @@ def denied(old: Frame, new: Frame) -> bool:
 
 
 def alike(old: Frame, new: Frame) -> bool:
-    """Return True if `new` spells a name or a long number of `old` in another way, and says that it corrects it."""
+    """Return True if `new` corrects the spelling of a name or a long number of `old`."""
     if not new.cues & {"correct", "weak_correct"}:
         return False
     mine, theirs = new.called - old.called, old.called - new.called
@@ -132,7 +132,7 @@ def alike(old: Frame, new: Frame) -> bool:
 
 
 def near_spelling(one: str, other: str) -> bool:
-    """Return True if two words differ as the two spellings of one name do, or a number and its misprint."""
+    """Return True if two words differ like two spellings of one name, or a number and its misprint."""
     if one == other or one.isdigit() != other.isdigit() or abs(len(one) - len(other)) > 1:
         return False
     if one.isdigit():
@@ -143,7 +143,7 @@ def near_spelling(one: str, other: str) -> bool:
 
 
 def flips(old: Frame, new: Frame) -> bool:
-    """Return True if one statement says that a person likes something and the other that the same person does not."""
+    """Return True if a person likes something in one statement, and the same person dislikes it in the other."""
     liked, disliked = old.feeling, new.feeling
     return (
         bool(liked[0] and disliked[0] and liked[1])
@@ -156,14 +156,13 @@ def flips(old: Frame, new: Frame) -> bool:
 
 
 def recounted(old: Frame, new: Frame) -> bool:
-    """Return True if `new` gives another number of what `old` counts: "48 members", "we're 85 members already". Not of
-    another person, day or side, not where it adds one, and not where the number is a name ("locker 12").
+    """Return True if `new` gives another number of the things that `old` counts: "48 members", "we're 85 members
+    already". False for another person, day or side, for an added one, and for a number that is a name ("locker 12").
     """
     if len(old.numbers) != 1 or len(new.numbers) != 1 or old.numbers == new.numbers or old.event:
         return False
     mine, theirs = old.unnumbered, new.unnumbered
-    # The counted thing must be shared and not be all that is shared: "48 members" and "85 members" need one more common
-    # word.
+    # The counted thing must be shared, and not alone: "48 members" and "85 members" need one more common word.
     alone = old.subject == new.subject == "self" and bool(new.cues & {"weak_change", "change"}) and not old.names
     if not old.counted or old.counted != new.counted or not (old.counted < mine & theirs or (alone and mine == theirs)):
         return False
@@ -188,15 +187,15 @@ def outgrown(old: Frame, new: Frame, cosine: float) -> bool:
     if old.event:
         return False
     (count,) = old.numbers
-    # "Third" counts one more than "two" only if the statement reports a change, or if both are about the speaker's own.
+    # "Third" counts one more than "two" only if the statement reports a change, or if both are about the speaker.
     signalled = bool(new.cues & {"weak_change", "change"}) or new.subject == old.subject == "self"
     more = signalled and bool(old.counted & new.unnumbered)
     return more and count.isdigit() and new.ordinals == {str(int(count) + 1)} and not apart(old, new)
 
 
 def revalued(old: Frame, new: Frame, cosine: float) -> bool:
-    """Return True if `new` names what `old` gives a value, another value of the same sort, and a change: "My rent is
-    850", "The rent went up to 910"; "The wedding will be in March", "We brought the wedding forward to June".
+    """Return True if `new` names the thing that has a value in `old`, another value of the same sort, and a change: "My
+    rent is 850", "The rent went up to 910"; "The wedding will be in March", "We brought the wedding forward to June".
     """
     if _resorted(old, new, cosine):
         return True
@@ -214,7 +213,7 @@ def revalued(old: Frame, new: Frame, cosine: float) -> bool:
 
 
 def _resorted(old: Frame, new: Frame, cosine: float) -> bool:
-    """Return True if `new` says that something has changed, and names another value of a sort than `old`."""
+    """Return True if `new` reports a change, and names another value of a sort than `old`."""
     # Without a word of change two values may both be true; with a word of addition, pause or past they are.
     if not new.cues & {"change", "weak_change", "correct"} or new.cues & {"add", "passing", "past"}:
         return False
@@ -223,7 +222,7 @@ def _resorted(old: Frame, new: Frame, cosine: float) -> bool:
     if _other(old, new) or _from_other(old, new) or old.subject.startswith("other:"):
         return False
     # Two values of one class share few words ("quotes in USD", "in EUR"), and their vectors are far apart at about
-    # 0.25: one further shared word, or a little similarity, is all that can be asked (ADR 0076).
+    # 0.25: one further shared word, or a little similarity, is the most that can be required (ADR 0076).
     if another_of_a_sort(old, new):
         shared = len(old.stems & new.stems)
         switched = "change" in new.cues and cosine >= OUTGROWN_COSINE
@@ -242,7 +241,7 @@ def revalues(old: Frame, new: Frame) -> bool:
     if denied(old, new) or alike(old, new) or takes_back(old, new):
         return True
     if new.names and new.names <= old.names and old.negated == new.negated and not new.turns and not new.numbers:
-        return False  # it names nothing that the other does not: "I repainted the flat in Faro"
+        return False  # it has no name that the other lacks: "I repainted the flat in Faro"
     if new_value(old, new):
         return True
     shared, days = old.stems & new.stems, any(old.slots(one) and new.slots(one) - old.slots(one) for one in SLOTS)
@@ -263,8 +262,8 @@ def revalues(old: Frame, new: Frame) -> bool:
 
 
 def indifferent(old: Frame, new: Frame) -> bool:
-    """Return True if `new` changes nothing whatever its words are: it gives the listener advice and `old` is about the
-    speaker, or both state what the same person likes.
+    """Return True if `new` changes nothing, whatever its words: it gives the listener advice and `old` is about the
+    speaker, or both state likes of the same person.
     """
     if denied(old, new) or new.attributes & old.attributes or old.negated != new.negated:
         return False
@@ -274,7 +273,7 @@ def indifferent(old: Frame, new: Frame) -> bool:
 
 
 def new_value(old: Frame, new: Frame) -> bool:
-    """Return True if the two share an attribute and do not give it the same value in the same words."""
+    """Return True if the two share an attribute, but not its value in the same words."""
     same = old.attributes & new.attributes
     # "No nuts" and "lactose-free" are both diets and both true; only regimes such as "vegan" exclude each other.
     if {"diet"} == same and _avoids(old) and _avoids(new) and not new.cues & {"end", "weak_end", "change"}:
@@ -289,21 +288,21 @@ def _avoids(frame: Frame) -> bool:
 
 
 def _regimes(frame: Frame) -> frozenset[str]:
-    """Return the exclusive diets that the statement names. Who avoids dairy may like almond milk, so
-    "dairy" is none.
+    """Return the exclusive diets that the statement names. People who avoid dairy may like almond milk, so "dairy" is
+    none.
     """
     return frozenset(word for word in frame.tokens if word.startswith(REGIMES))
 
 
 def takes_back(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that something was wrong and gives another value of the sort that `old` has: a name for
-    a name, a number for a number, a day for a day. It may leave unsaid of what ("Wait, no. It's Ingrid.").
+    """Return True if `new` retracts something and gives another value of the sort that `old` has: a name for a name, a
+    number for a number, a day for a day. It need not name the thing ("Wait, no. It's Ingrid.").
     """
     if not new.cues & {"takes_back", "correct", "weak_correct"} or old.event or apart(old, new):
         return False
     faint = not new.cues & {"takes_back", "correct"}
     if faint and len(new.tokens) > LONGEST_CORRECTION and not old.stems & new.stems:
-        return False  # "actually" fills a long sentence as often as it takes something back
+        return False  # "actually" in a long sentence is as often a filler as a retraction
     days = any(old.slots(name) and new.slots(name) - old.slots(name) for name in SLOTS)
     if denied(old, new) or days:
         return True
@@ -334,8 +333,8 @@ def _from_other(old: Frame, new: Frame) -> bool:
 
 @lru_cache(maxsize=64)
 def apart(old: Frame, new: Frame) -> bool:
-    """Return True if the two are certainly about different things: two persons, two sides, two of a row, two days."""
-    # What the later statement lacks is not looked for in the earlier one.
+    """Return True if the two are certainly about different things: two persons, sides, ordinals or days."""
+    # The earlier statement is searched only for classes that the later one has.
     if (new.slots("sides") and _disjoint(old.slots("sides"), new.slots("sides"))) or _two_of_a_sort(old, new):
         return True
     # Ordinals tell things apart ("the second child") unless they are the values themselves ("first class").
@@ -350,7 +349,7 @@ def apart(old: Frame, new: Frame) -> bool:
 
 
 def _is_in_row(old: Frame, new: Frame) -> bool:
-    """Return True if the ordinals of the two are values, of which the later one takes the place of the earlier one."""
+    """Return True if the ordinals of the two are values, and the later one replaces the earlier one."""
     ranked = old.sort("classes") and new.sort("classes")
     return bool(ranked or AMENDS.match(new.plain) or changes_place_in_row(new))
 
@@ -371,8 +370,8 @@ def _two_of_a_sort(old: Frame, new: Frame) -> bool:
 
 
 def at_other_times(old: Frame, new: Frame) -> bool:
-    """Return True if the two name other days, parts of the day, seasons or months, and no word says that this changed:
-    "I work on weekdays", "I don't work on weekends".
+    """Return True if the two name other days, parts of the day, seasons or months, and no word indicates a change: "I
+    work on weekdays", "I don't work on weekends".
     """
     times = [(old.slots(name), new.slots(name)) for name in SLOTS]
     # A word of change overrides this: "I used to work on weekdays, now on weekends" is one schedule.

@@ -1,8 +1,8 @@
-"""Evidence that a statement of a talk between two people changes an earlier one of the same speaker.
+"""Evidence that a statement in a talk between two people changes an earlier one of the same speaker.
 
-People tell each other what goes on, about many persons and things, in few words; so a resemblance means less than in
-notes to an assistant. Both statements have to be about the same person, agree in their matter, and the later one has to
-say plainly that something changed, or give an attribute another value.
+People report news to each other, about many persons and things, in few words; so a resemblance means less than in notes
+to an assistant. Both statements have to be about the same person and agree in their matter, and the later one has to
+state a change plainly, or give an attribute another value.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from mnemic_language.frames.statement_frame import Frame, stem
 _NAMED = "name:"
 _ENDS = frozenset({"end", "weak_end"})
 _SINCE = re.compile(r"\b(?:since|seit|depuis|desde|da quando|sinds)\b.*")
-"""Matches when something began, which names no thing that changes: "a bond I haven't felt since the army"."""
+"""Matches the beginning of a state, which names no thing that changes: "a bond I haven't felt since the army"."""
 
 
 def is_plain_change(old: Frame, new: Frame) -> bool:
-    """Return True if `new`, said to another person, plainly changes `old`: one subject, one matter, a clear change.
-    What somebody is not goes beside what they are: "We're not vegans", "I've been a vegetarian for two years now".
+    """Return True if `new`, said to another person, plainly changes `old`: one subject, one matter, a clear change. A
+    denial of one state does not end another: "We're not vegans", "I've been a vegetarian for two years now".
     """
     if not _of_one_subject(old, new) or _tells_again(old, new):
         return False
@@ -36,8 +36,8 @@ def is_plain_change(old: Frame, new: Frame) -> bool:
 
 
 def names_what_it_changes(old: Frame, new: Frame) -> bool:
-    """Return True if a plain change names what it changes: the two are about the same person and share an attribute, or
-    a thing beside the words that only say that something changes or goes on. A name in common is whom both are about.
+    """Return True if a plain change names the thing that it changes: the two are about the same person and share an
+    attribute, or a thing besides the words for changing and continuing. A shared name is only the person of both.
     """
     if not _of_one_subject(old, new) or _tells_again(old, new):
         return False
@@ -47,21 +47,19 @@ def names_what_it_changes(old: Frame, new: Frame) -> bool:
 
 
 def _tells_again(old: Frame, new: Frame) -> bool:
-    """Return True if both tell an end: people tell each other again what is over ("'cause I lost my job")."""
+    """Return True if both report an end: people repeat past ends to each other ("'cause I lost my job")."""
     return bool(old.cues & _ENDS and new.cues & _ENDS) and new.cues.isdisjoint({"change", "correct", "takes_back"})
 
 
 def _ends_thing(old: Frame, new: Frame) -> bool:
-    """Return True if `new` ends something by its name that `old` has: "I bought a second hand Skoda", "I sold the
-    Skoda".
-    """
+    """Return True if `new` ends a thing that `old` names: "I bought a second hand Skoda", "I sold the Skoda"."""
     if "end" not in new.cues or new.cues & {"past", "passing"}:
         return False
     return any(stem(noun) in old.stems - SAYS_LITTLE for noun in THE.findall(new.plain))
 
 
 def _of_one_subject(old: Frame, new: Frame) -> bool:
-    """Return True if both are about the same person or thing, as far as they say so."""
+    """Return True if both have the same subject, a person or a thing, as far as it is named."""
     if new.subject.startswith(_NAMED):
         return new.subject == old.subject or new.subject.removeprefix(_NAMED) in old.stems
     return bool(new.subject) and new.subject == old.subject

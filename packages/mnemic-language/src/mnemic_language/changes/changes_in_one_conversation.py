@@ -1,7 +1,7 @@
-"""Evidence that a statement changes what the same person said shortly before, in the same talk.
+"""Evidence that a statement changes one made by the same person shortly before, in the same talk.
 
-Facts rarely change while people talk. What is said minutes later corrects a slip, names the change, or continues the
-same topic; so a faint word ("since", "only", "got") on a shared topic says nothing.
+Facts rarely change while people talk. A statement minutes later corrects a slip, names the change, or continues the
+same topic; so a faint word ("since", "only", "got") on a shared topic is no evidence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mnemic_language.frames.vocabulary import SLOTS
 LONGEST_SLIP = 8
 """Maximum number of words of a correction by a faint word: "Sorry, the 14th!"."""
 LATELY_COMPARED = 256
-"""Later statements whose matter is kept: each is compared with all its neighbours in turn."""
+"""Maximum number of later statements with a cached matter: each is compared with all its neighbours in turn."""
 _CLAUSES = re.compile(
     r"[,;:.!?()]\s|\s[-\u2013\u2014]{1,3}\s|\b(?:and|but|so|und|aber|et|mais|donc|y|pero|e|ma|mas|en|maar|dus)\b"
 )
@@ -31,15 +31,15 @@ _NOW = re.compile(
     r"(?!,| (?:that|then|dass|wo|dann|que|che|dat)\b)"
 )
 _JUDGES = re.compile(r"\bnot (?:exactly |really )?(?:the|my|a|an) (?:most|dream|best|worst|\w+est|favou?rite|ideal)\b")
-"""Matches the judgement of a thing that goes on: "It's not my dream job"."""
+"""Matches the judgement of a thing that continues: "It's not my dream job"."""
 _FEELS = re.compile(r"\A\W*(?:i'm|i am|we're|we are) (?:so |really |very |just )?(?:glad|happy|proud|lucky|grateful)\b")
-"""Matches the opening of what somebody feels about something that is known: "I'm glad I'm retired now"."""
+"""Matches the opening of a feeling about something known: "I'm glad I'm retired now"."""
 
 
 def changes_earlier(old: Frame, new: Frame) -> bool:
-    """Return True if `new` states that `old`, said shortly before in the same talk, is wrong or over: it corrects
-    it, begins with "from now on", gives an attribute another value, or a clause with a plain word of change or of an
-    end names the matter of `old`.
+    """Return True if `new` states that `old`, said shortly before in the same talk, is wrong or over: it corrects it,
+    begins with "from now on", gives an attribute another value, or a clause with a plain word for a change or an end
+    names the matter of `old`.
     """
     if "correct" in new.cues or "takes_back" in new.cues or announces(old, new):
         return True
@@ -53,8 +53,8 @@ def changes_earlier(old: Frame, new: Frame) -> bool:
 
 
 def announces(old: Frame, new: Frame) -> bool:
-    """Return True if `new` begins with "from now on", or is short and begins with "now", and shares a word of content
-    with `old`, which was no event.
+    """Return True if `new` begins with "from now on", or is short and begins with "now", and shares a content word with
+    `old`, which is no event.
     """
     if old.event or old.stems.isdisjoint(new.stems):
         return False
@@ -62,8 +62,8 @@ def announces(old: Frame, new: Frame) -> bool:
 
 
 def _says_now(old: Frame, new: Frame) -> bool:
-    """Return True if both say in few words what the speaker does or prefers, and the later what it is now: "Prefiro o
-    lugar no corredor", "Agora prefiro o lugar à janela".
+    """Return True if both state in few words an action or a preference of the speaker, and the later its new form:
+    "Prefiro o lugar no corredor", "Agora prefiro o lugar à janela".
     """
     if old.subject != "self" or new.subject != "self" or not new.cues.isdisjoint({"add", "passing", "past", "again"}):
         return False
@@ -72,8 +72,8 @@ def _says_now(old: Frame, new: Frame) -> bool:
 
 
 def _says_again(old: Frame, new: Frame) -> bool:
-    """Return True if `new` has the words of `old` but for one ("It leaves at noon", "Actually, it leaves at one"), or
-    names in few words another day of the same thing.
+    """Return True if `new` has all words of `old` except one ("It leaves at noon", "Actually, it leaves at one"), or
+    names in few words another day for the same thing.
     """
     shared = old.stems & new.stems
     days = any(old.slots(name) and new.slots(name) - old.slots(name) for name in SLOTS)
@@ -92,13 +92,13 @@ def corrects_slip(new: Frame) -> bool:
 
 
 def takes_back_slip(old: Frame, new: Frame) -> bool:
-    """Return True if `new` corrects a slip, and denies what `old` says or gives another value of its sort."""
+    """Return True if `new` corrects a slip, and denies `old` or gives another value of its sort."""
     return corrects_slip(new) and (takes_back(old, new) or denied(old, new))
 
 
 def names_matter(old: Frame, new: Frame) -> bool:
-    """Return True if a clause with a plain word of change has a word in common with `old`, beside that word itself, or
-    the whole has none but an attribute.
+    """Return True if a clause with a plain word of change shares another word with `old`, or the two share no word but
+    an attribute.
     """
     if not old.stems & new.stems:
         return True  # they agree in an attribute or in a value of a sort
@@ -107,9 +107,7 @@ def names_matter(old: Frame, new: Frame) -> bool:
 
 @lru_cache(maxsize=LATELY_COMPARED)
 def _matter(plain: str) -> frozenset[str]:
-    """Return the words of content of the clauses with a plain word of change, without those that say that something
-    changes or ends.
-    """
+    """Return the content words of the clauses with a plain word of change, without the words for changing or ending."""
     clauses = [Frame(one) for one in _CLAUSES.split(plain) if one.strip()]
     turning = [one for one in clauses if one.cues & PLAIN]
     stems = {one for clause in turning for one in clause.stems - set(map(stem, filter(_turns, clause.tokens)))}
@@ -118,5 +116,5 @@ def _matter(plain: str) -> frozenset[str]:
 
 @lru_cache(maxsize=KEPT)
 def _turns(word: str) -> bool:
-    """Return True if a word alone says plainly that something changes or ends."""
+    """Return True if a word alone plainly means a change or an end."""
     return not Frame(word).cues.isdisjoint(PLAIN)

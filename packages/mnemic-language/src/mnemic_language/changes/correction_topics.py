@@ -1,6 +1,4 @@
-"""Topics of corrections: a correction concerns an earlier statement of the same frame, however short the time between
-them.
-"""
+"""Topics of corrections: a correction concerns an earlier statement of the same frame, however short the interval."""
 
 from __future__ import annotations
 
@@ -14,12 +12,12 @@ _NAMING = frozenset(
         " indirizzo morada naam nummer adres".split(),
     )
 )
-"""Stems of words for a value of whatever sort: "no, the name is Ingrid" may correct anything that has a name."""
+"""Stems of words for a value of any sort: "no, the name is Ingrid" may correct anything that has a name."""
 
 
 def on_another_topic(old: Frame, new: Frame) -> bool:
-    """Return True if a correction names what it gives a value, and the earlier statement says nothing of that: "I have
-    a dog called Biscuit", "That's wrong, my phone is a Pixel 8".
+    """Return True if a correction names the thing that it gives a value, and the earlier statement does not mention it:
+    "I have a dog called Biscuit", "That's wrong, my phone is a Pixel 8".
     """
     said = new.undisputed
     topic = said.theme - _NAMING

@@ -1,4 +1,4 @@
-"""Statements that cannot both hold: two values of an attribute that has one at a time, or two exclusive states.
+"""Statements that cannot both be true: two values of an attribute that has one at a time, or two exclusive states.
 
 Of two states the later one closes the earlier one. Two names or places close nothing, as there may be a second dog or a
 second home: they are only marked.
@@ -17,9 +17,9 @@ from mnemic_language.frames.vocabulary import MEMBERS, person_words, plain, stat
 from mnemic_language.text.pattern import WordPattern
 
 LONGEST_SENTENCE, LONGEST_VALUE = 12, 3
-"""Words of a sentence that gives one value, and of the value."""
+"""Maximum words of a sentence that gives one value, and of the value."""
 _UNLIKE = frozenset({"past", "passing", "add", "end", "weak_end"})
-"""References to earlier statements by which both may hold."""
+"""References to earlier statements that let both be true."""
 _OF_NOW = frozenset(
     map(
         stem,
@@ -27,7 +27,7 @@ _OF_NOW = frozenset(
         " diet been bin being since".split(),
     )
 )
-"""Stems of words that may stand beside a state."""
+"""Stems of words that may accompany a state."""
 _LIMITING = frozenset(
     "only sometimes occasionally rarely mostly nur manchmal selten meist seulement parfois rarement solo solamente"
     " veces raramente volte so apenas vezes alleen soms zelden".split()
@@ -40,12 +40,12 @@ _NAMED = WordPattern(
     rf"\A(?P<thing>{_POSSESSIVE} (?:[\w'-]+ ){{1,3}}?)(?P<verb>(?:(?:is|are) )?(?:called|named)|name is|heisst"
     r"|s'appelle|se llama|si chiama|chama-se|se chama|heet|is|est|es|e|ist) (?P<value>\S.*)\Z"
 )
-"""Matches a sentence that names one thing of the speaker's: "my dog is called Rex"."""
+"""Matches a sentence that names one thing of the speaker: "my dog is called Rex"."""
 _FILLED = WordPattern(
     rf"\A(?P<value>\S+(?: \S+)?) (?P<verb>is|est|es|e|ist)"
     rf" (?P<thing>(?:{_POSSESSIVE}|the) [\w'-]+(?: [\w'-]+){{0,2}})\Z"
 )
-"""Matches a sentence that names who or what fills a place: "Tom is my boss"."""
+"""Matches a sentence that names the holder of a role: "Tom is my boss"."""
 _IS_SOMEWHERE = WordPattern(
     r"\b(?:is|are|ist|sind|est|sont|esta|estan|e|sono|sta|fica|staat)"
     r" (?:(?:now|jetzt|maintenant|ahora|adesso|agora|nu) )?"
@@ -71,7 +71,7 @@ _MANY = frozenset(
     " colega vizinho vizinha vriend vriendin buurman buurvrouw other second another andere anderer zweiter autre otro"
     " otra altro altra outro outra tweede".split()
 )
-"""Words for what one has several of."""
+"""Words for things or people that one has several of."""
 _OF_SELF = ("vivo", "vivimos", "abito", "moro", "moramos", "j'habite", "trabajo", "lavoro", "trabalho")
 _IN_NAMES = frozenset("de da do del della la le von van di of am an der den ten upon the".split())
 _BARE_VERBS = frozenset({"is", "est", "es", "e", "ist"})
@@ -82,14 +82,14 @@ _NOW = frozenset({"now", "jetzt", "maintenant", "ahora", "adesso", "ora", "agora
 
 
 class Claim(NamedTuple):
-    """Value that a statement gives something that has one at a time; `denied` if it says that this is not the value."""
+    """Value of something that has one value at a time; `denied` if the statement denies this value."""
 
     of: tuple[str, str]
     value: frozenset[str]
     denied: bool = False
 
     def excludes(self, other: Claim) -> bool:
-        """Return True if only one of the two can hold."""
+        """Return True if only one of the two can be true."""
         if self.of != other.of or (self.denied and other.denied):
             return False
         if self.denied or other.denied:
@@ -98,7 +98,7 @@ class Claim(NamedTuple):
 
 
 def disagree(old: Frame, new: Frame) -> bool:
-    """Return True if `new` gives something another value than `old`, where only one can hold."""
+    """Return True if `new` gives something another value than `old`, and only one can be true."""
     mine, theirs = claims(old), claims(new)
     if not mine or not theirs or any(old.slots(name) != new.slots(name) for name in MEMBERS):
         return False
@@ -108,21 +108,21 @@ def disagree(old: Frame, new: Frame) -> bool:
 
 
 def may_be_given_anew(new: Frame) -> bool:
-    """Return True if a statement names what now has a place, whatever had it before."""
+    """Return True if a statement names a new holder of a role, whoever had it before."""
     return not new.cues.isdisjoint({"weak_change", "change"}) and bool(claims(new))
 
 
 def given_anew(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says who or what now has the place that `old` gives another: "My boss is Tom", "Ana is my
-    boss now".
+    """Return True if `new` names a new holder of a role that another has in `old`: "My boss is Tom", "Ana is my boss
+    now".
     """
     return may_be_given_anew(new) and disagree(old, new)
 
 
 def in_another_way(old: Frame, new: Frame) -> bool:
-    """Return True if the two say another sort of thing of one: what it is and where, "our car is a Fiat", "our car is
-    in the garage now"; who employs somebody and where they sit, "I work at home"; or they name two of those that one
-    has several of, or of a rank: "Acme is our client", "Initech is our client now".
+    """Return True if the two state different sorts of facts about one thing: identity and place ("our car is a Fiat",
+    "our car is in the garage now"), or employer and workplace ("I work at home"); or they name two things of which one
+    has several, or two ranks: "Acme is our client", "Initech is our client now".
     """
     if not new.cues.isdisjoint(_UNLIKE | {"correct", "takes_back"}) or not (old.said and new.said):
         return False
@@ -143,16 +143,16 @@ def in_another_way(old: Frame, new: Frame) -> bool:
 
 
 def in_another_state(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that the person of whom `old` tells a state is in one that excludes it: "I'm
-    vegetarian", "I eat meat"; two names or places may be of two things, and are only marked.
+    """Return True if `new` states that a person is in a state that excludes their state in `old`: "I'm vegetarian", "I
+    eat meat"; two names or places may be of two things, and are only marked.
     """
     return tells_state(new) and tells_state(old) and any(a.excludes(b) for a in _states(old) for b in _states(new))
 
 
 @lru_cache(maxsize=16384)
 def tells_state(frame: Frame) -> bool:
-    """Return True if a statement tells a state of which a person is in one at a time, of now, and nothing else: no
-    day, occasion or person besides.
+    """Return True if a statement gives a present state, of which a person is in one at a time, and nothing else: no
+    day, occasion or other person.
     """
     if not frame.said or frame.event or frame.conditions or not frame.cues.isdisjoint(_UNLIKE) or not _states(frame):
         return False
@@ -166,7 +166,7 @@ def tells_state(frame: Frame) -> bool:
 
 @lru_cache(maxsize=16384)
 def claims(frame: Frame) -> tuple[Claim, ...]:
-    """Return what a statement claims; nothing if it speaks of the past, of a while, or of one more."""
+    """Return the claims of a statement; none if it is about the past, a limited time, or an addition."""
     if not frame.said or frame.event or frame.conditions or not frame.cues.isdisjoint(_UNLIKE):
         return ()
     return (*_states(frame), *(claim for said in frame.said if (claim := _value(said)) is not None))
@@ -177,7 +177,7 @@ def _states(frame: Frame) -> list[Claim]:
     if whose == "other:" or len(frame.said) > 1 or not _LIMITING.isdisjoint(tokens):
         return []
     if whose == "self" and (frame.relations or (tokens & people["possessive"] and not tokens & people["self"])):
-        return []  # more than one person, or something of the speaker's: "my dog eats meat"
+        return []  # more than one person, or a thing of the speaker: "my dog eats meat"
     found: list[Claim] = []
     for name, members in states().items():
         said = [number for number, words in enumerate(members) if words.search(frame.plain)]
@@ -207,7 +207,7 @@ def _value(said: str) -> Claim | None:
 
 
 def _thing(attribute: str, words: str, verb: str) -> str:
-    """Return what the value is of; empty if one may have several, or it is unknown who is meant."""
+    """Return the thing that has the value; empty if one may have several, or the person is unknown."""
     tokens = [token.removesuffix("'s") for token in TOKEN.findall(words)]
     people = person_words()
     if attribute == "name" and not SEVERAL.isdisjoint(tokens):
@@ -229,7 +229,7 @@ def _is_name_or_number(value: list[str], *, bare: bool) -> bool:
         return False  # Monday's class and Tuesday's
     if value[0][0].isdigit():
         return True
-    # "My mother is German", "Mein Hund ist Dackel": after a bare verb a capital is no sign of a name.
+    # "My mother is German", "Mein Hund ist Dackel": after a bare verb a capital does not mark a name.
     if not all(word[0].isupper() or word in _IN_NAMES for word in value):
         return False
     return value[0][0].isupper() and not (bare and _NATIONALITY.search(low[0]))

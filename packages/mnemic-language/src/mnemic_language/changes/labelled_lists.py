@@ -1,4 +1,4 @@
-"""Notes of a label and a list: "Mr. Patel: Tuesdays, cash only, no shoes inside"; what a change leaves of them."""
+"""Notes with a label and a list: "Mr. Patel: Tuesdays, cash only, no shoes inside"; and their rest after a change."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from mnemic_language.text.pattern import Pattern
 
 _LABELLED = Pattern(r"\A(?P<label>(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\. )?[^,:.!?;\n]{2,40}): (?P<items>[^.!?;\n:]+)[.!]?\Z")
 LONGEST_ITEM, LONG_ROW = 6, 4
-"""Words of an item, and items between commas from which a sentence is a row of them."""
+"""Maximum words of an item, and minimum items between commas in a row."""
 _STATES = Pattern(r"(?i)\b(?:is|are|was|were|ist|sind|war|est|sont|es|son|è|sono|é|são|zijn)\b")
-"""A verb, with which an item is a whole statement: "Deal: stage is proposal, 18k"."""
+"""A verb, which makes an item a whole statement: "Deal: stage is proposal, 18k"."""
 
 
 def labelled(text: str) -> tuple[str, list[str]] | None:
-    """Return the label and the items of such a note; None of any other statement."""
+    """Return the label and the items of such a note; None for any other statement."""
     found = _LABELLED.match(text.strip())
     items = [item.strip() for item in found["items"].split(",")] if found is not None else []
     if found is None or len(items) < 2 or not all(0 < len(item.split()) <= LONGEST_ITEM for item in items):
@@ -41,7 +41,7 @@ def _concerns(new: Frame, item: Frame, common: frozenset[str]) -> bool:
 
 
 def in_row(text: str, start: int, end: int) -> bool:
-    """Return True if the sentence around a place of `text` is a row of short parts between commas."""
+    """Return True if the sentence around a span of `text` is a row of short parts between commas."""
     first = max(text.rfind(mark, 0, start) for mark in ".!?;:\n") + 1
     last = min((at for mark in ".!?;\n" if (at := text.find(mark, end)) >= 0), default=len(text))
     row = text[first:last].split(",")

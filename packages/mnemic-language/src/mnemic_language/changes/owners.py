@@ -1,4 +1,4 @@
-"""Owners of two things: "Maria's height is 1.82 m" says nothing of "My height is 1.70 m"."""
+"""Owners of two things: "Maria's height is 1.82 m" does not affect "My height is 1.70 m"."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GENITIVE = re.compile(
     r"(?P<owner>[^\W\d_][\w-]{0,30}(?: (?:and )?[^\W\d_][\w-]{0,30}){0,2})['’]s? (?=\w)",
     re.IGNORECASE,
 )
-"""English genitive at the head of a sentence; one behind "my" or "our" is read as a relative of the speaker's."""
+"""English genitive at the beginning of a sentence; after "my" or "our" it is read as a relative of the speaker."""
 _GERMAN = re.compile(
     r"\A(?P<owner>(?!Da|Wa|E|Di|Jene|Diese)[A-ZÄÖÜ][a-zäöüß]{1,20})s "
     r"(?=[A-ZÄÖÜ][a-zäöüß-]+ (?:ist|sind|hat|heißt|heisst|beträgt|liegt|endet|beginnt|war)\b)"
@@ -41,7 +41,7 @@ _WITH_OF = re.compile(
     r"(?P<owner>[^\W\d_]{2,21}) (?=(?:is|are|est|sont|es|son|está|è|sono|é|são|fica|mesure|mide)\b)",
     re.IGNORECASE,
 )
-"""Owner behind "of" or its like: "la taille de Maria est"."""
+"""Owner after "of" or its equivalents: "la taille de Maria est"."""
 _RELATIVE_FIRST = re.compile(rf"(?:{_MINE}|our|unser(?:e[mnrs]?)?|notre|nuestr[oa]|noss[oa]|ons|onze) ", re.IGNORECASE)
 _TITLE = re.compile(r"(?:dr|mrs?|ms|herr|frau|mme|sig|sra?)\.? (?=[^\W\d_])", re.IGNORECASE)
 _BARE_LEAD = re.compile(_LEAD, re.IGNORECASE)
@@ -56,35 +56,35 @@ _FORMS = tuple(
 )
 """Forms of "be" and "have", which share no letters."""
 _ROOT = 3
-"""Letters that two forms of one verb share at least: "gano" and "gana"."""
+"""Minimum number of letters that two forms of one verb share: "gano" and "gana"."""
 _REFERS_BACK = frozenset("it that this them there instead".split())
-"""Words by which a statement with another subject may be about the earlier one: "Ana drives it now"."""
+"""Words that let a statement with another subject be about the earlier one: "Ana drives it now"."""
 _OTHERWISE = frozenset("a es from just va".split())
-"""Forms of verbs that are other words elsewhere: "Voltei a comer carne"."""
+"""Forms of verbs that are also other words: "Voltei a comer carne"."""
 _SPEAKER = frozenset(
     "me my mine us our i we ich je ik wir wij mich mir uns mein meine meinem meinen meiner unser unsere moi mon ma mes"
     " nous notre nos mi mis nosotros nuestro nuestra mio mia noi nostro nostra ci eu meu minha connosco mij mijn ons"
     " onze".split()
 )
-"""Words that make a statement about somebody else one about the speaker, too: "Acme pays me 900"."""
+"""Words that make a statement about somebody else also one about the speaker: "Acme pays me 900"."""
 _NOBODY = frozenset(
     "it that this there here what who how let today tomorrow yesterday tonight week weekend month year morning evening"
     " afternoon night day summer winter spring autumn he she everyone everybody everything nothing".split()
 )
-"""Words with "'s" that own nothing, or name a time: "that's", "today's meeting"."""
+"""Words with "'s" that are no owner, or a time: "that's", "today's meeting"."""
 
 
 _ORGANISATIONS = frozenset(
     "company firm employer school university college bank hotel shop store club gym clinic hospital restaurant library"
     " agency landlord neighbour neighbor boss doctor dentist teacher trainer".split()
 )
-"""Owners with an article whose things are not the speaker's; "the flat's rent" may well be the speaker's rent."""
+"""Owners with an article that exclude the speaker; "the flat's rent" may well be the speaker's rent."""
 
 
 @lru_cache(maxsize=4096)
 def owner_of(sentence: str) -> str:
-    """Return the owner of the thing that a sentence begins with: `self`, `other` (a pronoun), the stem of the last
-    word of a name, `relative:` and that of a person of the speaker's, or an empty text if it names none.
+    """Return the owner of the thing that a sentence begins with: `self`, `other` (a pronoun), the stem of the last word
+    of a name, `relative:` and that of a relative of the speaker, or an empty text if it names none.
     """
     pronoun = _PRONOUN.match(sentence)
     if pronoun is not None:
@@ -105,7 +105,7 @@ def owner_of(sentence: str) -> str:
 
 
 def _relative(owner: str) -> str:
-    """Return `relative:` and the stem of the last word for somebody of the speaker's, such as "sister" behind "my"; an
+    """Return `relative:` and the stem of the last word for a relative of the speaker, such as "sister" after "my"; an
     empty text for a thing: "my company's rent" may be the speaker's.
     """
     last = plain(owner.rsplit(maxsplit=1)[-1])
@@ -114,18 +114,18 @@ def _relative(owner: str) -> str:
 
 @lru_cache(maxsize=1)
 def _times() -> frozenset[str]:
-    # A month without its accent, "março", is a man's name, too.
+    # "Março" without its accent is also a man's name.
     return frozenset(word for name in SLOTS for word in word_classes()[name]) - {"marco"}
 
 
 def of_two_owners(old: Frame, new: Frame) -> bool:
-    """Return True if the statements begin with things of two owners, neither of which the other statement names. "Her"
-    may be anybody but the speaker.
+    """Return True if the statements begin with things of two owners, and neither names the other's owner. "Her" may be
+    anybody but the speaker.
     """
     if of_two_people(old, new):
         return True
     theirs = _owner(new)
-    mine = _owner(old) if theirs else ""  # most statements begin with nobody's thing
+    mine = _owner(old) if theirs else ""  # most statements do not begin with an owner
     if not mine or mine == theirs:
         return False
     if SELF in (mine, theirs):
@@ -143,7 +143,7 @@ def _owner(frame: Frame) -> str:
 
 
 class _Opening(NamedTuple):
-    """Subject that a sentence begins with, `SELF`, a stem, or `relative:` and a stem; and the two words behind it."""
+    """Subject at the beginning of a sentence (`SELF`, a stem, or `relative:` and a stem), and the next two words."""
 
     subject: str
     behind: tuple[str, ...]
@@ -151,7 +151,7 @@ class _Opening(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _opening(sentence: str) -> _Opening | None:
-    """Return the person that a sentence begins with, or None if it begins otherwise or with several."""
+    """Return the person at the beginning of a sentence; None if there is none, or several."""
     rest = _TITLE.sub("", _BARE_LEAD.sub("", sentence, count=1), count=1)
     mine = _RELATIVE_FIRST.match(rest)
     spelled = _WORD.findall(rest[mine.end() if mine else 0 :])[:5]
@@ -164,7 +164,7 @@ def _opening(sentence: str) -> _Opening | None:
     if first in person_words()["others"]:
         return None
     if first in person_words()["self"] or first == "j":
-        # A verb that needs no pronoun is its own subject: "vivo en Roma".
+        # A verb without a pronoun implies its subject: "vivo en Roma".
         return _Opening(SELF, (first, *behind))
     if not spelled[0][0].isupper() or first in word_classes()["empty"] or first in _NOBODY or first in _times():
         return None
@@ -172,8 +172,8 @@ def _opening(sentence: str) -> _Opening | None:
 
 
 def _verb_alone(sentence: str, other: _Opening | None) -> _Opening | None:
-    """Return the opening of a sentence whose verb is its subject, too, by the form that the verb has behind the subject
-    of another sentence: "peso 70 kg" beside "Tom pesa 85 kg".
+    """Return the opening of a sentence with a verb and no subject, if the verb matches the one after the subject of
+    another sentence: "peso 70 kg" beside "Tom pesa 85 kg".
     """
     if other is None or other.subject == SELF:
         return None
@@ -188,7 +188,7 @@ def _verb_alone(sentence: str, other: _Opening | None) -> _Opening | None:
 
 def of_two_people(old: Frame, new: Frame) -> bool:
     """Return True if the statements begin with two persons and give each a value: "I drive a Volvo", "Tom drives a Fiat
-    now". The same value in other hands is a change: "Tom leads the team", "Ana leads the team now".
+    now". The same value for another person is a change: "Tom leads the team", "Ana leads the team now".
     """
     # Two sentences: the dot of "Dr." ends one.
     heads = [" ".join(frame.said[:2]) for frame in (old, new)]
@@ -207,7 +207,7 @@ def of_two_people(old: Frame, new: Frame) -> bool:
 
 
 def _is_of_speaker(opening: _Opening, frame: Frame) -> bool:
-    """Return True if a statement that begins with somebody else concerns the speaker, too: "Acme pays me 900"."""
+    """Return True if a statement that begins with somebody else also concerns the speaker: "Acme pays me 900"."""
     own = sum(word in _SPEAKER for word in frame.tokens)
     return opening.subject != SELF and own > opening.subject.startswith(_RELATIVE)
 
@@ -233,5 +233,5 @@ def _same_verb(one: _Opening, other: _Opening) -> bool:
 
 
 def _verbs(opening: _Opening) -> tuple[str, ...]:
-    """Return the words that may be the verb: one, or two behind the speaker, the first of which may be a pronoun."""
+    """Return the words that may be the verb: one, or two after the speaker, as the first may be a pronoun."""
     return tuple(word for word in opening.behind if word not in _ADVERBS)[: 2 if opening.subject == SELF else 1]

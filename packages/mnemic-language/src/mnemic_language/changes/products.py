@@ -1,4 +1,4 @@
-"""Products of which people use one at a time: another takes the place of one, and the word for its kind may end it."""
+"""Products of which people use one at a time: another replaces it, and the word for its kind may end it."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ HAS = WordPattern(
     r"|adottato|tenho|temos|dirijo|conduzo|comprei|adotei|heb|hebben|rijd|rijden|gebruik|gekocht|geadopteerd|called"
     r"|named|heisst|appelle|llama|chiama|chama|heet|is|ist|est|es|e)\b|'ve|'s\b"
 )
-"""Says that somebody has a thing, or what it is or is called."""
+"""Matches a statement that somebody has a thing, or of its kind or name."""
 _PARTS = WordPattern(
     r"\b(?:sold|scrapped|stolen|totall?ed|written off|got rid of|gave away|given away|cancell?ed|unsubscribed|verkauft"
     r"|verschrottet|gestohlen|gekundigt|abbestellt|vendue?|vole|resilie|annule|vendi\w*|vendid[oa]|robad[oa]|robaron"
     r"|cancele|cancelad[oa]|vendut[oa]|rubat[oa]|disdett[oa]|roubad[oa]|roubaram|cancelei|verkocht|gestolen|opgezegd)\b"
 )
-"""Says that the speaker parted with a thing."""
+"""Matches a statement that the speaker parted with a thing."""
 _REPLACED = WordPattern(
     r"\b(?:from|instead of|not|rather than|von|statt|nicht|au lieu de|en vez de|en lugar de|invece di|em vez de|van"
     r"|in plaats van) (?:the )?[\w.#+-]+"
 )
-"""Names what has been replaced."""
+"""Matches a replaced thing."""
 _ANY_OF_THEM = WordPattern(rf"{_REPLACED.text}|\b(?:an?|ein\w{{0,2}}|une?|un[ao]?|uma?|een) [\w.#+-]+")
-"""Names what has been replaced, or what is not said to be known: "I sold a Golf"."""
+"""Matches a replaced thing, or one introduced as unknown: "I sold a Golf"."""
 _NOW = WordPattern(
     r"\b(?:now|these days|jetzt|nun|inzwischen|mittlerweile|maintenant|desormais|ahora|adesso|ora|agora|nu"
     r"|tegenwoordig)\b"
@@ -50,13 +50,13 @@ _INSTEAD = WordPattern(
     r"\b(?:instead(?! of)|stattdessen|dafur|a la place(?! d)|en su lugar|en lugar de eso|en vez de eso|invece(?! d)"
     r"|al suo posto|em vez disso|em seu lugar|in plaats daarvan)\b"
 )
-"""Says that something has taken the place of what was said before."""
+"""Matches a statement that something replaced the one before."""
 _INSTEAD_OF = WordPattern(
     r"\b(?:from|instead of|rather than|von|statt|au lieu d[e']|a la place d[eu']|en vez del?|en lugar del?|invece d[i']"
     r"|al posto d[i']|em vez d[eo]|no lugar d[eo]|van|in plaats van)(?: |(?<='))(?:the |my |l')?"
     r"(?P<old>[\w.#+&-]+(?: [\w.#+&-]+)?)"
 )
-"""Names what something has taken the place of."""
+"""Matches the thing that something replaced."""
 _OCCASION = WordPattern(
     r"\b(?:at (?P<en>home|work|uni|school)|zu (?P<de>hause)|bei der (?P<de2>arbeit)|a la (?P<fr>maison)"
     r"|au (?P<fr2>travail|bureau)|en (?P<es>casa)|en el (?P<es2>trabajo)|a (?P<it>casa)|al (?P<it2>lavoro)"
@@ -64,17 +64,17 @@ _OCCASION = WordPattern(
     r"|(?:for|fur|pour|para|per|voor) (?:my |the |mein\w* |mes |mis |il |la |os |as |mijn )?(?P<what>[a-z]{3,20})"
     r"(?: (?P<rest>[a-z]{3,20}))?)\b"
 )
-"""Says where, or what for, something is used."""
+"""Matches a place or purpose of use."""
 _ONE_AT_A_TIME = frozenset({"editors", "browsers", "cars", "phones", "mail", "notes", "systems"})
-"""Sorts of which "now" alone says that one has taken the place of another: of others people have two."""
+"""Sorts for which "now" alone indicates a replacement: of others people have two."""
 EMPLOYERS = "employers"
 LONGEST_NOW = 8
-"""Most words of a statement in which "now" is evidence of that."""
+"""Maximum words of a statement in which "now" is evidence of that."""
 
 
 def another_product(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that a product has taken the place of another of its sort, which `old` names:
-    "I bank with Barclays", "I switched to Monzo".
+    """Return True if `new` states that a product replaced another of its sort, which `old` names: "I bank with
+    Barclays", "I switched to Monzo".
     """
     if new.cues & {"add", "passing", "past"} or old.negated != new.negated:
         return False
@@ -89,39 +89,39 @@ def another_product(old: Frame, new: Frame) -> bool:
     if not (new.cues & {"change", "again"} or has_instead(new) or _ONE_AT_A_TIME.issuperset(others)):
         return False
     if others == [EMPLOYERS] and not works(old):
-        return False  # who shops there may work elsewhere
+        return False  # a customer may work elsewhere
     return len(others) == 1  # of two sorts one is the purpose: "PyCharm for Python", "IntelliJ for Java"
 
 
 def names_employer(new: Frame) -> bool:
-    """Return True if a statement of the speaker's names an employer, and says that something has changed."""
+    """Return True if a statement of the speaker names an employer, and a change."""
     return "change" in new.cues and not new.relations and EMPLOYERS in named_products(new)
 
 
 def changes_employer(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that the speaker works for another than `old` says: "I moved to Waitrose"."""
+    """Return True if the speaker works for another employer in `new` than in `old`: "I moved to Waitrose"."""
     return EMPLOYERS in named_products(old) and names_employer(new) and another_product(old, new)
 
 
 def has_now(new: Frame) -> bool:
-    """Return True if a short statement says what its speaker has or uses now: "I use Emacs now"."""
+    """Return True if a short statement names a thing that its speaker has or uses now: "I use Emacs now"."""
     return len(new.tokens) <= LONGEST_NOW and _NOW.search(new.plain) is not None and HAS.search(new.plain) is not None
 
 
 def _on_another_occasion(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says where, or what for, and `old` says nothing of that."""
+    """Return True if `new` names a place or purpose of use, and `old` does not."""
     said = {stem(word) for found in _OCCASION.finditer(new.plain) for word in found.groupdict().values() if word}
     return "change" not in new.cues and bool(said) and said.isdisjoint(map(stem, old.tokens))
 
 
 def has_instead(new: Frame) -> bool:
-    """Return True if a short statement says what its speaker has or uses instead: "I use Todoist instead"."""
+    """Return True if a short statement names a thing that its speaker has or uses instead: "I use Todoist instead"."""
     return len(new.tokens) <= LONGEST_NOW and _INSTEAD.search(new.plain) is not None
 
 
 def takes_place_of_another(old: Frame, new: Frame) -> bool:
-    """Return True if `new` names the product that another has replaced, and `old` names one more of its sort:
-    "I use Trello", "I use Todoist instead of Asana".
+    """Return True if `new` names a replaced product, and `old` names another of its sort: "I use Trello", "I use
+    Todoist instead of Asana".
     """
     replaced = _replaced(new)
     if not replaced:
@@ -136,12 +136,12 @@ def takes_place_of_another(old: Frame, new: Frame) -> bool:
 
 @lru_cache(maxsize=256)
 def _replaced(new: Frame) -> str:
-    """Return the words behind "instead of" and its like."""
+    """Return the words after "instead of" and its equivalents."""
     return " ".join(found["old"] for found in _INSTEAD_OF.finditer(new.plain))
 
 
 def ends_product(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that the speaker parted with a thing, by its name or the word for its kind, and `old`
+    """Return True if `new` states that the speaker parted with a thing, by its name or the word for its kind, and `old`
     that they have it: "I have a Golf", "I sold the Golf", "I sold the car".
     """
     if old.negated or old.relations or new.relations or not new.cues.isdisjoint({"past", "passing", "add"}):
@@ -155,14 +155,14 @@ def ends_product(old: Frame, new: Frame) -> bool:
 
 
 def products_parted_with(new: Frame) -> dict[str, frozenset[int]]:
-    """Return the products of which `new` says, by name, that the speaker has them no more: "I sold the Golf"."""
+    """Return the products that the speaker no longer has according to `new`, by name: "I sold the Golf"."""
     if _PARTS.search(new.plain) is None or new.subject not in ("self", ""):
         return {}
     return named_products(new, _ANY_OF_THEM)
 
 
 def kinds_parted_with(new: Frame) -> frozenset[str]:
-    """Return the sorts of products of which `new` says, by the word for the kind, that the speaker has one no more."""
+    """Return the sorts of products that the speaker no longer has according to `new`, by the word for the kind."""
     if _PARTS.search(new.plain) is None:
         return frozenset()
     kinds = product_kinds()
@@ -170,7 +170,7 @@ def kinds_parted_with(new: Frame) -> frozenset[str]:
 
 
 def named_products(frame: Frame, apart_from: Pattern | None = None) -> dict[str, frozenset[int]]:
-    """Return the products that a statement names, by their sort, but those that `apart_from` finds."""
+    """Return the products that a statement names, by sort, except those that `apart_from` matches."""
     words, numbered, capitals = products()
     said = apart_from.sub(" ", frame.plain) if apart_from is not None else frame.plain
     found: dict[str, frozenset[int]] = {}
@@ -185,13 +185,13 @@ def named_products(frame: Frame, apart_from: Pattern | None = None) -> dict[str,
 
 
 def _names_more(name: str, said: str, frame: Frame) -> bool:
-    """Return True if another name follows at once: "Google Docs" is no employer."""
+    """Return True if another name follows directly: "Google Docs" is no employer."""
     found = re.search(rf"\b{re.escape(name)} (?P<next>[\w-]+)", said)
     return found is not None and stem(found["next"]) in frame.names
 
 
 def _last_of_each_name(words: Pattern, said: str) -> list[str]:
-    """Return the matches of the words, of two adjacent ones the second: of a make and a model the model."""
+    """Return the matches of the words; of two adjacent ones only the second: the model after a make."""
     found = list(words.finditer(said))
     follows = {one.start() for one in found}
     return [one[0] for one in found if one.end() + 1 not in follows]

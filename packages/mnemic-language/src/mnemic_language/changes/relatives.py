@@ -13,7 +13,7 @@ from mnemic_language.text.pattern import WordPattern
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 AROUND = 2
-"""Words before and behind a relation that may say which of several is meant."""
+"""Number of words before and after a relation that may identify the person."""
 _ELDER = frozenset(
     "older elder oldest eldest big alterer altere alteren altester alteste altesten grosser grosse grossen grand grande"
     " aine ainee mayor grande maggiore velho velha oudere oudste grote".split()
@@ -29,7 +29,7 @@ SEVERAL = frozenset(
     " figlia zia zio cugina cugino nipote irmao irma filho filha sobrinha sobrinho broer zus zoon dochter oom nichtje"
     " neef".split()
 )
-"""Relations of which a person may have several, so that another name is another person's."""
+"""Relations of which a person may have several: another name means another person."""
 
 
 _BOUGHT = (
@@ -47,7 +47,7 @@ _ACTS = WordPattern(
     rf" (?:(?:has|have|just|finally|recently|hat|a|ha|heeft|tem|s'est|si e|se ha|is|ist|est"
     rf"|e) )?(?:[\w'-]+ ){{0,5}}?{_BOUGHT}\b"
 )
-"""Matches what a person does and a thing does not, after the words for somebody of the speaker's."""
+"""Matches an action that only a person does, after the words for a relative of the speaker."""
 
 
 _DIED = WordPattern(
@@ -64,7 +64,7 @@ _LEAVES_POST = WordPattern(
     r"\b(?:retired|quit|left|resigned|gekundigt|aufgehort|quittee?|arretee?|demissionnee?|dej(?:o|ado)|jubilad[oa]"
     r"|lasciat\w|smess\w|licenziat\w|deixou|largou|aposentou\w*|reformou\w*|opgezegd|gestopt|vertrokken)\b"
 )
-"""Says that somebody may no longer be what they were to the speaker."""
+"""Matches a statement that may end somebody's relation to the speaker."""
 
 
 class _Person(NamedTuple):
@@ -82,7 +82,7 @@ _NAMING = WordPattern(
 
 @lru_cache(maxsize=4096)
 def only_named(old: Frame) -> bool:
-    """Return True if a statement tells only the name of a person: "My sister Emma", "My sister is called Emma"."""
+    """Return True if a statement gives only the name of a person: "My sister Emma", "My sister is called Emma"."""
     if not old.subject.startswith("other:") or not old.names or old.event or old.numbers:
         return False
     own = {stem(word) for word in person_words()["possessive"]}
@@ -90,8 +90,8 @@ def only_named(old: Frame) -> bool:
 
 
 def leaves_name(old: Frame, new: Frame) -> bool:
-    """Return True if `old` only names a person, and `new` tells a change of theirs that ends or corrects nothing of it:
-    "My sister Emma", "My sister moved to Graz".
+    """Return True if `old` only names a person, and `new` reports a change of that person which neither ends nor
+    corrects `old`: "My sister Emma", "My sister moved to Graz".
     """
     if _names_relatives(old) and new.subject != "self" and not old.names.isdisjoint(new.called_stems):
         return new.cues.isdisjoint({"correct", "weak_correct", "takes_back"}) and _DIED.search(new.plain) is None
@@ -106,8 +106,8 @@ def leaves_name(old: Frame, new: Frame) -> bool:
 
 
 def _acts_on_its_own(old: Frame, new: Frame) -> bool:
-    """Return True if `old` only names somebody by what they are to the speaker, whatever that is, and `new` tells what
-    they did and still are that: "My doctor is called Dr. Okafor", "My doctor moved to Leeds".
+    """Return True if `old` only names somebody by a relation to the speaker, of any kind, and `new` reports an act that
+    does not end it: "My doctor is called Dr. Okafor", "My doctor moved to Leeds".
     """
     found = _ACTS.match(new.plain)
     named = old.names | old.called_stems
@@ -120,7 +120,7 @@ def _acts_on_its_own(old: Frame, new: Frame) -> bool:
 
 @lru_cache(maxsize=4096)
 def _names_relatives(old: Frame) -> bool:
-    """Return True if a statement only counts and names relatives of the speaker's: "I have two sons, Max and Leo"."""
+    """Return True if a statement only counts and names relatives of the speaker: "I have two sons, Max and Leo"."""
     if old.subject != "self" or not old.names or old.event:
         return False
     kin = _SEVERAL_STEMS & old.unnumbered
@@ -128,7 +128,7 @@ def _names_relatives(old: Frame) -> bool:
 
 
 def of_another_relative(old: Frame, new: Frame) -> bool:
-    """Return True if the two are about people of one relation whom a name or an age tells apart."""
+    """Return True if the two are about people of one relation with different names or ages."""
     if not old.subject.startswith("other:") or old.subject != new.subject or new.cues & {"correct", "takes_back"}:
         return False
     mine, theirs = _person(old), _person(new)
@@ -139,8 +139,8 @@ def of_another_relative(old: Frame, new: Frame) -> bool:
 
 
 def acts_of_another(old: Frame, new: Frame) -> bool:
-    """Return True if `old` is about the speaker alone, and `new` tells what a person did whom only "my" connects with
-    them, whatever they are to them: "I drive a Tipo", "My dentist sold his Tipo".
+    """Return True if `old` is about the speaker alone, and `new` reports an act of a person who is linked to the
+    speaker only by "my", of any relation: "I drive a Tipo", "My dentist sold his Tipo".
     """
     found = _ACTS.match(new.plain)
     if found is None or old.relations or old.subject != "self" or tells_such_end(new):
@@ -149,7 +149,7 @@ def acts_of_another(old: Frame, new: Frame) -> bool:
 
 
 def _person(frame: Frame) -> _Person | None:
-    """Return the first person whom a statement names by a relation."""
+    """Return the first person that a statement names by a relation."""
     relations = person_words()["relations"]
     for part in frame.said:
         words = _WORD.findall(part)
@@ -165,7 +165,7 @@ def _person(frame: Frame) -> _Person | None:
 
 
 def _name(word: str) -> str:
-    """Return a word as the name that follows a relation; empty if it is none."""
+    """Return a word if it is a name after a relation; empty if not."""
     low = plain(word).removesuffix("'s")
     known = low in word_classes()["english"] or low in person_words()["verbs"]
     return low if word[:1].isupper() and not known else ""

@@ -1,4 +1,4 @@
-"""Parts of a statement, and which of them remain true after a later statement.
+"""Parts of a statement, and the ones that remain true after a later statement.
 
 "I live in Lisbon with my dog Rex" and "I moved to Porto": the home has changed, the dog has not. A statement is split
 at a list, a clause or a companion, in seven languages; a part remains if nothing in the later statement concerns it.
@@ -25,7 +25,7 @@ from mnemic_language.frames.statement_frame import Frame, relation_stems, stem
 from mnemic_language.frames.vocabulary import person_words, plain, word_classes
 from mnemic_language.text.lazy_property import lazy_property
 
-LONGEST = 400  # characters of a statement that is split; a longer one is closed as a whole
+LONGEST = 400  # maximum characters of a statement for a split; a longer one is closed as a whole
 _MINE = (
     r"(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr[oa]s?|(?:(?:il|la|i|le|o|a|os|as) )?"
     r"(?:mi[oae]|miei|nostr[oaie]|meus?|minhas?|noss[oa]s?)|mijn|onze|ons)"
@@ -49,7 +49,7 @@ _RELATIVE = (
 _BUT = r"(?:but|while|whereas|aber|während|mais|tandis que|pero|mientras(?: que)?|ma|mentre|mas|enquanto|maar|terwijl)"
 _WITH = r"(?:with|mit|avec|con|com|met)"
 _CUT = (
-    r"(?=[.!?;,\s])(?:"  # a look that most places of a text do not pass
+    r"(?=[.!?;,\s])(?:"  # a check that fails at most places of a text
     r"(?P<stop>(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bst)(?<![.!?;])[.!?;]+\s+|\n+)"
     rf"|(?P<comma>,\s+(?:(?:AND|{_BUT}|so)\s+)?|\s[–—-]\s)"
     rf"|(?P<and>(?<!\s)\s+(?:AND)\s+(?!a half\b|so on\b))"
@@ -79,19 +79,19 @@ _ORDERS = re.compile(
     r"(?i)(?:please|always|never|from now on|bitte|immer|nie|niemals|ab jetzt|s'il (?:te|vous) pla[iî]t|toujours|jamais"
     r"|désormais|por favor|siempre|nunca|per favore|sempre|mai|altijd|nooit|alsjeblieft|voortaan)\b(?! \w+(?:ed|ing)\b)"
 )
-"""Openings of a standing request, whose parts depend on each other and are never separated."""
+"""Openings of a standing request, which is never split: its parts depend on each other."""
 _LISTED = re.compile(r"(?i)[^,.;:!?\n]{1,40}(?:,[^,.;:!?\n]{1,40}){0,6},?\s(?:and|or|und|oder|et|ou|y|o|e|en|of)\s")
 _ACTS = re.compile(rf"(?i)(?<![^\W\d_])[^\W\d_]+\s(?:{_ARTICLE}|{_MINE})\s")
 _PLACED = re.compile(r"(?i)(?:in|an|am|auf|bei|mit|für|zu|zum|zur|nach|von|aus|um|nicht)\b")
 _SELF = re.compile(r"(?i)(?:i|ich|je|yo|io|eu|ik)\b(?!')")
-SHORT_ITEM, SHORT_SUBJECT = 2, 3  # the latter: words before "and I" that are the other half of the subject
+SHORT_ITEM, SHORT_SUBJECT = 2, 3  # the latter: maximum words before "and I" in a subject
 _HIS = re.compile(rf"(?i)(?:{_OTHERS}\b|j')")
 _CALLED_DOES = re.compile(rf"{_INTRODUCED.pattern}\s(?!(?:in|at|on|for|from|to|and|with|of|who)\b)[a-z]+")
 """Matches a person by relation and name with a verb: "my manager Lea joins"."""
 _DENIES = re.compile(r"(?i)(?:no|not|never|kein\w*|nie|pas|jamais|nunca|sin|non|mai|niente|não|sem|geen|niet)\b")
 _POINTS = re.compile(r"(?i)\b(?:there|it|them|that|this|dort|allí|daar)\b")
 _GENERIC = frozenset(map(stem, "live work use love like prefer have need want go get know".split()))
-"""Stems of verbs that do not say by themselves what the speaker lives in, uses or likes."""
+"""Stems of verbs that alone do not identify their object."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class _Piece:
 
 @dataclass(frozen=True)
 class _Read:
-    """A part, the opening that it shares with the part it belongs to, and its words."""
+    """A part, the opening that it shares with the part it belongs to, and the words of that opening."""
 
     piece: _Piece
     lead: str
@@ -132,11 +132,11 @@ class _Read:
     verb: bool
     preposition: str = ""  # after the verb, if only a name or a thing follows it: "I work at Siemens"
     beside: str = ""  # the word for "with" before a second companion
-    predicate: str = ""  # behind "am", before a preposition: "allergic"
+    predicate: str = ""  # after "am", before a preposition: "allergic"
 
     @lazy_property
     def alone(self) -> Frame:
-        """The frame of the part as a sentence, without the verb of its neighbour."""
+        """The frame of the part as a sentence, without the verb of the part before."""
         beside = self.piece.how == "with" or self.beside or _RELATES.match(self.piece.text)
         same = beside or not self.verb or self.sentence == self.piece.text
         return self.piece.frame if same else self.piece.frame_of(self.sentence)
@@ -173,7 +173,7 @@ class _Read:
         text = self.piece.text
         if _OPENING.match(text):
             return False
-        # German nouns are capitalised, so a lower-case word after "und" that is no preposition is most likely a verb.
+        # German nouns are capitalised: a lower-case word after "und" is most likely a verb, if no preposition.
         placed = _PLACED.match(text) or time_first(text)[0]
         german = plain(self.who) in ("ich", "wir") and text[0].islower() and not placed
         return german or _is_verb(plain(text).split(" ", 1)[0]) or _ACTS.match(text) is not None
@@ -182,9 +182,9 @@ class _Read:
 def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool = False, named: bool = False) -> str:
     """Return the parts of `text` that remain true after `new`, which closes it, as sentences; empty if none do.
 
-    `judged` gives the probability that `new` closes one part, by its frame. `ended`: `new` says that something is over,
-    so what merely accompanied it is over as well. `named`: a reader of both says that `new` takes the place of `text`,
-    which words alone may not show, so a part ends with a value of the same sort, too.
+    `judged` gives the probability that `new` closes one part, by its frame. `ended`: `new` states that something is
+    over, so its mere companions are over as well. `named`: a reader of both found that `new` supersedes `text`, which
+    the words alone may not show, so another value of the same sort also ends a part.
     """
     # A bracket can belong to any part before it.
     if len(text) > LONGEST or "(" in text or _ORDERS.match(text):
@@ -196,7 +196,7 @@ def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool
     if named:
         touched = touched_by_sort([(one.lead, one.piece.frame) for one in parts], touched, new, _lead(new.text)[0])
     if not any(touched):
-        return ""  # nothing points at one part rather than another: the whole is closed
+        return ""  # no part is affected more than another: the whole is closed
     kept = _kept(parts, touched, new)
     if not any(kept):
         return _introduced(text, new, ended)
@@ -241,7 +241,7 @@ def _pieces(text: str) -> list[_Piece]:
     start, how = 0, "stop"
     for cut in cuts.finditer(text):
         kind = cut.lastgroup or "stop"
-        # A list inside a clause ("on Mondays and Thursdays") is cut like one of clauses.
+        # A list inside a clause ("on Mondays and Thursdays") looks like a list of clauses.
         if not _begins(text, cut, kind) or _within(text[start : cut.start()], text[cut.end() :], kind):
             continue
         found.append(_Piece(text[start : cut.start()].strip(), start, cut.start(), how, frame_of))
@@ -260,7 +260,7 @@ def _within(head: str, after: str, kind: str) -> bool:
 
 
 def _behind_verb(head: str, lead: str) -> tuple[str, bool]:
-    """Return the preposition after the verb of a sentence, and whether only one name or thing follows it."""
+    """Return the preposition after the verb of a sentence, and True if only one name or thing follows it."""
     behind = head[len(lead) :].strip()
     found = PREPOSITION.match(behind)
     return ("", False) if found is None else (found[0], len(behind[found.end() :].split()) <= SHORT_ITEM)
@@ -279,7 +279,7 @@ def _begins(text: str, cut: re.Match[str], kind: str) -> bool:
     after = text[cut.end() :]
     opens = _OPENING.match(after) or PRESENT.match(plain(after))
     listed = kind == "comma" and (_LISTED.match(after) or in_row(text, cut.start(), cut.end()))
-    return bool(opens or listed) or _Piece(after, 0, 0, kind).whole  # last: it takes the rest apart
+    return bool(opens or listed) or _Piece(after, 0, 0, kind).whole  # last: it parses the rest
 
 
 def _is_verb(word: str) -> bool:
@@ -288,7 +288,7 @@ def _is_verb(word: str) -> bool:
 
 
 def _lead(text: str) -> tuple[str, str, bool]:
-    """Return the subject and the verb that a sentence begins with, the subject alone, and whether there is a verb."""
+    """Return the subject and verb at the beginning of a sentence, the subject alone, and True if there is a verb."""
     found = _WHO.match(text)
     if found is None:
         first = text.split(" ", 1)[0]
@@ -300,7 +300,7 @@ def _lead(text: str) -> tuple[str, str, bool]:
 
 
 def _touched(parts: Sequence[_Read], new: Frame, judged: Callable[[Frame], float]) -> list[bool]:
-    """Return for each part whether `new` is about it: certainly, or else possibly."""
+    """Return for each part True if `new` is about it: certainly, or else possibly."""
     closing = [judged(one.alone) if _says(one) else 0.0 for one in parts]
     # Half of the highest probability: parts of one statement are compared with each other, not with a fixed threshold,
     # because the whole is known to be closed.
@@ -328,12 +328,12 @@ def _shares(one: _Read, parts: Sequence[_Read], new: Frame) -> bool:
 
 
 def _says(one: _Read) -> bool:
-    """Return True if a part says something of its subject, and is not the subject alone ("My sister Ana")."""
+    """Return True if a part makes a statement, and is not a subject alone ("My sister Ana")."""
     return not (one.piece.whole and _INTRODUCED.fullmatch(one.piece.text))
 
 
 def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[bool]:
-    """Return for each part whether it remains: unaffected, with content, and independent of every part that ends."""
+    """Return for each part True if it remains: unaffected, with content, and independent of every part that ends."""
     kept: list[bool] = []
     for place, (one, hit) in enumerate(zip(parts, touched, strict=True)):
         # A part that points back ("and she sits in Denver") is true only as long as the part it points to.
@@ -342,7 +342,7 @@ def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[b
         frame = one.piece.frame
         stays = not hit and bool(frame.stems - new.stems - _GENERIC) and not (one.piece.whole and frame.event)
         stays = stays and (bool(one.lead) or frame.own or place > 0) and not _is_reason(parts, touched, place)
-        # A sentence without a subject of the speaker's continues the one before it.
+        # A sentence without a word for the speaker continues the one before it.
         if one.piece.how == "stop" and place and not frame.own:
             stays = stays and kept[place - 1]
         if stays and leans:
@@ -369,7 +369,7 @@ def _sentences(text: str, parts: Sequence[_Read], kept: Sequence[bool]) -> str:
     for place, (one, stays) in enumerate(zip(parts, kept, strict=True)):
         if not stays:
             continue
-        # Neighbouring parts that remain keep the words between them, so that the user's own wording is preserved.
+        # Adjacent parts that remain keep the words between them: the wording is the user's.
         joined = last == place - 1 and one.piece.how != "stop" and not one.beside
         if joined and not (one.piece.whole and parts[last].piece.how == "with"):
             made[-1] += text[parts[last].piece.end : one.piece.start] + one.piece.text
@@ -384,8 +384,8 @@ def _sentences(text: str, parts: Sequence[_Read], kept: Sequence[bool]) -> str:
 
 
 def _introduced(text: str, new: Frame, ended: bool) -> str:
-    """Return the relation of a person to the speaker if `new` only uses the name: "My sister Ana". A relative stays
-    one; a dog that died does not stay the speaker's dog.
+    """Return the relation of a person to the speaker if `new` only uses the name: "My sister Ana". A relative remains
+    one; a dog that died is no longer the speaker's.
     """
     found = _INTRODUCED.search(text)
     name = plain(found["name"]) if found is not None else ""

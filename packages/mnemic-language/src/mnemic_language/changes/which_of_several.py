@@ -1,4 +1,4 @@
-"""Ends of one of several known things by the word for its kind alone: "The cat died", of two cats."""
+"""Ends of one of several known things, named only by the word for its kind: "The cat died", of two cats."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from mnemic_language.frames.vocabulary import person_words, plain, product_kinds
 from mnemic_language.text.pattern import WordPattern
 
 SEVERAL = 2
-"""Things from which it is open which of them is meant."""
+"""Minimum number of things for an ambiguous end."""
 _ALL = WordPattern(
     r"\b(?:both|all|every\w*|each|cars|pets|cats|dogs|beide[sn]?|alle[sn]?|autos|les deux|tou(?:te)?s|amb[oa]s|tod[oa]s"
     r"|l[oa]s dos|entramb[ie]|tutt[ie]|as duas|os dois|allebei)\b"
 )
-"""Says that all of them are meant."""
+"""Matches a reference to all of them."""
 _ONE_OF = WordPattern(r"\b(?:one of|ein\w{0,2} (?:meiner|unserer|der)|un[aeo]? d(?:e|ei|elle)|uma? d[oa]s|een van)\b")
 _MORE = (
     r"\b(?:(?:another|(?:my|our|a|the) (?:second|third|other)|noch eine?n?|weitere[nrs]?|zweite[nrs]?|andere[nrs]?"
     r"|autre|deuxieme|second|otr[oa]|segund[oa]|altr[oa]|second[oa]|outr[oa]|nog een|tweede|andere?) (?:\w+ )?KIND"
     r"|(?:also|auch|aussi|tambien|anche|tambem|ook) (?:\w+ ){0,3}KIND|KIND (?:\w+ ){0,2}(?:too|as well))\b"
 )
-"""Says that there is one more of a kind."""
+"""Matches one more of a kind."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CALLED = re.compile(
     r"(?:,|:| \(|(?: (?:and|that|who|qui|que|che|die|der|das))? (?:is |are )?(?:called|named|is|namens|heißt|genannt"
@@ -36,15 +36,15 @@ _CALLED = re.compile(
     r"|appelée?|nommée?|se llama|llamad[oa]|es|si chiama|chiamat[oa]|è|se chama|chama-se|chamad[oa]|é|heet|genaamd))"
     r" (?P<name>[A-ZÀ-Þ][\w'-]+)"
 )
-"""Matches the name of a thing behind the word for its kind: "a cat called Tom", "a cat, Tom"."""
+"""Matches the name of a thing after the word for its kind: "a cat called Tom", "a cat, Tom"."""
 _NAMED = re.compile(
     r"\b(?P<name>[A-ZÀ-Þ][\w'-]{1,40}), (?:an?|my|our|mein\w*|unser\w*|mon|ma|mi|il mio|la mia|mijn) (?:\w+ )?\Z"
 )
-"""Matches it in front: "Tom, my cat"."""
+"""Matches the name before that word: "Tom, my cat"."""
 
 
 class _Mention(NamedTuple):
-    """Things of one kind that a statement tells of: how many at least, their names, whether it says "another"."""
+    """Things of one kind in a statement: their minimum number, their names, and True if it mentions "another"."""
 
     number: int
     names: frozenset[str]
@@ -52,8 +52,8 @@ class _Mention(NamedTuple):
 
 
 def ended_one_of(new: Frame, statements: Sequence[str]) -> list[int]:
-    """Return the places of the statements that tell of a thing of the kind that `new` ends, if these are several things
-    and `new` does not say which; empty otherwise.
+    """Return the indexes of the statements about things of the kind that `new` ends, if these are several things and
+    `new` does not identify one; empty otherwise.
     """
     if _ALL.search(new.plain) and not _ONE_OF.search(new.plain):
         return []
@@ -68,12 +68,12 @@ def ended_one_of(new: Frame, statements: Sequence[str]) -> list[int]:
 
 @lru_cache(maxsize=KEPT)
 def _mention_of(text: str, noun: str) -> _Mention | None:
-    """Return what a statement of the speaker's tells of things of a kind; None if nothing."""
+    """Return the things of a kind that a statement of the speaker mentions; None if there are none."""
     kind, sorts = stem(noun), product_kinds().get(noun, ())
     words = _WORD.finditer(text) if kind in _stems_of(text) else ()
     mentioned = [found for found in words if stem(plain(found[0])) == kind]
     animal = kind_of(noun)
-    if not mentioned and not sorts and animal is None:  # most statements, which are not taken apart for it
+    if not mentioned and not sorts and animal is None:  # most statements, which need no parsing for it
         return None
     frame = framed(text)
     if frame.negated or (frame.relations and not frame.own) or HAS.search(frame.plain) is None:
@@ -98,13 +98,13 @@ def _mention_of(text: str, noun: str) -> _Mention | None:
 
 @lru_cache(maxsize=2048)
 def _stems_of(text: str) -> frozenset[str]:
-    """Return the stems of the words of a text, which is asked for one noun after the other."""
+    """Return the stems of the words of a text, cached for one noun after the other."""
     return frozenset([stem(plain(word)) for word in _WORD.findall(text)])
 
 
 def _are_several(mentions: Iterable[_Mention]) -> bool:
-    """Return True if the statements tell of more than one thing: of a number of them, of one with another name, or of
-    "another" in addition to one.
+    """Return True if the statements mention more than one thing: a number of them, one with another name, or "another"
+    in addition to one.
     """
     known = list(mentions)
     if any(one.number >= SEVERAL for one in known):
@@ -118,7 +118,7 @@ def _are_several(mentions: Iterable[_Mention]) -> bool:
 
 
 def _says_which(new: Frame, noun: str, statements: Sequence[str]) -> bool:
-    """Return True if `new` has a word of content that some of the statements have, and not all of them."""
+    """Return True if `new` has a content word of some of the statements, but not of all."""
     mentions = [Frame(text).stems for text in statements]
     shared = frozenset.intersection(*mentions) if len(mentions) > 1 else frozenset()
     own = frozenset(map(stem, person_words()["possessive"])) | {stem(noun)}

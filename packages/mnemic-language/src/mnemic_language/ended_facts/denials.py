@@ -1,4 +1,4 @@
-"""Denials of what was stated, or of one item of it: "I'm allergic to nuts and milk", "Actually, not to nuts"."""
+"""Denials of a statement, or of one item of it: "I'm allergic to nuts and milk", "Actually, not to nuts"."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from mnemic_language.frames.vocabulary import MEMBERS, person_words, plain
 from mnemic_language.text.pattern import WordPattern
 
 LONGEST_BARE = 8
-"""Words of a denial that names nobody, and takes up what was said: "Not to nuts, actually"."""
+"""Maximum words of a denial that names nobody, and repeats words of a statement: "Not to nuts, actually"."""
 LONGEST_LISTING = 12
-"""Words of a statement whose denial may have another order: "Ich bin nicht gegen Nüsse allergisch"."""
+"""Maximum words of a statement with a denial in another word order: "Ich bin nicht gegen Nüsse allergisch"."""
 _RESTRICTS = frozenset({"much", "often", "alone", "every", "only", "without", "before", "after"})
-"""Words after which a denial is of a part: "I don't drink much"."""
+"""Words that limit a denial to a part: "I don't drink much"."""
 _DOES = frozenset({"do", "does", "a", "an", "any", "the", "ne", "de", "kein", "keine", "keinen", "geen"})
 _OPENS = frozenset(
     map(
@@ -23,22 +23,20 @@ _OPENS = frozenset(
         " gezegd".split(),
     )
 )
-"""Stems of words that say only that something is put right, or stand before what is denied."""
+"""Stems of words that only announce a correction, or precede the denied item."""
 _NOT_BUT = WordPattern(
     r"(?i)\A\W*(?:(?:no|non|nein|nee|não|sorry|wait|oops)\b[,.!]? )?(?:not|pas|nicht|non|no|não|niet) "
     r"(?:(?:to|from|in|at|aux?|à la|à|de|gegen|a las?|a los?|al|alle|ai|a|voor|in) )?(?P<old>[\w'-]+)"
     r"(?:,| but| sondern|, sondern| mais|, mais| sino|, sino| ma|, ma| mas|, mas| maar|, maar) "
     r"(?:(?:to|from|in|at|aux?|à la|à|de|gegen|a las?|a los?|al|alle|ai|a|voor|in) )?(?P<new>[\w'-]+)\W*\Z"
 )
-"""Matches a value put right without a word of what it is of: "No, not nuts, hazelnuts"."""
+"""Matches a corrected value without its subject: "No, not nuts, hazelnuts"."""
 
 
 def denies(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that nothing of `old` is so ("I work for Aldi", "I don't work for Aldi"), or that an
-    item of it is not.
-    """
+    """Return True if `new` denies all of `old` ("I work for Aldi", "I don't work for Aldi"), or an item of it."""
     said = new.undisputed.stems
-    # First: hardly a statement has all words of another.
+    # Checked first: few statements have all words of another.
     if not said - _OPENS <= old.stems or old.negated or not old.stems or old.event or not may_deny(new):
         return False
     if any(new.slots(name) - old.slots(name) for name in MEMBERS):
@@ -49,20 +47,20 @@ def denies(old: Frame, new: Frame) -> bool:
 
 
 def may_deny(new: Frame) -> bool:
-    """Return True if a statement may say that nothing of another is so: it denies, and neither tells of a time nor
-    restricts what it says.
+    """Return True if a statement may deny all of another: it is negated, and contains neither a past nor a passing
+    time, nor a restriction.
     """
     return new.negated and new.cues.isdisjoint({"past", "passing"}) and _RESTRICTS.isdisjoint(new.tokens)
 
 
 def may_put_right(new: Frame) -> bool:
-    """Return True if a statement may be but another value for one that was given."""
+    """Return True if a statement may be only a new value for an earlier one."""
     found = value_put_right(new)
     return found is not None and stem(plain(found[1])) not in _OPENS
 
 
 def denies_item(old: Frame, new: Frame) -> bool:
-    """Return True if `new` denies, in words of `old` alone and mostly in their order, one item of what it says."""
+    """Return True if `new` denies one item of `old`, in words of `old` alone and mostly in their order."""
     said = new.undisputed.stems - _OPENS
     if not said or not said < old.stems or "again" in new.cues:
         return False
@@ -77,8 +75,8 @@ def denies_item(old: Frame, new: Frame) -> bool:
 
 
 def denies_of_another(old: Frame, new: Frame) -> bool:
-    """Return True if one of two short statements says of one thing what the other denies of another: "I'm allergic to
-    cats", "I'm not allergic to dogs".
+    """Return True if one of two short statements affirms of one thing what the other denies of another: "I'm allergic
+    to cats", "I'm not allergic to dogs".
     """
     if (
         old.negated == new.negated
@@ -95,17 +93,17 @@ def denies_of_another(old: Frame, new: Frame) -> bool:
 
 
 def _has_words(old: Frame, new: Frame) -> bool:
-    """Return True if `old` has all words of `new` but those that deny: "I don't have a dog"."""
+    """Return True if `old` has all words of `new` except its negations: "I don't have a dog"."""
     return all(token in old.tokens or NOT.search(token) for token in new.tokens if token not in _DOES)
 
 
 def has_denied(part: Frame, new: Frame) -> bool:
-    """Return True if a part of a statement has all that `new`, which denies an item of the whole, says of it."""
+    """Return True if a part of a statement has all content words of `new`, which denies an item of the whole."""
     return new.undisputed.stems - _OPENS <= part.stems
 
 
 def is_bare(new: Frame) -> bool:
-    """Return True if a short statement says neither of whom nor of what it is: "Not to nuts, actually"."""
+    """Return True if a short statement names no person: "Not to nuts, actually"."""
     people = person_words()
     named = people["self"] | people["possessive"] | people["others"] | people["relations"]
     return len(new.tokens) <= LONGEST_BARE and named.isdisjoint(new.tokens)
@@ -122,16 +120,16 @@ def puts_right(old: Frame, new: Frame) -> bool:
 
 
 def is_bare_denial(new: Frame) -> bool:
-    """Return True if a statement may be but a denial of what was said, or put a value of it right."""
+    """Return True if a statement may be only a denial of an earlier one, or correct a value of it."""
     return new.negated and bool(new.stems) and is_bare(new)
 
 
 def denied_item(new: Frame) -> frozenset[str]:
-    """Return the stems of what a statement without a subject denies; empty for any other statement."""
+    """Return the stems of the item that a statement without a subject denies; empty for any other statement."""
     return new.undisputed.stems - _OPENS if new.negated and is_bare(new) else frozenset()
 
 
 def value_put_right(new: Frame) -> tuple[str, str] | None:
-    """Return the wrong value and the right one of a statement that gives nothing else; None of any other."""
+    """Return the wrong and the right value of a statement with nothing else; None for any other statement."""
     found = _NOT_BUT.match(new.said[0]) if len(new.said) == 1 else None
     return (found["old"], found["new"]) if found is not None else None

@@ -1,6 +1,6 @@
-"""Ends of something of the speaker's that another person causes: "My doctor took me off warfarin".
+"""Ends that another person causes for the speaker: "My doctor took me off warfarin".
 
-The end concerns what it names, and nothing that is known of who did it.
+The end concerns the thing that it names, and no fact about that person.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _ENDS = WordPattern(
     r"|\bmijn [\w-]+ heeft (?:de |het |mijn )?(?P<nl>[\w-]+) (?:gestopt|stopgezet)\b"
     r"|\bmijn [\w-]+ heeft me van (?:de |het )?(?P<nl2>[\w-]+) (?:af ?)?gehaald\b"
 )
-"""Says that the speaker has something no more, by what somebody did, and names it."""
+"""Matches a thing that the speaker no longer has because of another person's act."""
 _HAS_IT = WordPattern(
     r"\b(?:i(?:'m| am) (?:still |now |currently |back )?on|i (?:also )?(?:take|use|get)"
     r"|i(?:'ve| have) been (?:on|taking)|(?:put|started) me on|ich (?:nehme|bekomme|schlucke)|je (?:prends|suis sous)"
     r"|(?:yo )?tomo|(?:io )?prendo|ik (?:slik|neem|gebruik))\b"
 )
-"""Says that the speaker takes something, or is on it."""
+"""Matches a statement that the speaker takes something, or is on it."""
 
 
 def ended_by_another(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that another person ended something that, by `old`, the speaker takes or is on."""
+    """Return True if `new` states that another person ended something that the speaker takes or is on in `old`."""
     things = _ended(new)
     if not things or old.negated or old.cues & {"past", "end"} or _HAS_IT.search(old.plain) is None:
         return False
@@ -46,20 +46,20 @@ def ended_by_another(old: Frame, new: Frame) -> bool:
 
 
 def of_another_end(old: Frame, new: Frame) -> bool:
-    """Return True if `new` tells of such an end of a thing that `old` does not name."""
+    """Return True if `new` reports such an end of a thing that `old` does not name."""
     things = _ended(new)
     return bool(things) and not any(_names(old, thing) for thing in things)
 
 
 @lru_cache(maxsize=256)
 def tells_such_end(new: Frame) -> bool:
-    """Return True if a statement says that another person ended something of the speaker's."""
+    """Return True if a statement reports that another person ended something for the speaker."""
     return _ENDS.search(new.plain) is not None
 
 
 @lru_cache(maxsize=256)
 def _ended(new: Frame) -> list[str]:
-    """Return the words for what was ended."""
+    """Return the words for the ended thing."""
     if "past" in new.cues or "passing" in new.cues:
         return []
     empty = word_classes()["empty"]

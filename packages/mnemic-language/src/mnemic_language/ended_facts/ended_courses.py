@@ -23,7 +23,7 @@ _DROPPED = WordPattern(
     r"|\b(?:deixei|larguei|abandonei|parei(?: com)?) (?:as |o |a )?(?:aulas?|curso|licoes) de (?P<pt>[\w'-]+)"
     r"|\bgestopt met (?:de |mijn |het )?(?P<nl>[\w'-]{3,24}?)-?(?:lessen|les|cursus)\b"
 )
-"""Names what the lessons were in that the speaker has given up."""
+"""Matches the subject of lessons that the speaker has given up."""
 _TAUGHT = WordPattern(
     r"\b(?:lessons?|courses?|class(?:es)?|tuition)\b|\w(?:kurs|unterricht|stunden)\b|\b(?:cours|lecons?|clases?|curso"
     r"|lecciones|cors[oi]|lezion[ei]|aulas?|licoes)\b|(?:lessen|cursus)\b"
@@ -36,17 +36,17 @@ _ANOTHER = WordPattern(
     r"\b(?:instead|rather|switch\w*|now|these days|stattdessen|jetzt|nun|dafur|a la place|maintenant|plutot"
     r"|en su lugar|en vez|ahora|invece|adesso|ora|em vez|agora|in plaats|nu)\b"
 )
-"""Says that something else has taken its place."""
+"""Matches a replacement."""
 
 
 @lru_cache(maxsize=256)
 def drops_course(new: Frame) -> bool:
-    """Return True if a statement tells that lessons were given up."""
+    """Return True if a statement reports that lessons were given up."""
     return _DROPPED.search(new.plain) is not None
 
 
 def ends_course(old: Frame, new: Frame) -> bool:
-    """Return True if `new` gives up the lessons that `old` tells of, or the learning of that subject for another."""
+    """Return True if `new` gives up the lessons that `old` mentions, or the learning of that subject for another."""
     if old.negated or old.cues & {"end", "past"} or new.cues & {"past", "passing"}:
         return False
     if {old.subject, new.subject} - {"", "self"} and old.subject != new.subject:

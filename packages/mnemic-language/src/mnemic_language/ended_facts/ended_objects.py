@@ -13,12 +13,12 @@ _NO_MORE = WordPattern(
     r"|n'\w+ plus|ya no|non (?:\w+ ){1,2}piu|nao (?:\w+ ){1,3}mais|ja nao|niet (?:\w+ ){0,3}meer|geen (?:\w+"
     r" ){1,3}meer)\b"
 )
-"""Denies that something goes on which was so until now."""
+"""Matches the end of something that continued until now."""
 _POINTS = frozenset(
     "it that this them there those these her him one either both es ihn ihm da dort darauf damit davon ca cela eso ello"
     " alli ahi cio isso ele ela daar hem er".split()
 )
-"""Words for something that was named before."""
+"""Words that refer to something named before."""
 SAYS_LITTLE = frozenset(
     map(
         stem,
@@ -31,8 +31,8 @@ SAYS_LITTLE = frozenset(
 
 
 def ends_something_else(old: Frame, new: Frame) -> bool:
-    """Return True if the speaker ends by name something of which `old` says nothing: they share no word, attribute or
-    sort of value, and nothing points back.
+    """Return True if the speaker ends a named thing that `old` does not mention: they share no word, attribute or sort
+    of value, and no word refers back.
     """
     if "end" not in new.cues or new.cues & {"change", "correct", "takes_back"} or new.subject != "self":
         return False

@@ -13,7 +13,7 @@ from mnemic_language.text.pattern import WordPattern
 _QUALIFIED = WordPattern(
     r"\b(?:an?|the|my|our) (?P<which>[a-z][a-z-]{2,20}) (?P<what>[a-z]{3,20})\b(?! (?:to|for|with) [a-z]+ing\b)"
 )
-"""Matches a thing with the word that says which, in plain English letters: "the optician appointment"."""
+"""Matches a thing with the word that identifies it, in plain English letters: "the optician appointment"."""
 _PLACED = WordPattern(
     r"\b(?P<what>[^\W\d_]{3,20}) (?:in|at|from|to|aus|von|bei|nach|à|chez|de|en|em|di|da|te|uit) "
     r"(?P<where>[A-ZÀ-Þ][\w'-]+)"
@@ -23,21 +23,21 @@ _SAYS_NO_WHICH = frozenset(
     "new old own big little small first last next only best whole current present former favourite favorite lovely"
     " dear poor good great nice same other second third two three local".split()
 )
-"""Words before a noun that do not tell two things of one kind apart."""
+"""Words before a noun that do not distinguish two things of one kind."""
 _CHANGES = frozenset({"change", "correct", "takes_back"})
 _TURNING_ELSE = _CHANGES | {"end", "weak_end", "weak_correct"}
 
 
 def of_another_of_its_kind(old: Frame, new: Frame) -> bool:
-    """Return True if `new` ends a thing of a kind of which `old` tells another, by its place, its sort or its day."""
+    """Return True if `new` ends a thing of a kind, and `old` mentions another, by its place, its sort or its day."""
     if new.cues.isdisjoint({"end", "weak_end"}) or not new.cues.isdisjoint(_CHANGES):
         return False
     return _placed_elsewhere(old, new) or _of_another_sort(old, new) or _on_another_day(old, new)
 
 
 def of_the_past_alone(old: Frame, new: Frame) -> bool:
-    """Return True if `new` only tells how something was, and names something of which `old` says nothing: "I live in
-    Cork", "I used to live in Galway".
+    """Return True if `new` only describes the past, and names something that `old` does not mention: "I live in Cork",
+    "I used to live in Galway".
     """
     if "past" not in new.cues or not new.cues.isdisjoint({"end", "weak_end", "again", *_CHANGES}) or "past" in old.cues:
         return False
@@ -53,8 +53,8 @@ def on_other_occasions(old: Frame, new: Frame) -> bool:
 
 
 def at_another_time_of_day(old: Frame, new: Frame) -> bool:
-    """Return True if the two tell what is at two times of the day or the week, and not the same of both: "I drink tea
-    in the morning", "In the evening I drink wine now".
+    """Return True if the two state different things for two times of the day or the week: "I drink tea in the morning",
+    "In the evening I drink wine now".
     """
     if not (new.slots("dayparts") or new.slots("weekdays")) or not new.cues.isdisjoint(_TURNING_ELSE):
         return False
@@ -105,7 +105,7 @@ def _sorts(frame: Frame) -> dict[str, set[str]]:
 
 
 def _on_another_day(old: Frame, new: Frame) -> bool:
-    """Return True if `new` names the day of what is over, and `old` another."""
+    """Return True if `new` names the day of the ended thing, and `old` another."""
     return any(
         old.slots(name) and new.slots(name) and old.slots(name).isdisjoint(new.slots(name)) for name in SLOTS[:2]
     )

@@ -1,7 +1,7 @@
-"""Changes in other words than those of an end: a car that went to a student, a rabbit that fell asleep, an
-allergy that disappeared, a first day as a receptionist, "make that 23 people at the party".
+"""Changes without a word for an end: a car that went to a student, a rabbit that fell asleep, an allergy that
+disappeared, a first day as a receptionist, "make that 23 people at the party".
 
-Each rule asks for the kind of thing that the earlier statement is about, as the words alone say nothing certain.
+Each rule requires a kind of thing in the earlier statement, as the words alone are not certain.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from mnemic_language.frames.vocabulary import MEMBERS, plain, word_classes
 from mnemic_language.text.pattern import WordPattern
 
 SHORTEST_KIN = 5
-"""Letters with which two words for one thing begin alike: "Pollen", "Pollenallergie"."""
+"""Minimum number of equal first letters of two words for one thing: "Pollen", "Pollenallergie"."""
 FIRST = 6
-"""Words of a statement among which its topic is."""
+"""Number of first words of a statement that contain its topic."""
 _PARTED = WordPattern(
     r"\b(?:went|has gone|is going) to (?:an?|my|our|some|the|its) (?:[\w'-]+ ){0,3}?(?:homes?|owners?|buyers?|kids?|guy"
     r"|woman|man|couple|family|student|dealer\w*|friend|nephew|niece|cousin|colleague|neighbou?r|lady|lad|girl|boy"
@@ -42,7 +42,7 @@ _PARTED = WordPattern(
     r"|\b(?:opgehaald|weggegeven|ingeruild|gestolen|naar de sloop|nieuwe (?:eigenaar|eigenares|baasje)|van de hand"
     r"|(?<!we )(?<!wij )(?:heeft|hebben) (?:\w+ ){0,5}(?:gekocht|meegenomen|overgenomen))\b"
 )
-"""A thing has gone to somebody else."""
+"""Matches a thing that went to somebody else."""
 _OWNS = WordPattern(
     r"\b(?:i(?:'ve)?|we(?:'ve)?) (?:\w+ )?(?:have|got|own|drive|ride|keep|sail)\b|\b(?:i|we)'ve got\b|\b(?:my|our) \w+"
     r"|\b(?:ich|wir) (?:\w+ )?(?:habe|haben|fahre|fahren|besitze\w*)\b|\b(?:mein|unser)\w* \w+"
@@ -66,7 +66,7 @@ THE = WordPattern(
     r"|nostr[oa]|o|a|meu|minha|noss[oa]|de|het|mijn|onze|ons) |l')(?:(?:poor|old|alte|arme|pauvre|pobre|povero|arme) )?"
     r"(?P<noun>[a-z-]{3,20})\b"
 )
-"""Matches something that is taken for known, by the word for its kind."""
+"""Matches a thing that is assumed to be known, by the word for its kind."""
 _PASSED = WordPattern(
     r"\b(?:died|is dead|passed|(?:say|said) (?:goodbye|our goodbyes|farewell)|put (?:\w+ ){1,3}(?:down|to sleep)"
     r"|didn't make it"
@@ -95,7 +95,7 @@ _BOTH = WordPattern(
     r"\b(?:both|all (?:of|two|three|the)|beide|alle (?:beide|zwei|drei|meine|unsere)|les deux|tou(?:te)?s les|amb[oa]s"
     r"|l[oa]s dos|tutti e due|tutte e due|entramb[ie]|as duas|os dois|allebei|alle (?:twee|drie))\b"
 )
-"""Says that two or more of a kind are meant, and no other's."""
+"""Matches a reference to two or more of a kind, all of them the speaker's."""
 _AILS = WordPattern(
     r"allerg|allergi|alergi|intoler|asthm|asma\b|astma|hay ?fever|heuschnupfen|rhume des foins|hooikoorts|eczema|ekzem"
     r"|eczem|migra|emicrani|enxaquec|insomni|insonni|schlaflos|slapeloos|\brsi\b|tendin|sciati|ischias|reflux|anaemi"
@@ -152,7 +152,7 @@ _JOINS = WordPattern(
     r"|\bik (?:[\w.]+ ){0,5}?bij (?P<nl>[A-ZÀ-Þ][\w&.-]+) (?:\w+ ){0,3}(?:begonnen|gestart|aan de slag)\b"
     r"|\bik (?:ben|begon) (?:\w+ ){0,3}?(?:begonnen |gestart )?bij (?P<nl2>[A-ZÀ-Þ][\w&.-]+)"
 )
-"""Says that its speaker has begun to work for what it names."""
+"""Matches a new employer of the speaker."""
 _STUDIES = WordPattern(
     r"(?i)\b(?:universi\w+|uni|college|school|academy|gym|club|hochschule|schule|université|école|universidad|escuela"
     r"|università|scuola|universidade|escola|universiteit)\b"
@@ -161,7 +161,7 @@ _SINCE_LEFT = WordPattern(
     r"(?i)\b(?:then|before|until|left|quit|moved|dann|bevor|gewechselt|gekündigt|puis|avant|ensuite|quitté|luego|antes"
     r"|después|dejé|poi|prima|lasciato|depois|deixei|daarna|voordat|vertrokken)\b"
 )
-"""Says that what was begun is over as well."""
+"""Matches the end of a new job."""
 _ORGANISATION = (
     r"(?:firm|company|bank|council|hospital|hotel|school|office|brewery|plant|factory|shop|store|salon|cafe|bakery"
     r"|restaurant|clinic|agency|studio|warehouse|library|museum|university|firma|kanzlei|klinik|fabrik|schule|agentur"
@@ -186,7 +186,7 @@ _WORKS = WordPattern(
     rf"|\bsigo en (?:el|la) {_ORGANISATION}\b|\bsono ancora (?:in|alla|al|nella) {_ORGANISATION}\b"
     rf"|\bainda estou n[oa] {_ORGANISATION}\b|\bik (?:zit|ben) nog (?:steeds )?bij (?:de|het) {_ORGANISATION}\b"
 )
-"""Says what somebody's work is, with its place."""
+"""Matches somebody's work, with its place."""
 _BESIDE = WordPattern(
     r"\b(?:also|volunteer\w*|part-?time|on the side|second job|side job|evenings?|weekends?|hobby|nebenbei|ehrenamt\w*"
     r"|nebenjob|benevol\w*|a cote|voluntari\w*|volontari\w*|vrijwillig\w*|ernaast|auch|aussi|tambien|anche|tambem"
@@ -204,25 +204,25 @@ _NOT_DEAD = WordPattern(
     r"|\b(?:in|im|dans|en|nel|no|na) (?:(?:the|a|that|my|der|den|einem|le|un|mon|el|la|mi|il|mio|um|uma|de|het|een) )?"
     rf"(?:\w+ )?{_TALES}\b"
 )
-"""Says that it has not come to it, or only in a story."""
+"""Matches an end that did not happen, or only in a story."""
 _IN_TALES = WordPattern(rf"\b{_TALES}s?\b|\b(?:watched|watching|cinema|netflix|kino|bioscoop|episode|folge)\b")
 _ACQUIRED = WordPattern(
     r"\b(?:i|we)(?:'ve)? (?:just |recently |finally )?(?:have |had )?(?:adopted|bought|got|rescued|took in)\b"
     r"|\b(?:adoptiert|gekauft|geholt|adopte|achete|compre|compramos|adottato|comprato|adotei|comprei|geadopteerd"
     r"|gekocht)\b"
 )
-"""Says how the speaker came to have something."""
+"""Matches the way the speaker acquired something."""
 _OWNS_ONE = WordPattern(
     r"\b(?:i|we)(?:'ve)? (?:\w+ )?(?:have|got|own|keep|ride|adopted|bought|rescued)\b|\b(?:i|we)'ve got\b"
     r"|\b(?:my|our|mein\w*|unser\w*|mon|ma|notre|mi|nuestr[oa]|mi[oa]|nostr[oa]|meu|minha|noss[oa]|mijn|onze|ons) \w+"
     r"|\b(?:ich|wir) (?:\w+ )?(?:habe|haben)\b|\b(?:j'ai|nous avons|on a)\b|\b(?:tengo|tenemos|he|hemos)\b"
     r"|\b(?:ho|abbiamo)\b|\b(?:tenho|temos|adotei|comprei)\b|\b(?:ik|wij|we) (?:heb|hebben)\b"
 )
-"""Says that an animal is the speaker's own."""
+"""Matches an animal of the speaker."""
 
 
 def ends_in_other_words(old: Frame, new: Frame) -> bool:
-    """Return True if `new` tells, in words that end nothing elsewhere, that what `old` says is over."""
+    """Return True if `new` reports the end of `old` in words that are no end elsewhere."""
     if old.negated or new.cues & {"past", "passing"}:
         return False
     if old.event:
@@ -233,7 +233,7 @@ def ends_in_other_words(old: Frame, new: Frame) -> bool:
 
 
 def _gone(old: Frame, new: Frame) -> bool:
-    """Return True if a thing of the speaker's now belongs to another person."""
+    """Return True if a thing of the speaker now belongs to another person."""
     return (
         _PARTED.search(new.plain) is not None
         and _OWNS.search(old.plain) is not None
@@ -243,7 +243,7 @@ def _gone(old: Frame, new: Frame) -> bool:
 
 
 def _dead(old: Frame, new: Frame) -> bool:
-    """Return True if an animal of the speaker's has died."""
+    """Return True if an animal of the speaker has died."""
     if _PASSED.search(new.plain) is None or _NOT_DEAD.search(new.plain) is not None:
         return False
     if not old.relations and not new.relations and _OWNS_ONE.search(old.plain) and not old.cues & {"past", "end"}:
@@ -259,13 +259,13 @@ def _dead(old: Frame, new: Frame) -> bool:
 
 
 def is_of_tale(talk: str) -> bool:
-    """Return True if a talk is of a film, a book or a dream."""
+    """Return True if a talk is about a film, a book or a dream."""
     return _IN_TALES.search(plain(talk)) is not None
 
 
 def may_die_in_tale(text: str) -> bool:
-    """Return True if a sentence tells the death of an animal that it does not call the speaker's: in the talk of a
-    film it is that of the film ("How was it?" - "Sad. The dog died.").
+    """Return True if a sentence reports the death of an animal without a word for the speaker: in a talk about a film
+    it is the film's ("How was it?" - "Sad. The dog died.").
     """
     frame = Frame(text)
     return _PASSED.search(frame.plain) is not None and not frame.own and any(map(kind_of, THE.findall(frame.plain)))
@@ -280,14 +280,14 @@ def _overcome(old: Frame, new: Frame) -> bool:
 
 
 def takes_a_post(old: Frame, new: Frame) -> bool:
-    """Return True if `new` tells of a new post of a person whose work `old` tells."""
+    """Return True if `new` reports a new post of a person with work in `old`."""
     if not (_POST.search(new.plain) or joined(new)) or _BESIDE.search(new.plain) or new.relations or old.relations:
         return False
     return old.subject == "self" and works(old)
 
 
 def joined(new: Frame) -> str | None:
-    """Return the name of whom the speaker has begun to work for: "I started at Globex on Monday"."""
+    """Return the name of a new employer of the speaker: "I started at Globex on Monday"."""
     for part in new.said:
         found = _JOINS.search(part)
         if found is not None and not (_STUDIES.search(part) or _SINCE_LEFT.search(part, found.end())):
@@ -296,13 +296,13 @@ def joined(new: Frame) -> str | None:
 
 
 def works(frame: Frame) -> bool:
-    """Return True if a statement says what a person's work is, or where."""
+    """Return True if a statement gives a person's work or workplace."""
     return "job" in frame.attributes or _WORKS.search(frame.plain) is not None
 
 
 def recounts_by_order(old: Frame, new: Frame) -> bool:
-    """Return True if `new` orders another number of what `old` counts, and names it again: "make that 23 people at the
-    party".
+    """Return True if `new` orders another number of the things counted in `old`, and names them again: "make that 23
+    people at the party".
     """
     found = AMENDS.match(new.plain)
     if found is None or old.event or len(old.numbers) != 1 or not new.numbers - old.numbers:
@@ -317,7 +317,7 @@ def recounts_by_order(old: Frame, new: Frame) -> bool:
 
 @lru_cache(maxsize=256)
 def tells_change(new: Frame) -> bool:
-    """Return True if one of the rules here may hold for the statement, whatever the earlier one says."""
+    """Return True if one of the rules here may apply to the statement, whatever the earlier one."""
     said = new.plain
     if any(words.search(said) for words in (_PARTED, _PASSED, _OVERCAME, _POST)) or AMENDS.match(said) is not None:
         return True
@@ -325,14 +325,14 @@ def tells_change(new: Frame) -> bool:
 
 
 def akin(one: str, other: str) -> bool:
-    """Return True if two words are the same but for their ending or a following noun: "Pollen", "Pollenallergie"."""
+    """Return True if two words differ only in their ending or a following noun: "Pollen", "Pollenallergie"."""
     if stem(one) == stem(other):
         return True
     return min(len(one), len(other)) >= SHORTEST_KIN and one[:SHORTEST_KIN] == other[:SHORTEST_KIN]
 
 
 def _objects(frame: Frame) -> set[str]:
-    """Return the words of content of an ailment: what one is allergic to or afraid of; its name if it has none."""
+    """Return the content words of an ailment: the cause of an allergy or a fear; its name if it has none."""
     empty = word_classes()["empty"]
     words = {word for word in frame.tokens if word not in empty and len(word) > 2}
     objects = {word for word in words if _AILS.search(word) is None}

@@ -1,4 +1,4 @@
-"""Work that its speaker has left without a word for where it was: "I quit my job", "I've handed in my notice"."""
+"""Work that the speaker has left, without a word for its place: "I quit my job", "I've handed in my notice"."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ _NOT_NOW = WordPattern(
     r"|will|mochte"
     r"|presque|failli|veux|voudrais|casi|quiero|quisiera|quasi|voglio|vorrei|quase|quero|bijna|wil|zou)\b"
 )
-"""Says that it has not come to it."""
+"""Matches an end that did not happen."""
 _BACKGROUND = WordPattern(
     r"\b(?:since|when|seit|seitdem|depuis que|quand|desde que|cuando|da quando|quando|sinds|toen) (?:\w+ ){0,2}$"
 )
-"""Opens the clause in which a loss is mentioned as known already."""
+"""Matches the opening of a clause with a loss that is known already."""
 _LOSING = WordPattern(r"\b(?:losing|quitting|leaving) (?:my|the) (?:\w+ )?(?:job|work|position|post)\b")
 _QUALIFIED = frozenset(
     "old previous former last first second other side weekend evening saturday part-time summer student".split()
@@ -70,7 +70,7 @@ _QUALIFIED = frozenset(
 
 @lru_cache(maxsize=256)
 def leaves_work(new: Frame) -> bool:
-    """Return True if the speaker says that they have left their work or lost it, or names what they have left."""
+    """Return True if the speaker states that they have left or lost their work, or names the place they have left."""
     found = _LEFT.search(new.plain)
     if found is None:
         return left_by_name(new) is not None
@@ -81,8 +81,8 @@ def leaves_work(new: Frame) -> bool:
 
 @lru_cache(maxsize=256)
 def left_by_name(new: Frame) -> str | None:
-    """Return the name that the speaker says they have left or quit, in plain letters; None if there is none. Only what
-    is known of it tells whether it is an employer.
+    """Return the name that the speaker states they have left or quit, in plain letters; None if there is none. Only the
+    known facts about it show if it is an employer.
     """
     if "past" in new.cues or new.relations or _NOT_NOW.search(new.plain) is not None:
         return None
@@ -94,8 +94,8 @@ def left_by_name(new: Frame) -> str | None:
 
 
 def leaves_place(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says that the speaker has left what `old` names only as the place of their work: "I'm a
-    nurse in Leeds", "I left Leeds".
+    """Return True if `new` states that the speaker has left a place that `old` names only as the place of their work:
+    "I'm a nurse in Leeds", "I left Leeds".
     """
     name = left_by_name(new) or ""
     if not name or "residence" in old.attributes or not (works(old) or "job" in old.attributes):
@@ -105,14 +105,14 @@ def leaves_place(old: Frame, new: Frame) -> bool:
 
 
 def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
-    """Return True if `old` says where or as what the speaker works (`is_work`: in whatever words), and `new` that they
+    """Return True if `old` gives the speaker's work or workplace (`is_work`: in any words), and `new` states that they
     have left that work.
     """
     if not leaves_work(new) or old.negated or old.subject.startswith("other:") or old.relations - new.relations:
         return False
     if not (is_work or works(old)) or "past" in old.cues:
         return False
-    # What was said before already ends nothing more; and a job that is lost is not the speaker's own business.
+    # An end that `old` states already is no new one; and a lost job is not the speaker's own business.
     if (
         _LEFT.search(old.plain)
         or _LOSING.search(old.plain)
@@ -128,12 +128,12 @@ def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
     which = found["en"] if found is not None else None
     if which is None or which in old.tokens:
         return True
-    # After the news of a job, the one that is left by its kind is another: "my dream job", "my IT job".
+    # After the news of a job, a job named by its kind is another: "my dream job", "my IT job".
     return which not in _QUALIFIED and (which in _PRESENT or _GOT.search(old.plain) is None)
 
 
 _PRESENT = frozenset({"current", "new", "day", "whole", "full", "full-time", "stressful", "terrible"})
-"""Words before a job that name no kind of it."""
+"""Words before a job that do not name its kind."""
 _GOT = WordPattern(r"\b(?:got|found|landed|offered) (?:me )?(?:an?|my|the) (?:\w+ ){0,2}(?:job|position|post)\b")
 """Matches the news of a job."""
 _OWN_BUSINESS = WordPattern(
@@ -162,14 +162,14 @@ _LEFT_NAME = WordPattern(
     rf"|\b[Ii]k heb (?:\w+ ){{0,2}}(?P<nl>{_NAME}) (?:\w+ ){{0,2}}verlaten\b"
     rf"|\b[Ii]k ben (?:\w+ ){{0,2}}(?:weg|vertrokken|opgestapt) bij (?:de |het )?(?P<nl2>{_NAME})"
 )
-"""Names what the speaker has left, in the letters of the text."""
+"""Matches the name of an employer or place that the speaker has left, in the letters of the text."""
 _WORKS_FOR = WordPattern(
     r"\b(?:at|for|with|bei|beim|chez|alla|da|dalla|presso|na|no|pela|pelo|bij|employer:"
     r"|(?i:trabaj\w+|curro|emplead[oa]|contratad[oa]|estoy|sigo|llevo)(?: [a-zà-ÿ\d]+){0,4} en)"
     rf"(?: the| der| la| el| de| het)? (?P<name>{_NAME})"
 )
 _IN_PLACE = WordPattern(rf"\b(?:in|à|a|en|em) (?P<name>{_NAME})")
-"""Names a place in which something is."""
+"""Matches the name of a place after a preposition."""
 _EMPLOYER = WordPattern(
     r"(?i:\b(?:at|from|with|for|by|bei|beim|chez|en|de|da|dalla|alla|na|no|pela|pelo|bij|door)) (?:the"
     r" )?[A-ZÀ-Þ][\w&.-]+"

@@ -1,9 +1,9 @@
-"""A value in an answer: does the answer say it, say it only to turn it down, or leave that open?
+"""Mentions of a value in an answer: affirmed, rejected, or open.
 
 Words are compared without case, apostrophes and endings of number and tense; a hyphenated word counts in one piece and
-in parts; times of day and amounts of money in one spelling. A negation counts where it governs the value: in the same
-clause, and not in a set phrase such as "no problem". A question that has the value in it, and an answer that is nothing
-but the value and its name, leave open whether the value was used; so does a word that begins like the value's.
+in parts; times of day and amounts of money in one spelling. A negation counts if it governs the value: in the same
+clause, and not in a set phrase such as "no problem". A question that contains the value, and an answer that is only the
+value and its name, leave its use open; so does a word that begins like the value.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Mention(StrEnum):
 
 
 REACH = 10
-"""Words between a negation and the value it may govern."""
+"""Maximum words between a negation and a value that it may govern."""
 CERTAIN_REACH = 5
-"""Words within which it governs it for certain."""
+"""Maximum words for certain government."""
 PREDICATE_REACH = 4
-"""Words between a value and the predicate that turns it down."""
+"""Maximum words between a value and the predicate that rejects it."""
 
 _NEGATIONS = frozenset(
     "not no never without neither nor non none nothing nobody except excluding unlike against nunca jamás sin ni pas"
@@ -46,12 +46,12 @@ _AVOIDING = frozenset(
     " ban banned banning cancel cancelled canceled ignore ignores ignored ignoring".split()
 )
 _PAIRED = {"of": "instead", "than": "rather", "from": "far"}
-"""Words that turn down what follows only together with the word before them."""
+"""Words that reject the following value only together with the word before them."""
 _SET_PHRASES = frozenset(
     "problem problems worry worries doubt ado only just forget forgets hesitate wait matter mind miss wrong fail later"
     " trouble problema dudas problème souci doute zweifel".split()
 )
-"""Phrases that use up a negation: "no problem", "not to worry", "never miss", "nothing wrong with"."""
+"""Set phrases that absorb a negation: "no problem", "not to worry", "never miss", "nothing wrong with"."""
 _SET_PHRASE_REACH = 3
 _CONTRAST = frozenset("but however yet so because since although though then therefore pero mais aber sondern".split())
 _LISTED = frozenset({"or", "nor", "o", "ou", "oder"})
@@ -63,7 +63,7 @@ _PARTICIPLES = frozenset(
     " forbidden gone full".split()
 )
 _MISSING = frozenset({"unavailable", "cancelled", "canceled", "gone", "impossible"})
-"""Predicates that notes write without a verb: "aisle unavailable"."""
+"""Predicates without a verb in notes: "aisle unavailable"."""
 _REFUSALS = frozenset({"no", "nope", "nein", "non"})
 _PUT_OUT = frozenset({"switched", "turned", "ruled", "left", "called", "sold", "booked"})
 """Verbs that deny together with "off" or "out"."""
@@ -71,7 +71,7 @@ _WISHES = frozenset(
     "prefer preferred like liked love want wanted wish wished said say asked ask told mentioned requested".split()
 )
 _EXCEPTING = frozenset({"than", "but"})
-"""Words after which a negation affirms what it seems to deny: "nothing other than email"."""
+"""Words after which a negation affirms the value that it seems to deny: "nothing other than email"."""
 _COMPARED = frozenset({"other", "else", "better", "nothing", "none"})
 _AFTER_GAP = frozenset("for from at here now today this then in on altogether entirely if when with".split())
 _SMALL = frozenset("a an the in on at by of for with from near".split())
@@ -82,7 +82,7 @@ _SAME = {"doctor": "dr", "professor": "prof", "mister": "mr"} | {
     for number, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)
 }
 _SAME |= dict(dollar="usd", dollars="usd", euro="eur", euros="eur", rupee="inr", rupees="inr", yen="jpy")
-"""Ways of writing one word."""
+"""Canonical spelling of each word with several spellings."""
 _ABBREVIATIONS = frozenset({"dr", "mr", "mrs", "ms", "st", "prof", "vs"})
 
 _TOKEN = Pattern(r"\d+(?:[.,:/]\d+)+|[^\W_]+(?:\+\+|#|'[^\W_]+)*")
@@ -97,9 +97,9 @@ _SIGNS = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
 _NO_CENTS = Pattern(r"(?<=\d)\.00(?=\s(?:usd|eur|gbp|inr|dollars?|euros?)\b)")
 _ASKED = Pattern(r"[?？]")
 LABEL = 3
-"""Words of a label before a value, at most: "Seat: aisle"."""
+"""Maximum words of a label before a value: "Seat: aisle"."""
 SHORTEST_ALIKE = 6
-"""Letters of words that may be one in another spelling by their beginnings: "Lisbon" and "Lisboa"."""
+"""Minimum letters of words that may be spellings of one word by their beginnings: "Lisbon" and "Lisboa"."""
 _THOUSANDS = Pattern(r"\d{1,3}(?:,\d{3})+")
 _UNSPACED = Pattern(f"[{UNSPACED}]")
 
@@ -118,7 +118,7 @@ class _Words:
 
 
 def mention(value: str, answer: str) -> Mention:
-    """Tell how `value` appears in `answer`; `SAID` where one of its places says it."""
+    """Return how `value` appears in `answer`; `SAID` if at least one of its places affirms it."""
     wanted, said = _folded(value), _folded(answer)
     if _UNSPACED.search(wanted):
         return Mention.SAID if "".join(wanted.split()) in "".join(said.split()) else Mention.ABSENT
@@ -134,7 +134,7 @@ def mention(value: str, answer: str) -> Mention:
 
 
 def _is_scattered(sought: _Words, text: _Words) -> bool:
-    """Return True if all words of a value of several are in one sentence, elsewhere than next to each other."""
+    """Return True if all words of a value of several words are in one sentence, but not adjacent."""
     ends = [at for at, gap in enumerate(text.gaps) if gap == "."]
     spans = zip([0, *ends], [*ends, len(text.words)], strict=True)
     return len(sought.words) > 1 and any(
@@ -206,7 +206,7 @@ def _gap(between: str, before: str) -> str:
 
 
 def _parts(word: str) -> Iterable[str]:
-    """Return a contraction in its words, a possessive without its ending, a number without separators of thousands."""
+    """Return a contraction in its words, a possessive without its ending, a number without thousands separators."""
     if word in _CONTRACTED:
         return _CONTRACTED[word].split()
     for ending, meant in _ENDED.items():
@@ -218,7 +218,7 @@ def _parts(word: str) -> Iterable[str]:
 
 
 def _places(sought: _Words, text: _Words) -> Iterable[tuple[int, int]]:
-    """Return the span of the words in the text, next to each other or as "seat in the aisle"."""
+    """Yield the spans of the words in the text, adjacent or as "seat in the aisle"."""
     size = len(sought.words)
     for start in range(len(text.words) - size + 1) if size else ():
         if all(map(same_word, sought.words, text.words[start : start + size])) and _unbroken(sought, text, start):
@@ -235,7 +235,7 @@ def _unbroken(sought: _Words, text: _Words, start: int) -> bool:
 
 
 def _turned(wanted: str, text: _Words, start: int) -> Iterable[tuple[int, int]]:
-    """Yield the place of "Y in the X", where the value is "X Y" and Y begins at `start`."""
+    """Yield the span of "Y in the X" if the value is "X Y" and Y begins at `start`."""
     at = start + 1
     while at < len(text.words) and at - start <= 2 and text.words[at] in _SMALL and not text.gaps[at]:
         at += 1
@@ -244,7 +244,7 @@ def _turned(wanted: str, text: _Words, start: int) -> Iterable[tuple[int, int]]:
 
 
 def _at(text: _Words, start: int, end: int) -> Mention:
-    """Return whether the place affirms or rejects the value."""
+    """Return the way in which the span mentions the value."""
     if _turned_down_after(text, start, end) or _is_refused(text, start, end):
         return Mention.DENIED
     distances = list(_negations_before(text, start))
@@ -257,7 +257,7 @@ def _at(text: _Words, start: int, end: int) -> Mention:
 
 
 def _is_refused(text: _Words, start: int, end: int) -> bool:
-    """Return True if the value is an order's to leave it ("Forget email.") or has a bare no for an answer."""
+    """Return True if the value is in an order to drop it ("Forget email."), or a bare no follows."""
     if start and text.words[start - 1] == "forget" and (start == 1 or text.gaps[start - 1] == "."):
         return True
     refused = end < len(text.words) and text.gaps[end] in {".", ","} and text.words[end] in _REFUSALS
@@ -265,13 +265,13 @@ def _is_refused(text: _Words, start: int, end: int) -> bool:
 
 
 def _is_asked(text: _Words, start: int, end: int) -> bool:
-    """Return True if a question has the value in it, and is more than the value ("Vegetarian? No problem.")."""
+    """Return True if a question contains the value and more ("Vegetarian? No problem." has no more)."""
     around = {start - 1, end} & text.asked
     return start in text.asked and any(not (at >= end and text.gaps[at] == ".") for at in around)
 
 
 def _is_bare(text: _Words, start: int, end: int) -> bool:
-    """Return True if the answer is the value alone, or the value after its label: an echo, which is no use of it."""
+    """Return True if the answer is the value alone, or the value after its label: an echo, which does not use it."""
     before = start == 0 or (start == text.labelled and start <= LABEL)
     return before and end == len(text.words)
 
@@ -320,7 +320,7 @@ def _is_set_phrase(words: Sequence[str], at: int, start: int) -> bool:
 
 
 def _turned_down_after(text: _Words, start: int, end: int) -> bool:
-    """Return True if what follows turns the value down: "email is not used", "email is what I will avoid"."""
+    """Return True if the following words reject the value: "email is not used", "email is what I will avoid"."""
     clause = _clause_after(text, end)
     if not clause:
         return False

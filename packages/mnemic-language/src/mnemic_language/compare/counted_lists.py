@@ -1,4 +1,4 @@
-"""Counts of a list of which something has ended: of "two cars, a Golf and a Volvo" one is left, and not two."""
+"""Counts of a list after the end of an item: of "two cars, a Golf and a Volvo" one remains, and not two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COUNTS = tuple(
         "1 2 3 4 5 6",
     )
 )
-"""The numbers from one on, by language."""
+"""Numbers from one to six, by language."""
 _NUMBER = "|".join(sorted({word for words in _COUNTS for word in words[1:]}))
 _COUNTED = re.compile(
     rf"(?i)\A(?P<lead>[^,.;:!?]{{0,40}}?)\b(?P<count>{_NUMBER}) (?P<noun>[^\W\d_]{{2,20}}(?:'s)?)(?:,|:)"
@@ -30,7 +30,7 @@ _ARTICLE = re.compile(r"(?i)(?:an?|the|my|our)\s")
 
 
 def recounted(statement: str, rest: str) -> str:
-    """Return the `rest` of a statement with the remaining number of the things that it counted and named."""
+    """Return the `rest` of a statement with the remaining number of the things counted and named in it."""
     found = _COUNTED.match(statement)
     if found is None or f"{found['count']} {found['noun']}" not in rest:
         return rest

@@ -1,4 +1,4 @@
-"""Values of one sort: of what a thing has one at a time, another member takes the place of the first.
+"""Values of one sort: if a thing has one at a time, another member of the sort replaces it.
 
 "Quotes in USD" and "quotes in EUR", second class and first, hand luggage and hold luggage ("Handgepäck",
 "Aufgabegepäck"), two children and a third.
@@ -12,9 +12,9 @@ from functools import lru_cache
 from mnemic_language.frames.statement_frame import Frame, stem
 
 LONGEST_FAINT = 16
-"""Words of a statement that may change a value by a faint word ("now", "again")."""
+"""Maximum words of a statement that may change a value by a faint word ("now", "again")."""
 SHORTEST_COMPOUND, SHORTEST_HEAD = 9, 5
-"""Letters of a compound, and of the noun that two of them may end in."""
+"""Minimum letters of a compound, and of the final noun that two of them share."""
 _CHILDREN = frozenset(
     "kids kid children sons daughters boys girls kinder kind kindern sohne tochter enfants enfant fils filles hijos"
     " hijas ninos figli figlie bambini filhos filhas criancas kinderen zonen dochters grandchildren grandkids"
@@ -39,20 +39,18 @@ _RANKS = {
 
 
 def another_of_a_sort(old: Frame, new: Frame) -> bool:
-    """Return True if both name a member of a sort of values, and none is the same."""
+    """Return True if both name members of one sort of values, and have none in common."""
     return any(name in new.sorts and mine.isdisjoint(new.sorts[name]) for name, mine in old.sorts.items())
 
 
 def compound_of_a_sort(old: Frame, new: Frame) -> bool:
-    """Return True if each names a compound that ends in the same noun, and they are two of them."""
+    """Return True if the two name different compounds with the same final noun."""
     mine, theirs = compounds(old) - compounds(new), compounds(new) - compounds(old)
     return any(_same_head(one, other) for one in mine for other in theirs)
 
 
 def rambles(new: Frame) -> bool:
-    """Return True if only a faint word of a long sentence says that something has changed: it fills as often as it
-    means it.
-    """
+    """Return True if the only cue for a change is a faint word in a long sentence, where it is as often a filler."""
     return len(new.tokens) > LONGEST_FAINT and new.cues.isdisjoint({"change", "correct"})
 
 

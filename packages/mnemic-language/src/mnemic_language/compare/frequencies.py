@@ -1,4 +1,4 @@
-"""Frequencies: of two statements that differ only in how often the same is so, the later one replaces the earlier.
+"""Frequencies: if two statements differ only in their frequency, the later one replaces the earlier.
 
 "I rarely go out", "I often go out now". The words are of seven languages, each with its degree, from never (0) to
 always.
@@ -39,11 +39,11 @@ _DEGREES = tuple(re.compile(rf"\b(?:{words})\b") for words in _WORDS)
 _ANY = WordPattern("|".join(f"(?:{one.pattern.replace('?P<never>', '')})" for one in _DEGREES))
 _NE = re.compile(r"\b(?:ne |n')")
 _NEARLY = re.compile(r"\b(?:hardly|scarcely|barely|almost|fast|so gut wie|presque|casi|quasi|quase|bijna) ")
-"""Words that make another degree of the one behind them."""
+"""Words that change the degree of the following word."""
 
 
 class Frequency(NamedTuple):
-    """Degree of how often something is so, and the statement without it."""
+    """Degree of a frequency, and the statement without it."""
 
     degree: int
     rest: str
@@ -51,9 +51,7 @@ class Frequency(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def frequency_of(text: str) -> Frequency | None:
-    """Return how often a statement (in lower case, without accents) says that something is so; None if it says nothing
-    of it, or gives several.
-    """
+    """Return the frequency of a statement (in lower case, without accents); None if it has none, or several."""
     if _ANY.search(text) is None:
         return None
     found = [
@@ -70,13 +68,13 @@ def frequency_of(text: str) -> Frequency | None:
 
 
 def tells_frequency(new: Frame) -> bool:
-    """Return True if a statement says how often something is so."""
+    """Return True if a statement gives a frequency."""
     return frequency_of(new.plain) is not None
 
 
 def another_frequency(old: Frame, new: Frame) -> bool:
-    """Return True if the two differ in nothing but how often it is so."""
-    now = frequency_of(new.plain)  # asked first: it is the same for all that a statement is compared with
+    """Return True if the two differ only in their frequency."""
+    now = frequency_of(new.plain)  # computed first: it is the same for all earlier statements
     before = frequency_of(old.plain) if now is not None else None
     if before is None or now is None or before.degree == now.degree:
         return False
@@ -87,5 +85,5 @@ def another_frequency(old: Frame, new: Frame) -> bool:
 
 
 def _content(frame: Frame) -> frozenset[str]:
-    """Return the stems of a statement, or of one without words of content ("I go out") its words."""
+    """Return the stems of a statement, or its words if it has no content words ("I go out")."""
     return frame.stems or frozenset(frame.tokens) - _NOW

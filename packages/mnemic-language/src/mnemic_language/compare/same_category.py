@@ -15,7 +15,7 @@ _PLACE = re.compile(
 
 
 def may_be_about(frame: Frame, new: Frame) -> bool:
-    """Return True if both name a member of a class, a number or a name: nothing certain, but the best that there is."""
+    """Return True if both name a member of a class, a number or a name: uncertain, but the best evidence available."""
     return has_slots(frame, new) or bool(frame.names and new.names)
 
 

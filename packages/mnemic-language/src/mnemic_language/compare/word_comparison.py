@@ -1,9 +1,9 @@
-"""Claims of two short texts, compared by their words: the rules that decide what a cosine cannot.
+"""Claims of two short texts, compared by their words: rules for cases that a cosine cannot decide.
 
-Sentence embeddings place "allergic to nuts" and "not allergic to nuts" next to each other. So words decide whether one
-statement negates the other, uses the opposite word, or puts another value into the same frame; and whether one contains
-everything that the other says. The lists are English, with the commonest negations of some other languages; where they
-know nothing, two statements that differ in any word are kept apart, which is the safe choice.
+Sentence embeddings place "allergic to nuts" and "not allergic to nuts" next to each other. So words decide if one
+statement negates the other, uses the opposite word, or puts another value into the same frame; and if one contains all
+of the other's content. The lists are English, with the commonest negations of some other languages; without an entry in
+them, two statements that differ in any word remain separate, which is the safe choice.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from mnemic_language.text.lazy_property import lazy_property
 from mnemic_language.text.normalise import nfkc
 
 MAX_COMPARED_WORDS = 200
-"""Longer texts are not one claim; they are never called opposite or covered."""
+"""Maximum words of one claim; longer texts are never opposite or covered."""
 MAX_CLAUSES = 24
 
 _TOKEN = re.compile(r"\[[A-Z_]+#[0-9a-f]+\]|\d+(?:[.,:/\-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
@@ -41,13 +41,13 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 _NO_VALUES = frozenset({None, "person", "label"})
-"""One may meet Ann and meet Bob, read chapter 3 and chapter 4: such names and labels are no changed values."""
+"""Classes without exclusive values: one may meet Ann and meet Bob, read chapter 3 and chapter 4."""
 
 _CLAUSE_END = re.compile(r"[.!?;:\n]+(?=\s|$)|,\s|\s->->|\s(?:but|so|because|which|and)\s")
 
 
 class Clause(NamedTuple):
-    """One clause of a statement: the stems of its words of content, and how often it negates."""
+    """One clause of a statement: the stems of its content words, and its number of negations."""
 
     stems: frozenset[str]
     negations: int
@@ -66,7 +66,7 @@ class Statement:
 
     @lazy_property
     def parts(self) -> tuple[str, ...]:
-        """The texts of its clauses, where it has more than one."""
+        """The texts of its clauses, if it has more than one."""
         parts = tuple(part for part in _CLAUSE_END.split(self.plain) if part.strip())
         return parts if 1 < len(parts) <= MAX_CLAUSES else ()
 
@@ -76,14 +76,12 @@ class Statement:
 
     @lazy_property
     def words(self) -> tuple[Word, ...]:
-        """Its words of content, in order."""
+        """Its content words, in order."""
         return self._tokens.words
 
     @lazy_property
     def _seen(self) -> list[tuple[tuple[str, ...], int]]:
-        """Return the first impression of each token: most statements are distinguished by that and
-        never parsed fully.
-        """
+        """Return the first impression of each token: it distinguishes most statements, without a full parse."""
         return [glance(token) for token in _TOKEN.findall(self.plain)]
 
     @lazy_property
@@ -115,23 +113,23 @@ class Statement:
 
     @lazy_property
     def nearly(self) -> int:
-        """Number of its negations that leave a little."""
+        """Number of its negations that are not total."""
         return sum(token in NEARLY_NEVER for token in self._tokens.low) if self.negations else 0
 
     @lazy_property
     def clauses(self) -> tuple[Clause, ...]:
-        """Its clauses, one for the whole where it has no parts; most statements are compared without."""
+        """Its clauses, or one for the whole if it has no parts; most statements are compared without them."""
         parts = [Statement(part) for part in self.parts] or [self]
         return tuple(Clause(frozenset(one.stems), one.negations) for one in parts)
 
     @lazy_property
     def asserted(self) -> tuple[frozenset[str], ...]:
-        """The stems of each of its clauses that denies nothing."""
+        """The stems of each of its clauses without a negation."""
         return tuple(clause.stems for clause in self.clauses if not clause.negations)
 
     @lazy_property
     def denied_claims(self) -> tuple[frozenset[str], ...]:
-        """The stems of each of its clauses that denies one thing, where they are enough to know the thing by."""
+        """The stems of each of its clauses with one negation, if they are enough to identify the denied thing."""
         denying = (
             [clause.stems - RELATIONS for clause in self.clauses if clause.negations == 1] if self.negations else ()
         )
@@ -144,13 +142,13 @@ class Statement:
 
     @lazy_property
     def comparable(self) -> bool:
-        """True if it is short enough, and says enough, to be compared."""
+        """True if it is short enough for a comparison, and has content."""
         return 0 < len(self.stems) <= MAX_COMPARED_WORDS
 
 
 @dataclass(frozen=True, slots=True)
 class _Tokens:
-    """A text token by token, each in small letters, with the words of content it has."""
+    """A text token by token, each in small letters, with its content words."""
 
     low: list[str]
     parts_words: list[tuple[Word, ...]]
@@ -207,9 +205,9 @@ def opposition(one: Statement, other: Statement) -> Opposition | None:
 
 def _opposed(one: Statement, other: Statement) -> str | None:
     shorter, alike = min(len(one.stems), len(other.stems)), _alike(one, other)
-    # Denying two things is denying; two denials of one thing are rare.
+    # Denying two things is a denial; two denials of one thing are rare.
     negated = (one.negations - other.negations) % 2 == 1 or (one.negations == 0) != (other.negations == 0)
-    # Whatever they are opposed by wants this much in common; what they share is no more than what is alike.
+    # Every opposition requires this much in common; the shared words are at most the alike ones.
     if 2 * (alike if negated else alike + 1) < shorter:
         return None
     mine, theirs = one.counted, other.counted
@@ -223,20 +221,20 @@ def _opposed(one: Statement, other: Statement) -> str | None:
         return "antonym" if not negated and 2 * (shared + 1) >= shorter else None
     if negated:
         return "negation"
-    # At a glance: their order, which takes longer to look at, cannot make more of what they share and how they differ.
+    # A quick check: their order, which takes longer to compare, cannot increase the shared words or the differences.
     if 2 * shared < shorter or any(word.value in _NO_VALUES for word in chain(ours, others)):
         return None
     return "value" if _other_value(one, other) else None
 
 
 def _alike(one: Statement, other: Statement) -> int:
-    """Return the number of words of the shorter that the longer has, too."""
+    """Return the number of words of the shorter statement that the longer contains."""
     short, long = (other, one) if len(other.stems) < len(one.stems) else (one, other)
     return sum(map(long.counted.__contains__, short.stems))
 
 
 def _denies(one: Statement, other: Statement) -> bool:
-    """Return True if a clause of `one` denies what clauses of `other` state without denying it."""
+    """Return True if a clause of `one` denies the content of clauses of `other` without a negation."""
     if not one.negations or not (one.parts or other.parts):
         return False
     asserted = frozenset[str]().union(*other.asserted)
@@ -244,7 +242,7 @@ def _denies(one: Statement, other: Statement) -> bool:
 
 
 def denies(one: Statement, other: Statement) -> bool:
-    """Return True if a clause of either denies what one clause of the other states: two thirds of its words occur.
+    """Return True if a clause of either denies one clause of the other: two thirds of its words occur.
 
     This is specific enough for a lower cosine: messages of several clauses are near each other only as a whole.
     """
@@ -254,7 +252,7 @@ def denies(one: Statement, other: Statement) -> bool:
 
 
 def _denies_one(said: frozenset[str], other: Statement) -> bool:
-    """Return True if a clause of `other` states what is denied with these words."""
+    """Return True if a clause of `other` states the thing denied with these words."""
     if 3 * len(other.named & said) < 2 * len(said):
         return False
     return any(3 * len(words & said) >= 2 * len(said) for words in other.asserted)
@@ -262,14 +260,14 @@ def _denies_one(said: frozenset[str], other: Statement) -> bool:
 
 @lru_cache(maxsize=8192)
 def negates(text: str) -> bool:
-    """Return True if `text` may contain a negation, by a quick test: without one it denies nothing."""
+    """Return True if `text` may contain a negation, by a quick test."""
     low = text.casefold().replace("’", "'")
     return "n't" in low or "cannot" in low or not NEGATIONS.isdisjoint(_LETTERS.findall(low))
 
 
 def any_opposite(mine: Iterable[Word], theirs: Iterable[Word]) -> bool:
-    """Return True if a word of the one side is opposite to a word of the other, by the list or by a prefix such as un-;
-    also as comparatives.
+    """Return True if a word of one side is opposite to a word of the other, by the list or by a prefix such as un-,
+    also between comparatives.
     """
     ours, others = list(mine), list(theirs)
     return _opposites({one.stem for one in ours}, {other.stem for other in others}) or _opposites(
@@ -295,14 +293,14 @@ def _opposites_of(stem: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def _positive(stem: str) -> str:
-    """Return the positive of a comparative ("larger"), if that has an opposite; else the stem."""
+    """Return the positive of a comparative ("larger") if it has an opposite; else the stem."""
     base = stem[:-2] if stem.endswith("er") and stem not in ANTONYMS else stem
     return base if base in ANTONYMS else stem
 
 
 def beyond(full: Statement, part: Statement) -> int | None:
-    """Return the number of content words that `full` has in addition to those of `part`; None if it does not say
-    everything that `part` says, or says something that could take it back.
+    """Return the number of content words of `full` beyond those of `part`; None if it does not contain all of `part`,
+    or contains words that could retract it.
 
     Every content word of `part` occurs in `full` in the same order, from the first word on. The additional words of
     `full` are few, negate and qualify nothing, mention no other person, and add no value of a class of which `part`
@@ -316,12 +314,12 @@ def beyond(full: Statement, part: Statement) -> int | None:
 
 
 def _holds(full: Statement, part: Statement) -> bool:
-    """Return True if each word of `part` may be in `full`, at a glance."""
+    """Return True if each word of `part` may be in `full`, by a quick check."""
     return full.counted.keys() >= set(part.stems)
 
 
 def _beyond(full: Sequence[Word], part: Sequence[Word], *, exact: bool) -> int | None:
-    """`exact`: no word more, because denying the narrow does not deny the wide."""
+    """Return `beyond` for content words. `exact`: no additional words, as denying the narrow does not deny the wide."""
     rest = list(full)
     extra: list[Word] = []
     for word in part:
@@ -339,12 +337,12 @@ def _beyond(full: Sequence[Word], part: Sequence[Word], *, exact: bool) -> int |
 
 
 def _bends(word: Word) -> bool:
-    """Return True if it may take back the words around it. A negative prefix is enough: "ineligible", "unable"."""
+    """Return True if it may retract the words around it. A negative prefix is enough: "ineligible", "unable"."""
     return word.stem in QUALIFIERS or is_negative(word.stem)
 
 
 def _other_value(one: Statement, other: Statement) -> bool:
-    """Return True for the same frame of words with another number, date, name or member of a class in it."""
+    """Return True for the same words except another number, date, name or class member."""
     codes = SequenceMatcher(None, one.stems, other.stems, autojunk=False).get_opcodes()
     shared = sum(code[2] - code[1] for code in codes if code[0] == "equal")
     changes = [code for code in codes if code[0] != "equal"]

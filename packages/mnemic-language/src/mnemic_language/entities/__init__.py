@@ -1,1 +1,1 @@
-"""People and things that sentences name, and how they are related."""
+"""People and things named in sentences, and their relations."""

@@ -17,7 +17,7 @@ _THE = r"(?:the\s|el\s|la\s)?"
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Wording of a relation. `ended`: the wording says that the relation is over."""
+    """Wording of a relation. `ended`: the wording means that the relation is over."""
 
     relation: str
     pattern: Pattern
@@ -26,7 +26,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words next to a name that give its kind."""
+    """Words next to a name that indicate its kind."""
 
     label: str
     pattern: Pattern
@@ -141,4 +141,4 @@ _WORDS = {
 KIN_WORDS: Mapping[str, str] = MappingProxyType(
     {word: relation for relation, words in _WORDS.items() for word in words.split()}
 )
-"""Words that people use for a relation."""
+"""Relation of each word that people use for it."""

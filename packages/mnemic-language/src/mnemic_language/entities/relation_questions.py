@@ -1,4 +1,4 @@
-"""The words by which a question means a relation: "my sister's employer", "mein Chef", "où travaille Ana"."""
+"""Words for relations in questions: "my sister's employer", "mein Chef", "où travaille Ana"."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _by_word() -> Mapping[str, frozenset[str]]:
 
 
 RELATION_WORDS = _by_word()
-"""Each word with the relations that it may mean."""
+"""Possible relations of each word."""
 
 _MINE = frozenset(
     "my our i we mein meine meiner meinem meinen ich unser unsere mi mis yo nuestro nuestra mon ma mes je notre".split()
@@ -93,7 +93,7 @@ class AskedRelations:
     words: frozenset[str]
 
     def says(self, relation: str, *, common: Collection[str] = ()) -> bool:
-        """Return True if the question says this relation: by a word for it, or by one of the words in its name."""
+        """Return True if the question mentions this relation: by a word for it, or by one of the words in its name."""
         if relation in self.said:
             return True
         spelled = [word for word in relation.split("_") if word not in common]

@@ -1,4 +1,4 @@
-"""Relations that are read from texts: their ends, their cardinality, and their wordings."""
+"""Relations extracted from texts: their ends, their cardinality, and their wordings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LABELS = frozenset({PERSON, ORGANISATION, PLACE, ANIMAL, RESTAURANT, THING, "eve
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationRule:
-    """Meaning of one relation. `single`: a new target ends the old one. `says` is the sentence that is remembered."""
+    """Meaning of one relation. `single`: a new target ends the old one. `says` is the stored sentence."""
 
     relation: str
     says: str
@@ -72,7 +72,7 @@ KIN = frozenset(rule.relation for rule in _RULES if rule.says.startswith("{targe
 
 
 def rule_of(relation: str) -> RelationRule:
-    """Return the rule of a relation; an unknown relation connects things and has no limit on its number."""
+    """Return the rule of a relation; an unknown one connects any number of things."""
     words = relation.replace("_", " ")
     default = RelationRule(relation=relation, says=f"{{source}} {words} {{target}}.", source=THING, target=THING)
     return RELATIONS.get(relation, default)

@@ -1,1 +1,1 @@
-"""Readers of questions: the topic, the time and the words that they ask about."""
+"""Analysis of questions: their topic, their time and their words."""

@@ -1,4 +1,4 @@
-"""Questions for a common attribute, which statements word differently: "how old", "what ... called", "for a living"."""
+"""Questions about a common attribute, phrased otherwise in statements: "how old", "what ... called", "for a living"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import MappingProxyType
 from mnemic_language.text.pattern import WordPattern
 
 READ = 300
-"""Characters of a question that are read."""
+"""Maximum number of characters of a question that are parsed."""
 _JOB = "work works worked job profession career occupation employed"
 _PHRASES = (
     (WordPattern(r"\bdo(?:es)?(?= (?:for|as) (?:a living|work|a job)\b)", re.IGNORECASE), " "),
@@ -19,7 +19,7 @@ _PHRASES = (
     (WordPattern(r"(?<=\w )(?:called|named)\b(?=\W*$)|\bnames? of\b|(?<=['’]s )name\b", re.IGNORECASE), " "),
     (WordPattern(r"(\bwhere\b.{1,40}?) (?:come |coming )?from\b(?=\W*$)", re.IGNORECASE), r"\1 originally hometown"),
 )
-"""Phrases whose words mean something else alone, with the words that mean the same."""
+"""Phrases with words that mean something else alone, and their replacements."""
 _WHO = r"(?P<who>I|my [^\W\d_]+|[^\W\d_]+)"
 _WHOSE = r"(?P<whose>my|[^\W\d_]+['’]s|my [^\W\d_]+['’]s)"
 _MATE = r"(?:husband|wife|spouse|partner)"
@@ -50,7 +50,7 @@ _ANSWERED: Mapping[WordPattern, str] = MappingProxyType(
         }.items()
     }
 )
-"""Words of the statements that answer, by the question."""
+"""Words of the answering statements, by the question."""
 
 _STATED = tuple(
     (WordPattern(asked, re.IGNORECASE), mine, other)
@@ -97,7 +97,7 @@ _STATED = tuple(
         (r"\bwhat (?:can['’]?t|cannot|must|should)(?: I)? (?:not |I )?eat\b|\bmy allergies\b", "I am allergic to", ""),
     )
 )
-"""Questions, and how a statement of the user or of somebody else begins that answers."""
+"""Questions, and the beginning of an answering statement about the user or about somebody else."""
 
 
 def plainly_asked(text: str) -> str:
@@ -108,14 +108,14 @@ def plainly_asked(text: str) -> str:
 
 
 def words_of_answers(text: str) -> str:
-    """Return words by which statements say the attribute that is asked for; empty if none is known."""
+    """Return the words of statements for the attribute in question; empty if none is known."""
     found = [words for asked, words in _ANSWERED.items() if asked.search(text[:READ])]
     return " ".join(dict.fromkeys(" ".join(found).split()))
 
 
 def stated(text: str) -> str | None:
-    """Return the beginning of a statement that answers a question for a common attribute; None for other questions. Its
-    vector is nearer to such statements than that of the question.
+    """Return the beginning of a statement that answers a question about a common attribute; None for other questions.
+    Its vector is nearer to such statements than that of the question.
     """
     for asked, mine, other in _STATED:
         match = asked.search(text[:READ])

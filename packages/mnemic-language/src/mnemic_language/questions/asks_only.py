@@ -1,6 +1,6 @@
-"""Messages that only ask and tell nothing: "Where do I work?" is no fact about the one who asked it.
+"""Messages of questions only: "Where do I work?" is no fact about its author.
 
-A request that tells something ("Can you find a hotel for my trip to Rome?") is no such message.
+A request that contains a fact ("Can you find a hotel for my trip to Rome?") is no such message.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import re
 from mnemic_language.text.pattern import Pattern
 
 _READ = 200
-"""Characters of the longest message that is taken for a mere question."""
+"""Maximum number of characters of a mere question."""
 _WORDS = 14
-"""Words of the longest sentence that is."""
+"""Maximum number of words of a mere question."""
 _FOLLOW_UP = 3
-"""Words of a question that leans on the one before it ("And now?")."""
+"""Maximum number of words of a follow-up question ("And now?")."""
 _SENTENCE = re.compile(r"[^.?!]+[.?!]*")
 _WHICH = r"(?:who|whom|whose|what|where|when|which|how old|how tall|how many|how much|how long|how often)"
 _ASKS = Pattern(
@@ -39,11 +39,11 @@ _WANTS = Pattern(
     r"|\bI(?:['’]m|['’]ve|['’]d)\b",
     re.IGNORECASE,
 )
-"""Matches words of a request, which tells what its author is about."""
+"""Matches words of a request, which states its author's purpose."""
 
 
 def asks_only(text: str) -> bool:
-    """Return True if `text` consists of questions that tell nothing of their author."""
+    """Return True if `text` consists of questions that state nothing about their author."""
     text = text.strip()
     if not text or len(text) > _READ or _WANTS.search(text):
         return False

@@ -1,4 +1,4 @@
-"""Questions that ask for the value of a well-known key without naming it: "Where do I live?" asks for `home_city`."""
+"""Questions about the value of a well-known key without its name: "Where do I live?" asks for `home_city`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _pattern(*phrases: str) -> Pattern:
 
 
 PREFERENCE = "preference"
-"""Stands for every key: a question about what is preferred, whatever it is."""
+"""Placeholder for every key, for a question about a preference of any kind."""
 
 ASKED: Mapping[str, Pattern] = MappingProxyType(
     {
@@ -66,5 +66,5 @@ ASKED: Mapping[str, Pattern] = MappingProxyType(
 
 
 def asked_keys(text: str) -> frozenset[str]:
-    """Return the keys whose value `text` asks for."""
+    """Return the keys with a value that `text` asks for."""
     return frozenset(key for key, one in ASKED.items() if one.search(text))

@@ -19,7 +19,7 @@ _YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
 
 @dataclass(frozen=True, slots=True)
 class NamedDate:
-    """A year, a month or a day that a query names; the parts it leaves open are None."""
+    """A year, a month or a day in a query; its missing parts are None."""
 
     year: int | None
     month: int | None = None
@@ -27,7 +27,7 @@ class NamedDate:
 
     @property
     def days(self) -> tuple[date | None, date | None]:
-        """Its first and last day; None, None if it leaves the year open, or is in no calendar."""
+        """Its first and last day; None, None if it has no year, or is in no calendar."""
         if self.year is None:
             return None, None
         try:

@@ -38,16 +38,16 @@ _UNTIL = WordPattern(r"\b(?:before|vor|bis|avant|antes de|prima di|antes|voor)\s
 
 @lru_cache(maxsize=64)
 def tells_past(text: str) -> bool:
-    """Return True if a verb of a question is in the past; a search asks several times."""
+    """Return True if a verb of a question is in the past; cached, as a search calls it several times."""
     return bool(_WAS.search(text) or (_ENGLISH_WAS.search(text) and not _GERMAN.search(text)))
 
 
 @lru_cache(maxsize=64)
 def asks_before(text: str) -> bool:
-    """Return True if a question asks for an earlier state."""
+    """Return True if a question is about an earlier state."""
     return _BEFORE.search(text) is not None
 
 
 def ends_before(text: str) -> bool:
-    """Return True if a question asks for the time before a date or an event."""
+    """Return True if a question is about the time before a date or an event."""
     return _UNTIL.search(text) is not None

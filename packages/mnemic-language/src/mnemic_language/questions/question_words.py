@@ -1,4 +1,4 @@
-"""The words of a question that say what is asked for."""
+"""Content words of a question, which identify its object."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from mnemic_language.text.language import common_words, language_of
 
 INVERTED = re.compile(r"(?:-t)?-(?:je|tu|il|elle|on|nous|vous|ils|elles|ce|moi)\Z")
-"""Matches a French pronoun behind its verb: "ai-je"."""
+"""Matches a French pronoun after its verb: "ai-je"."""
 
 COMMON = frozenset(
     """
@@ -17,7 +17,7 @@ COMMON = frozenset(
     out up down over just also very too
     """.split()
 )
-"""English words that say nothing about the topic."""
+"""English words that do not indicate the topic."""
 
 
 def content_words(text: str) -> list[str]:

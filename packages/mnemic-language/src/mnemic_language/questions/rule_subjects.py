@@ -1,7 +1,7 @@
-"""The kind of thing that a rule is about: hotels in "Never book hotels without a gym", not gyms, nor books.
+"""Subject of a rule: hotels in "Never book hotels without a gym", not gyms, nor books.
 
-A rule restricts the choice of one kind of thing; what follows "without", "unless" or "before" says which things of the
-kind are meant. A request about anything else does not depend on it, whatever words they share.
+A rule restricts the choice of one kind of thing; the words after "without", "unless" or "before" narrow it down to some
+things of the kind. A request about anything else does not depend on it, whatever words they share.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _RULE = Pattern(
     r"|from|at|on|in|for|over|under|by)\b|[.,;!]|\Z)",
     re.IGNORECASE,
 )
-"""Matches a rule for a choice, as a command or in the first person, and what is chosen."""
+"""Matches a rule for a choice, as a command or in the first person, and its object."""
 _ACT = Pattern(
     r"(?P<before>\A\W*|\b(?:please|to|can|could|will|would|should|shall|must|you|i|we|and|or|just|never|always"
     r"|only|not|(?:do|ca|wo)n['’]t|cannot|let me) )"
     r"(?:book|order|find|get|plan|pick|choose|reserve|schedule|suggest|recommend)\b",
     re.IGNORECASE,
 )
-"""Matches the verb of a request or of a rule, which says nothing about the thing: to book a flight is about no book."""
+"""Matches the verb of a request or a rule, which does not name the thing: to book a flight is not about a book."""
 
 
 def rule_subject(text: str) -> str | None:
-    """Return the words for the thing that a rule for a choice is about; None where `text` is no such rule."""
+    """Return the words for the thing that a rule for a choice is about; None if `text` is no such rule."""
     found = _RULE.match(text)
     return None if found is None else found.group("thing")
 

@@ -1,8 +1,8 @@
-"""Small talk: greetings, thanks, farewells and nods, to which nothing that is remembered helps.
+"""Small talk: greetings, thanks, farewells and nods, to which no memory is relevant.
 
-A message of an old chat that says "Good morning!" is as like another greeting as can be, and answers nothing. A request
-is small talk if it is short, and every word of it is one that such phrases are made of, one of them at least a word of
-theirs alone. Anything else, the name of a thing or a person, makes it a request.
+An old chat message "Good morning!" resembles another greeting perfectly, and answers nothing. A request is small talk
+if it is short, and consists only of words of such phrases, at least one of them a word used only there. Any other word,
+such as the name of a thing or a person, makes it a request.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 LONGEST = 120
-"""Characters of small talk at most."""
+"""Maximum number of characters of small talk."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
@@ -41,15 +41,15 @@ _FILLS = frozenset(
     días tardes noches muchas tag morgen abend nacht schönen vielen tout va bien muito bom dia dank je
     """.split()
 )
-"""Words between the others that ask for nothing themselves."""
+"""Words between the others that alone ask for nothing."""
 _ASKS = re.compile(
     r"\b(?:what|who)(?:['\u2019]s| is| was| are| were)? (?!up\b|going\b|happening\b|new\b)"
     r"|\bdid (?:i|we)\b|\bmy\b|\bhelp (?:me|us)\b|\bremind\b",
     re.IGNORECASE,
 )
-"""Forms that ask for something all the same: "What did I say?", "Who was it?"."""
+"""Forms that do ask for something: "What did I say?", "Who was it?"."""
 _OF_ONESELF = re.compile(r"\b(?:i|we) (?:do|did|say|said|see|work|had|have|think|know|love|meet)\b", re.IGNORECASE)
-"""The same of a question."""
+"""The same, in a question."""
 _PRAISES = re.compile(r"\A\W*[Yy]ou(?:['\u2019]re| are| were) (?:[a-z]+ ){0,2}[a-z]+\W*\Z")
 """A remark to the assistant itself: "You are fast today."."""
 _GREETS = re.compile(
@@ -60,7 +60,7 @@ _GREETS = re.compile(
 
 
 def is_small_talk(text: str) -> bool:
-    """Return True if `text` asks for nothing, whatever is known."""
+    """Return True if `text` asks for nothing, whatever the memories."""
     if len(text) > LONGEST or _DIGIT.search(text):
         return False
     words = [word.lower() for word in _WORD.findall(text)]

@@ -1,7 +1,7 @@
-"""Statements of the user about their own work that a question for the employer or the job wants: "I'm a nurse at X".
+"""Statements of the user about their own work, as answers about the employer or the job: "I'm a nurse at X".
 
-They share no word with "Where do I work?", while "I used to work at Y" and "I work out" do. English alone; statements
-in other languages are read by `mnemic_language.compare`.
+They share no word with "Where do I work?", while "I used to work at Y" and "I work out" do. English only;
+`mnemic_language.compare` reads statements in other languages.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import Enum
 from mnemic_language.text.pattern import Pattern
 
 READ = 300
-"""Characters of a statement that are read."""
+"""Maximum number of characters of a statement that are parsed."""
 _ROLE = (
     "accountant|actor|actress|actuary|administrator|advis[eo]r|analyst|anesthetist|animator|apprentice|archaeologist"
     "|architect|artist|assistant|astronomer|attorney|auditor|author|baker|banker|barber|barista|bartender|biologist"
@@ -52,7 +52,7 @@ _NOW = Pattern(
     r"|\bI(?:['’]m| am) on the (?:staff|payroll|faculty) (?:of|at)\b|\bI (?:just |recently )?joined (?:the )?[A-Z]"
 )
 _PLACED = Pattern(r"\bI(?:['’]m| am) (?:now |currently |still )?(?:at|with) (?:the )?[A-Z][\w&.-]+(?: [A-Z][\w&.-]+)*")
-"""Matches "I'm with Deutsche Bank", which may also be a visit: it counts where nothing says it more plainly."""
+"""Matches "I'm with Deutsche Bank", which may also be a visit: it counts only without a plainer match."""
 _OVER = Pattern(
     r"\bI used to (?:work|be|teach|run|own)\b|\bI (?:was|had been) (?:a|an|the) \w|\bI worked (?:at|for|as|in|with)\b"
     r"|\b(?:[Mm]y|a) (?:former|previous|old|last|ex-?) ?(?:job|employer|company|firm)\b"
@@ -62,7 +62,7 @@ _OVER = Pattern(
 
 
 class Work(Enum):
-    """State of its author's work by a statement."""
+    """State of the author's work, according to a statement."""
 
     HOLDS = "holds"
     MAY_HOLD = "may hold"
@@ -70,7 +70,7 @@ class Work(Enum):
 
 
 def stated_work(text: str) -> Work | None:
-    """Return what `text` says of its author's work; None if nothing."""
+    """Return the state of the author's work in `text`; None if it has none."""
     read = text[:READ]
     if _OVER.search(read):
         after = _OVER.sub(" ", read)

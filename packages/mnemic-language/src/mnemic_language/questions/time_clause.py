@@ -34,8 +34,8 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """An event in the query's words, and the side of it that is meant. `days`: only so many of them next to the event
-    ("the week before ..."); None: however many.
+    """An event in the query's words, and the side of it in question. `days`: only so many of them next to the event
+    ("the week before ..."); None for any number.
     """
 
     text: str
@@ -54,7 +54,7 @@ _DAYS_OF = {
     "month": 30.44,
     "year": 365.25,
 }
-# A lookahead: the event stays unread, so that "before the move after the wedding" also yields the second clause.
+# A lookahead: it does not consume the event, so that "before the move after the wedding" also yields the second clause.
 _EVENT = rf"(?=\s+(?P<event>[^.,;:!?…\n]{{2,{LONGEST}}}))"
 _ENGLISH = (
     rf"(?:\b(?:a )?(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)})(?: of)? (?P<unit>{'|'.join(_DAYS_OF)})s? )?"
@@ -111,7 +111,7 @@ _NO_TIME = {
         r"(?:^|\b(?:between|know|knew|tell|told|remember|remind|me|guess|about|of|and|or))\s*$", re.IGNORECASE
     ),
 }
-"""Words in front of a word that change its meaning: "named after", "do you know when", "between when"."""
+"""Words that change the meaning of the word after them: "named after", "do you know when", "between when"."""
 _NOT_THEN = Pattern(
     r"\b(?:usual|always|typical|general|normal)(?:ly)?\b|\b(?:often|common)\b"
     r"|\bhow (?:long|old|many (?:day|week|month|year|hour)s?)\b".replace(" ", r"\s+"),
@@ -163,8 +163,7 @@ _DATED = Pattern(
 
 def clause_of(query: str, asked_on: date | None = None) -> Clause | None:
     """Return the first clause of `query` that gives a time by an event; None if there is none."""
-    # Cut before and after collapsing white space: neither a long query nor long white space costs more than a bounded
-    # time.
+    # Cut before and after collapsing white space, to bound the time for a long query or long white space.
     text = " ".join(query[: 2 * READ].split())[:READ]
     if _NOT_THEN.search(text):
         return None

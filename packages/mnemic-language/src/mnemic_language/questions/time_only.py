@@ -1,7 +1,7 @@
-"""Questions for what happened at a time, which name no more than it: "What did Ana do last month?".
+"""Questions about the events of a time, without further conditions: "What did Ana do last month?".
 
 Their words ("do", "happen", "month") are not those of the answer, so they are recognised by their form in seven
-languages; what is left without the time and the form says whom the answer must be about.
+languages; the words besides the time and the form name the subject of the answer.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from mnemic_language.text.pattern import Pattern
 from mnemic_language.text.time_words import in_english
 
 _READ = 200
-"""Characters of a question; a longer one says more than a time."""
+"""Maximum number of characters of a question; a longer one has more conditions than a time."""
 _SAID = 500
-"""Characters of a statement or a message in which it says whether something happened."""
+"""Number of characters of a statement or a message that are searched for an event."""
 _FORMS = Pattern(
     r"\A\W*(?:(?:and|so|but|ok|please|tell me|remind me|do you (?:know|remember)|y|et|und|e|en)\b,? )*"
     r"(?:what(?: all| else)?(?:['’]s)?\b(?P<en>.*?)\b(?:do|done|doing|up to|go(?:ne)? through|going on"
@@ -72,8 +72,8 @@ _HAPPENED = Pattern(
 
 
 def asked_about(text: str) -> frozenset[str] | None:
-    """Return the terms of whom or what a question for the events of a time is about, none for all of them; None for any
-    other question. Whether it gives a time is read elsewhere.
+    """Return the terms for the subject of a question about the events of a time, none for all events; None for any
+    other question. Another function checks if it gives a time.
     """
     found = None if len(text) > _READ else _FORMS.search(in_english(text))
     if found is None:
@@ -83,7 +83,7 @@ def asked_about(text: str) -> frozenset[str] | None:
 
 
 def is_of_asker(text: str) -> bool:
-    """Return True if the question is about the one who asks, and nobody else."""
+    """Return True if the question is only about its author."""
     return _OF_ASKER.search(text) is not None
 
 
@@ -99,5 +99,5 @@ def asks_lately(text: str) -> bool:
 
 
 def tells_what_happened(text: str) -> bool:
-    """Return True if `text` says that something happened, and not only how something is."""
+    """Return True if `text` reports an event, and not only a state."""
     return _HAPPENED.search(text[:_SAID]) is not None

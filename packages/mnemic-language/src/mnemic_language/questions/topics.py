@@ -1,7 +1,7 @@
-"""Topics of everyday requests and preferences, by the words that show them.
+"""Topics of everyday requests and preferences, by their words.
 
 A request seldom uses the words of the preference that it depends on: "Book a table for dinner" depends on "vegetarian".
-Words are stemmed as in a search. The table is deliberately small and covers what people ask assistants for. Kinds of
+Words are stemmed as in a search. The table is deliberately small and covers common requests to assistants. Kinds of
 food, clothing, furniture and so on come from WordNet's nouns (`topic_words.json`, made by
 `training/topics/write_words.py`).
 """
@@ -85,8 +85,8 @@ _SHARED: Mapping[str, str] = MappingProxyType(
         "sights": "heights crowds crowd closed claustrophobic stairs walk walking",
     }
 )
-"""Words that show the topic in a request and in a memory alike; none whose stem is a word for anything else ("fitness"
-and what fits a car).
+"""Words that indicate the topic in a request and in a memory alike, without words whose stem has another meaning
+("fitness" and a verb such as "fits").
 """
 
 _NONE: frozenset[str] = frozenset()
@@ -114,7 +114,7 @@ _OPENS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )
-"""Words of a request that open further topics: who plans a trip flies, sleeps and eats."""
+"""Words of a request that add further topics: the plan for a trip includes flights, beds and meals."""
 
 _BY_KEY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -140,7 +140,7 @@ _BY_KEY: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 KEYS = frozenset(_BY_KEY)
-"""Keys whose effect on answers is known, whatever category they were stored under."""
+"""Keys with a known effect on answers, whatever their stored category."""
 
 _TOUCHES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -172,7 +172,7 @@ _TOUCHES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Topics of memories that a request on a topic also depends on: clothes have a colour and a fabric."""
 
 MAX_WORDS = 25
-"""Words of a request from which on it touches nothing more: a long one names much in passing."""
+"""Maximum words of a request for touched topics: a longer one mentions much in passing."""
 _PLACE = "place"
 _WHERE = (
     "restaurant dinner lunch brunch weather near nearby local around flight fly airport forecast commute neighbourhood "
@@ -198,7 +198,7 @@ def _known() -> Mapping[str, frozenset[str]]:
 
 @cache
 def _opened() -> Mapping[str, frozenset[str]]:
-    """Return the further topics that each stemmed word of a request opens."""
+    """Return the topics that each stemmed word of a request adds."""
     found: dict[str, set[str]] = {}
     for words, topics in [*_OPENS.items(), (_WHERE, (_PLACE,))]:
         for word in terms(words):
@@ -207,9 +207,7 @@ def _opened() -> Mapping[str, frozenset[str]]:
 
 
 def topics_of_request(words: Iterable[str], *, touching: bool = True) -> frozenset[str]:
-    """Return the topics that a request of these stemmed words is about, and those that it opens or (`touching`)
-    touches.
-    """
+    """Return the topics of a request of these stemmed words, and those that it adds or (`touching`) touches."""
     words = frozenset(words)
     known, opened = _known(), _opened()
     topics = frozenset().union(*(known.get(word, _NONE) | opened.get(word, _NONE) for word in words))

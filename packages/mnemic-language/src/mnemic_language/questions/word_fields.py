@@ -1,9 +1,9 @@
-"""Words of everyday life by what they are about, in seven languages: "Geschwister" and "Bruder" are about siblings.
+"""Words of everyday life by subject, in seven languages: "Geschwister" and "Bruder" are about siblings.
 
-A model that knows little but English places all texts of another language close to each other, so that words have to
-say whether a statement answers a question. They seldom are the same: "Wo wohne ich?" is answered by "Ich bin nach
-Leipzig gezogen". The table (`word_fields.json`, written for this project) has about seventy subjects with their words
-in English, German, Dutch, French, Spanish, Italian and Portuguese; those under `light` say nothing about a subject.
+A model for mostly English places all texts of another language close to each other, so words have to decide if a
+statement answers a question. The two seldom share them: "Wo wohne ich?" is answered by "Ich bin nach Leipzig gezogen".
+The table (`word_fields.json`, written for this project) has about seventy subjects with their words in English, German,
+Dutch, French, Spanish, Italian and Portuguese; the words under `light` have no subject.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from mnemic_language.text.language import common_words, language_of, stem_in
 LIGHT = "light"
 _ENGLISH = "english"
 _READ = 1_000
-"""Characters of a text that are read."""
+"""Maximum number of characters of a text that are parsed."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _JOINED = frozenset({"german", "dutch"})
-"""Languages that join nouns: "Blutgruppe"."""
+"""Languages with compound nouns: "Blutgruppe"."""
 _MIN_PART, _MIN_JOINED = 4, 8
-"""Letters of a part of a joined noun, and of the whole."""
+"""Minimum letters of a part of a compound noun, and of the whole."""
 _ALIKE = 5
-"""Letters at the beginning that two inflections share in the other languages."""
+"""Minimum number of equal first letters of two inflections in the other languages."""
 _SHORT = 5
-"""Words of a short statement: in a longer one more words meet those of a question by chance."""
+"""Maximum words of a short statement: in a longer one more words match those of a question by chance."""
 
 _NOTHING: frozenset[str] = frozenset()
 
 
 class WordEvidence(NamedTuple):
-    """Content words of a question by what a statement has of them: the word, another of its subject, words of other
-    subjects alone, or nothing that is known; and the natural logarithm of the statement's length, 0 for a short one.
+    """Number of content words of a question by their match in a statement: the word, another of its subject, words of
+    other subjects alone, or no known word; and the natural logarithm of the statement's length, 0 for a short one.
     """
 
     same: int
@@ -50,9 +50,9 @@ class WordEvidence(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def language_asked_in(text: str) -> str | None:
-    """Return the language of a question, by the name of its Snowball stemmer; None for English and where nothing tells.
+    """Return the language of a question, by the name of its Snowball stemmer; None for English and unknown languages.
 
-    The most frequent words of a language tell (`language_of`); a short question may have none of them ("¿Cuántos
+    The most frequent words of a language decide (`language_of`). A short question may have none of them ("¿Cuántos
     hermanos tengo?"), and is in the language that knows most of its words, if English knows fewer.
     """
     if (language := language_of(text)) is not None:
@@ -65,14 +65,14 @@ def language_asked_in(text: str) -> str | None:
 
 
 def asked_in(text: str) -> str | None:
-    """Return the language of a question if it is another one than English and in the table."""
+    """Return the language of a question if it is not English and in the table."""
     language = language_asked_in(text)
     return language if language is not None and language in _table() else None
 
 
 def evidence(question: str, statement: str, language: str, key: str | None = None) -> WordEvidence:
-    """Return what the words of `statement` say about `question`, both in a language of the table. The words of a key,
-    under which a value may be all of the statement, are English.
+    """Return the matches of the words of `question` in `statement`, both in a language of the table. The words of a
+    key, under which a value may be all of the statement, are English.
     """
     asked, said = _content(question[:_READ], language), _content(statement[:_READ], language)
     keyed = {} if key is None else _content(key.replace("_", " "), _ENGLISH)
@@ -111,7 +111,7 @@ def _read() -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def _table() -> Mapping[str, Mapping[str, frozenset[str]]]:
-    """Return the subjects of each word as it is written, and of each stem with a capital, by language."""
+    """Return the subjects of each word as written, and of each stem in capitals, by language."""
     found: dict[str, dict[str, set[str]]] = {}
     for subject, by_language in _read().items():
         for language, words in by_language.items():
@@ -125,13 +125,13 @@ def _table() -> Mapping[str, Mapping[str, frozenset[str]]]:
 
 
 def _as_stem(stem: str) -> str:
-    """Return a stem such that it is no word: two words of different subjects may have one stem."""
+    """Return a stem in a form that is no word: two words of different subjects may have one stem."""
     return stem.upper()
 
 
 @lru_cache(maxsize=4096)
 def _content(text: str, language: str) -> Mapping[str, str]:
-    """Return the words that say something about a subject, by their stems."""
+    """Return the words with a subject, by their stems."""
     common = common_words(language)
     table = _table()[language]
     found = [INVERTED.sub("", word) for word in _WORD.findall(text.lower())]
@@ -147,7 +147,7 @@ def _known(word: str, stem: str, language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=16384)
 def _subjects(word: str, stem: str, language: str) -> frozenset[str]:
-    """Return what a word is about; a joined noun is about what its parts are."""
+    """Return the subjects of a word; a compound noun has those of its parts."""
     found = _known(word, stem, language)
     if found or language not in _JOINED or len(stem) < _MIN_JOINED:
         return found
@@ -157,7 +157,7 @@ def _subjects(word: str, stem: str, language: str) -> frozenset[str]:
 
 
 def _are_alike(one: str, other: str, language: str) -> bool:
-    """Return True for one word in two inflections, or a joined noun and a part of it."""
+    """Return True for one word in two inflections, or a compound noun and a part of it."""
     if one == other:
         return True
     if language in _JOINED:

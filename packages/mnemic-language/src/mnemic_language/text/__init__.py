@@ -1,1 +1,1 @@
-"""Text as people write it: normalising, and cutting into terms."""
+"""Processing of text: normalisation, and splitting into terms."""

@@ -35,14 +35,14 @@ _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
 _HUMPED = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _QUOTED = re.compile(r"\"([^\"]*)\"|“([^“”]*)”")
 _ENGLISH = re.compile(r"\b(?:the|and|my|i|you|of)\b", re.IGNORECASE)
-"""Words by which a text of ASCII letters is taken for English without a further look."""
+"""Words that mark an ASCII text as English without a further check."""
 _LONGEST_TERM = 64
 
 _local = threading.local()
 
 
 class Analysis(NamedTuple):
-    """The terms of a text: `sequence` in the order of its words, `extras` further spellings that also find it."""
+    """The terms of a text: `sequence` in the order of its words, `extras` further spellings that also match it."""
 
     sequence: list[str]
     extras: list[str]
@@ -63,14 +63,14 @@ def terms(text: str) -> list[str]:
 
 def analyse(text: str, *, stems: bool = False) -> Analysis:
     """Return the terms of `text`, those with a position separate from those without. `stems` adds the stems of the
-    text's language as further spellings if it is not English; texts stored before this existed are found by the other
-    terms.
+    text's language as further spellings if it is not English; texts stored before this option existed match by the
+    other terms.
     """
-    if text.isascii() and text.isalpha():  # one word, as in the thousands of the word lists, which every start reads
+    if text.isascii() and text.isalpha():  # one word, as in the thousands in the word lists, read at every start
         found = _word(text)
         return Analysis([*found.sequence], [*found.extras])
     sequence: list[str] = []
-    if not text.isascii():  # composed first: a letter with its accent apart is no end of a word
+    if not text.isascii():  # composed first: a separate accent does not end a word
         text = unicodedata.normalize("NFKC", text).replace("’", "'")
     extras = [name.lower() for name in _NAMED_BY_SIGNS.findall(text)]
     if not text.isascii():
@@ -94,7 +94,7 @@ def analyse(text: str, *, stems: bool = False) -> Analysis:
 
 
 def parse_query(query: str) -> Query:
-    """Return the terms of a query and the phrases it puts in double quotes; nothing else in it is syntax."""
+    """Return the terms of a query, and its phrases in double quotes; it has no other syntax."""
     quoted = dict.fromkeys(first or second for first, second in _QUOTED.findall(query))
     phrases = [tuple(analyse(phrase).sequence) for phrase in quoted if phrase]
     once = " ".join(dict.fromkeys(query.split()))

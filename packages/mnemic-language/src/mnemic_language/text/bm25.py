@@ -1,4 +1,4 @@
-"""BM25 over two fields, the formula that every store's keyword list follows.
+"""BM25 over two fields, the formula of every store's keyword list.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), section 3.6 (BM25F): the term
 frequencies of the fields are length-normalised and weighted before they saturate together.
@@ -15,7 +15,7 @@ from typing import Any
 class Bm25:
     """Parameters of the keyword list.
 
-    `k1` (above 0) sets how soon repetition stops to help, `b` (0 to below 1) how strongly long fields are penalised;
+    `k1` (above 0) sets how soon repetition stops helping, `b` (0 to below 1) how strongly long fields are penalised;
     `content_weight` and `context_weight` are the weights of an occurrence in each field.
     """
 

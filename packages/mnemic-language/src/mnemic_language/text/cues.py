@@ -1,4 +1,4 @@
-"""Cues that a text shows at a glance: cheap signs that help to rank it.
+"""Surface cues of a text: cheap signs that help to rank it.
 
 English words; in other languages the signs are simply absent. All patterns take time linear in the text.
 """
@@ -19,8 +19,8 @@ _TIMED = re.compile(
 
 
 class Cues(NamedTuple):
-    """Signs that a text shows at a glance: its number of words, the share of them that
-    only asks, whether its speaker talks of themselves, whether it names a time.
+    """Surface cues of a text: its number of words, the share of them in mere questions, and True if its speaker
+    mentions themselves (`oneself`) or if it names a time (`timed`).
     """
 
     words: int = 0
@@ -30,7 +30,7 @@ class Cues(NamedTuple):
 
 
 def read_cues(text: str) -> Cues:
-    """Return the cues of `text`. `asking` is the share of its words in questions that say nothing about the speaker."""
+    """Return the cues of `text`. `asking` is the share of its words in questions without a word for the speaker."""
     words = asking = 0
     for sentence in _SENTENCE.findall(text):
         size = len(sentence.split())

@@ -7,6 +7,6 @@ import calendar
 WEEKDAYS = tuple(name.lower() for name in calendar.day_name)
 """Monday first, as `date.weekday` counts."""
 MONTHS = tuple(name.lower() for name in calendar.month_name)
-"""By the number of the month; the first is empty."""
+"""Index: the number of the month; the first is empty."""
 COUNTS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
 COUNTS |= {"a": 1, "an": 1}

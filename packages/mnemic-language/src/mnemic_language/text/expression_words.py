@@ -1,7 +1,7 @@
-"""Words of which every match of an expression of this package has one, read off all of them at once.
+"""Required words of this package's expressions: every match contains one of them. All are extracted at once.
 
 Run it by `python -m mnemic_language.text.expression_words` after a change of an expression or of a list of words: it
-writes `data/expression_words.json`. What is missing there is read off in each process, once it is used often.
+writes `data/expression_words.json`. Each process extracts missing words itself, once an expression is used often.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FILE = Path(__file__).with_name("data") / "expression_words.json"
 
 
 def made() -> list[WordPattern]:
-    """Return the expressions of all modules of the package, those of its lists included."""
+    """Return the expressions of all modules of the package, including those of its lists."""
     for found in walk_packages(mnemic_language.__path__, "mnemic_language."):
         module = import_module(found.name)
         for one in vars(module).values():
@@ -35,7 +35,7 @@ def made() -> list[WordPattern]:
 
 
 def _is_list(one: Any) -> bool:
-    """Return True for a function that makes the expressions of a list once, and keeps them."""
+    """Return True for a function that makes the expressions of a list once, and caches them."""
     return isfunction(getattr(one, "__wrapped__", None)) and not signature(one).parameters
 
 
@@ -46,7 +46,7 @@ def words_of(patterns: Sequence[WordPattern]) -> Mapping[str, Sequence[str]]:
 
 
 def main(path: Path = FILE) -> None:
-    """Write the words of all expressions to `path`, a line for each."""
+    """Write the words of all expressions to `path`, one line for each."""
     lines = [f"{json.dumps(name)}: {json.dumps(words, ensure_ascii=False)}" for name, words in words_of(made()).items()]
     path.parent.mkdir(exist_ok=True)
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")

@@ -1,4 +1,4 @@
-"""German spelling that sentences are cut by: an ordinal number ends in a full stop ("am 3. Mai", "2. Klasse")."""
+"""German spelling that affects sentence splitting: an ordinal number ends in a full stop ("am 3. Mai", "2. Klasse")."""
 
 from __future__ import annotations
 

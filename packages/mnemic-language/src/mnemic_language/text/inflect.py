@@ -11,8 +11,8 @@ _ENDINGS = frozenset(
     {"", "e", "s", "es", "d", "ed", "ing", "y", "ies", "ied", "ying"}
     | {ending for letter in "bdglmnprt" for ending in (f"{letter}ing", f"{letter}ed")}
 )
-"""Endings that an English word may add to its stem and stay the same word. A stemmer alone removes more: it maps
-"universe" and "university" to the same stem.
+"""Endings of an English word that do not change its identity. A stemmer alone removes more: it maps "universe" and
+"university" to the same stem.
 """
 
 

@@ -15,7 +15,7 @@ N = TypeVar("N")
 
 
 def keyword_scores(texts: Mapping[N, str], query: str) -> dict[N, float]:
-    """BM25 of each text for `query`, with the statistics of the given texts; only texts that share a word."""
+    """Return the BM25 of each text that shares a word with `query`, with the statistics of the given texts."""
     counts = {name: _counted(text) for name, text in texts.items()}
     if not counts:
         return {}

@@ -19,9 +19,9 @@ from apsw.unicode import word_iter
 from mnemic_language.text.analyse import UNSPACED
 
 _READ = 1_000
-"""Characters that are looked at."""
+"""Maximum number of characters that are parsed."""
 _FEW_WORDS = 8
-"""A text of so few words is known by one of them."""
+"""Maximum words of a text for which one common word is enough."""
 _LONGEST_STEM = 64
 _UNSPACED_START = re.compile(f"[{UNSPACED}]")
 _local = threading.local()
@@ -90,7 +90,7 @@ _COMMON: Mapping[str, str] = MappingProxyType(
         " o però que qui què quin quina quan com on per amb sense en de del al aquest aquesta més",
     }
 )
-"""The words that a text of each language has most, in lower case."""
+"""Most frequent words of each language, in lower case."""
 _WORDS: Mapping[str, frozenset[str]] = MappingProxyType({name: frozenset(one.split()) for name, one in _COMMON.items()})
 _OF_WORD: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

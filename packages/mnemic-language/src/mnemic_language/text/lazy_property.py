@@ -1,5 +1,5 @@
-"""A property that is computed when it is first read, without the lock that `functools.cached_property` takes in
-Python 3.11: some fifty are read of every statement, and two threads that compute one at once get the same value.
+"""A property that is computed when it is first read, without the lock of `functools.cached_property` in Python 3.11:
+some fifty are read for every statement, and two threads that compute one at once get the same value.
 """
 
 from __future__ import annotations

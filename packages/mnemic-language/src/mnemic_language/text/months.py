@@ -1,7 +1,7 @@
 """Names of months in six languages other than English, by the number of the month.
 
-Some are words of another language ("mayo", "mars"): one counts only where a preposition or a day precedes it, or a
-year after it.
+Some are words of another language ("mayo", "mars"): such a word counts only after a preposition or a day, or before a
+year.
 """
 
 from __future__ import annotations

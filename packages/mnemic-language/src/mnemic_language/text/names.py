@@ -29,7 +29,7 @@ def further_names(data: Mapping[str, object]) -> list[str]:
 
 
 def folded(name: str) -> str:
-    """Return the form in which two spellings are one name: without case, accents, and more than one space."""
+    """Return the canonical form of the spellings of a name: without case, accents, and repeated spaces."""
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name.translate(_QUOTES)).casefold())
     return " ".join("".join(c for c in parts if not unicodedata.combining(c)).split())
 
@@ -47,8 +47,8 @@ def core(name: str, label: str) -> str:
 def slug(name: str, label: str) -> str:
     """Return the form of a name for keys: letters and digits of ASCII, at most 37 characters.
 
-    Names that are one name by `core` have one slug, all others have two: where something would get lost (another
-    script, a sign that is not between words, length), a digest of the name is added.
+    Names that are equal by `core` have the same slug, all others different ones: if the slug would lose something
+    (another script, a sign that is not between words, length), a digest of the name is added.
     """
     text = core(name, label)
     plain = _BETWEEN_WORDS.sub("-", text).strip("-")

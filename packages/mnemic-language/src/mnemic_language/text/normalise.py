@@ -18,11 +18,11 @@ _JOINING_SCRIPTS = (
     "KANNADA", "MALAYALAM", "SINHALA", "KHMER", "MYANMAR",
 )  # fmt: skip
 _ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC"})
-"""Alphabets whose letters are drawn alike; one key keeps to one of them."""
+"""Alphabets with look-alike letters; one key uses only one of them."""
 
 
 def nfkc(text: str) -> str:
-    """`text` in Unicode normalisation form KC."""
+    """Return `text` in Unicode normalisation form KC."""
     return unicodedata.normalize("NFKC", text)
 
 
@@ -50,7 +50,7 @@ def visible(text: str) -> str:
 def invisible(text: str, *, strict: bool = False) -> bool:
     """Return True if `text` contains a control, zero-width, bidi, surrogate, tag or blank character.
 
-    Joiners and emoji selectors that the writing needs are not counted, unless `strict`.
+    Joiners and emoji selectors that the script needs are not counted, unless `strict`.
     """
     if text.isascii():
         return not text.isprintable()
@@ -72,7 +72,7 @@ def _is_selector(character: str) -> bool:
 
 
 def _is_nothing(character: str) -> bool:
-    """Noncharacters, and the plane of tags with its unassigned places."""
+    """Return True for a noncharacter, or a place in the plane of tags, assigned or not."""
     return (
         ord(character) & 0xFFFE == 0xFFFE
         or "\ufdd0" <= character <= "\ufdef"
@@ -102,7 +102,7 @@ def _joins(before: str) -> bool:
 
 
 def alphabets(text: str) -> set[str]:
-    """Return the look-alike alphabets whose letters `text` has."""
+    """Return the look-alike alphabets of the letters of `text`."""
     names = (unicodedata.name(c, "").partition(" ")[0] for c in text if c.isalpha() and not c.isascii())
     found = {name for name in names if name in _ALPHABETS}
     return found | {"LATIN"} if any(c.isascii() and c.isalpha() for c in text) else found

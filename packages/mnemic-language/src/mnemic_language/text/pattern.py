@@ -1,5 +1,5 @@
 """A regular expression that is compiled when it is first used: `Pattern` of the library `mnemic_redact`, and
-`WordPattern`, which is tried only where it can match: the words for it are in `data/expression_words.json`.
+`WordPattern`, which is tried only if it can match: its required words are in `data/expression_words.json`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ __all__ = ["Pattern", "WordCache", "WordPattern", "WordPatterns", "known_words",
 
 
 def known_words() -> Mapping[str, Sequence[str]]:
-    """Return the words of the expressions of this package, as `mnemic_language.text.expression_words` has read them
-    off.
-    """
+    """Return the words of this package's expressions, extracted by `mnemic_language.text.expression_words`."""
     found: dict[str, list[str]] = json.loads(get_data(__package__, "data/expression_words.json") or b"{}")
     return found
 

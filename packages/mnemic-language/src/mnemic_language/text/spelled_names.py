@@ -1,4 +1,4 @@
-"""Names that a text may spell: every run of a few of its words, in the form used for names in keys."""
+"""Possible names in a text: every run of a few of its words, in the form used for names in keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mnemic_language.text.names import slug
 MAX_WORDS = 4
 MAX_SIGNS = 8
 MAX_RUNS = 256
-"""Number of runs of a long text that are looked at."""
+"""Maximum number of runs of a text."""
 
 _BETWEEN = r"\s'’‘.,&_/‐–\-"
 _APART = r"?!;:()\[\]{}\"“”„«»¿¡…*<>|=~^%$@\\、。，？！「」『』（）：；"
@@ -27,10 +27,10 @@ _LONGEST_SIMPLE = 28
 
 
 def spelled_names(text: str, *, common: Collection[str] = ()) -> list[str]:
-    """Return the slugs (`mnemic_language.text.names.slug`) of all that `text` may name, each once, in its order.
+    """Return the slugs (`mnemic_language.text.names.slug`) of all possible names in `text`, each once, in order.
 
-    Names are one to four words, where words are not separated two to eight signs. None begins or ends with one of the
-    `common` words, unless that is written with a capital ("Will"). The s of a genitive may be left out ("Anas Chef").
+    Names are one to four words, or two to eight signs in scripts that do not separate words. None begins or ends with
+    one of the `common` words, unless it is capitalised ("Will"). The s of a genitive is also removed ("Anas Chef").
     """
     text = unicodedata.normalize("NFKC", text)
     words = list(islice(_WORD.finditer(text), MAX_RUNS))

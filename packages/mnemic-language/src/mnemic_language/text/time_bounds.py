@@ -1,4 +1,4 @@
-"""Beginnings and ends that a statement gives in the reader's English: "since last March", "until Friday"."""
+"""Beginnings and ends in a statement, in the parser's English: "since last March", "until Friday"."""
 
 from __future__ import annotations
 

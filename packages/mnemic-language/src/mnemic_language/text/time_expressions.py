@@ -30,9 +30,9 @@ _DAYS_OF = {
 _AROUND = {
     "minute": 0, "hour": 1, "day": 1, "fortnight": 4, "week": 4, "weekend": 3, "month": 16, "year": 122, "decade": 730,
 }  # fmt: skip
-"""Days before and after "so many of them ago" that are still meant."""
+"""Tolerance in days before and after "so many of them ago"."""
 _COUNTED = frozenset({"day", "fortnight", "week"})
-"""Units in which a number of them before today is one day."""
+"""Units for which a number of them before today is one exact day."""
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _NEAR = {
     "the day before yesterday": -2,
@@ -76,8 +76,8 @@ _OVER = Pattern(
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The days from `begin` to `end`, both included; `day` is the one that is meant, None where several may be, and
-    `likely` the likeliest of these ("two months ago"), None if no day is likelier than the others ("last month").
+    """The days from `begin` to `end`, both included; `day` is the exact day, None if several are possible, and `likely`
+    the likeliest of these ("two months ago"), None if no day is likelier than the others ("last month").
     """
 
     begin: date
@@ -87,7 +87,7 @@ class Period:
 
     @property
     def since(self) -> date:
-        """Day from which on something is true that began at this time: the likeliest, else the first."""
+        """Start day of something that began at this time: the likeliest, else the first."""
         return self.day or self.likely or self.begin
 
     def may_be_said_on(self, said_on: date) -> bool:
@@ -99,8 +99,8 @@ class Period:
 
 
 def periods_in(text: str, today: date, *, dated: bool = True) -> Iterator[Period]:
-    """Yield the times in `text`, relative to the day it was written; each part of it is read once. A day outside the
-    calendar is left out, and so are dates ("3 March 2025") unless `dated`.
+    """Yield the times in `text`, relative to the day it was written; each part of it is read once. Days outside the
+    calendar are omitted, and so are dates ("3 March 2025") unless `dated`.
     """
     text = in_english(text)
     taken: list[tuple[int, int]] = []
@@ -145,7 +145,7 @@ def _named(found: re.Match[str], _: date) -> Period:
 
 
 def _month(found: re.Match[str], today: date) -> Period | None:
-    """Return the named month or year; of a month without its year the latest that has begun, if something is over."""
+    """Return the named month or year; a month alone is the latest that has begun, None unless something is over."""
     if found[3]:
         return Period(date(int(found[3]), 1, 1), date(int(found[3]), 12, 31))
     if not found[2] and (_FUTURE.search(found.string) or not _OVER.search(found.string)):
@@ -166,8 +166,8 @@ def _days_from_now(found: re.Match[str], today: date) -> Period:
 
 
 def _beside(found: re.Match[str], today: date) -> Period:
-    """Last or next Friday: exact where the nearest one is in another week (Monday to Sunday) than today, for then it is
-    that of the last or the next week, too.
+    """Return last or next Friday: exact if the nearest one is in another week (Monday to Sunday) than today, as it is
+    then also that of the last or the next week.
     """
     wanted = WEEKDAYS.index(found[2].lower())
     if found[1].lower() == "next":
@@ -178,7 +178,7 @@ def _beside(found: re.Match[str], today: date) -> Period:
 
 
 def _weekday(found: re.Match[str], today: date) -> Period | None:
-    """Return the last of that name; the exact one where the clause is in the past, none where in the future."""
+    """Return the last day of that name, exact if the clause is in the past; None if it is in the future."""
     if _FUTURE.search(found.string):
         return None
     day = _before(WEEKDAYS.index(found[1].lower()), today)
@@ -206,7 +206,7 @@ def _ago(found: re.Match[str], today: date) -> Period:
 
 
 def _halves_ago(found: re.Match[str], today: date) -> Period:
-    """Half a year ago, a year and a half ago."""
+    """Return the time of "half a year ago" or "a year and a half ago"."""
     unit = (found[1] or found[3] or found[5]).lower()
     number = 0.5 if found[1] else _count(found[2] or found[4]) + 0.5
     day = today - timedelta(days=number * _DAYS_OF[unit])
@@ -226,7 +226,7 @@ def _other_day(_: re.Match[str], today: date) -> Period:
 
 
 def _unit(found: re.Match[str], today: date) -> Period:
-    """Return the week, month or year that is, or the one before it."""
+    """Return the current week, month or year, or the one before it."""
     unit = found[2].lower()
     if unit in ("week", "weekend"):
         begin, length = today - timedelta(days=today.weekday()), timedelta(days=6)
@@ -242,9 +242,7 @@ def _unit(found: re.Match[str], today: date) -> Period:
 
 
 def _since(found: re.Match[str], today: date) -> Period | None:
-    """Return the time from the named month or year until today: for a month without its year the latest
-    that has begun.
-    """
+    """Return the time from the named month or year until today; a month without a year is the latest that has begun."""
     if found[3]:
         begin = date(int(found[3]), 1, 1)
     else:
@@ -256,7 +254,7 @@ def _since(found: re.Match[str], today: date) -> Period | None:
 
 
 def _season(found: re.Match[str], today: date) -> Period:
-    """Return the named season of the year, or the latest that has begun; "last" means one that is over."""
+    """Return the named season of the year, or the latest that has begun; "last" means a past one."""
     month = _SEASONS[found[2].lower()]
     year = int(found[3]) if found[3] else today.year
     begin = date(year, month, 1)

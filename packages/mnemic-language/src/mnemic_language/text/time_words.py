@@ -1,7 +1,7 @@
-"""Words for times in German, French, Spanish, Italian, Portuguese and Dutch, put into the English that is read.
+"""Time expressions in German, French, Spanish, Italian, Portuguese and Dutch, translated for the English parser.
 
-There is one reader (`mnemic_language.text.time_expressions`), and its grammar is English: "vor zwei Wochen" is read as
-"two weeks ago". Text that is not a time is not changed; only the reader ever sees the result.
+There is one parser (`mnemic_language.text.time_expressions`), and its grammar is English: "vor zwei Wochen" becomes
+"two weeks ago". Other text is not changed; only the parser uses the result.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _SINCE = r"(?:seit|ab|depuis|desde|da|dal|vanaf|sinds)(?: dem| de| el| le| il)?"
 _UNTIL = r"(?:bis(?: zum)?|jusqu'(?:à|au|en)|hasta(?: el)?|fino (?:a|al|alla)|até(?: à| ao)?|tot)"
 _FRENCH = re.compile(r"(?i)\b(?:je|j'\w+|on|nous|il|elle|est|c'est|mon|ma|mes|le|la|les|où|quel\w*)\b")
 _HERE = re.compile(r"(?i)\b(?:ich|wir|ist|sind|der|die|das|ik|wij|het|een|bin|bij)\b")
-"""Words beside which "hier" means "here"."""
+"""Words that indicate that "hier" means "here"."""
 
 
 def _number(word: str) -> str:

@@ -1,1 +1,1 @@
-"""Readers of sentences: which clause says something lasting, and which is a question, a request, a jest or pasted."""
+"""Analysis of sentences: lasting clauses, questions, requests, jokes and pasted text."""

@@ -1,7 +1,7 @@
-"""Activities of the speaker: what they play, how they get to work, what they do every week.
+"""Activities of the speaker: their sports and music, their way to work, their weekly habits.
 
 "I play bass", "Ich fahre mit dem Bus zur Arbeit", "I cook on Sundays": a short clause in the first person of the
-present with a word that makes it lasting. The classifier is unsure of them, as they are of no kind it knows.
+present with a word that makes it lasting. The classifier is unsure of them, as they belong to none of its classes.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ _OF_THE_MOMENT = pattern(
     r" (?:week|month|weekend)|again|would|if|heute|morgen|gestern|gerade|aujourd'hui|demain|hier|hoy|mañana|ayer|oggi"
     r"|domani|ieri|hoje|amanhã|ontem|vandaag|gisteren|you|your|dich|dir|toi|te|ti)\b"
 )
-"""Matches words of the day, or of the talk."""
+"""Matches words for the present day, or for the conversation."""
 
 
 def does_regularly(text: str) -> bool:
-    """Return True if a clause plainly states what its speaker plays, how they commute, or what they do every week."""
+    """Return True if a clause plainly states a sport, music, a way to work or a weekly habit of its speaker."""
     return _ACTIVITY.search(text) is not None and _OF_THE_MOMENT.search(text) is None

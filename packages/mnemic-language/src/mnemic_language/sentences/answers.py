@@ -1,9 +1,9 @@
-"""Answers to a question as statements: "How old is Cody?" - "Ten" says that Cody is ten.
+"""Answers to a question as statements: "How old is Cody?" - "Ten" states that Cody is ten.
 
-People answer in phrases, which say nothing alone. Together with the question a phrase is a statement of whoever
-answers, if the question asks plainly for one thing of the listener or of somebody who is named. `data/answers.json` has
-for each of seven languages the forms of question with the statements that they ask for, and the words around questions
-and answers.
+People answer in phrases, which mean nothing alone. Together with the question a phrase is a statement of the person who
+answers, if the question asks plainly for one thing about the listener or a named person. `data/answers.json` has for
+each of seven languages the forms of question with the statements that they ask for, and the words around questions and
+answers.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.tables import straight
 
 LONGEST_ANSWER = 12
-"""Words of a phrase that answers; more are a story."""
+"""Maximum words of a phrase that answers; more are a story."""
 LONGEST_REST = LONGEST_ANSWER // 2
-"""Words after a yes or a no that belong to it."""
+"""Maximum words after a yes or a no that belong to it."""
 LONGEST_QUESTION = 14
-"""Words of a question that asks for one thing."""
+"""Maximum words of a question that asks for one thing."""
 LONGEST_READ = 400
-"""Characters at the end of a message in which its question is looked for."""
+"""Number of characters at the end of a message that are searched for its question."""
 _LAST = re.compile(r"[^.?!\n]{2,200}(?=[?\n]|\W{0,3}\Z)")
 _SPELLED = (
     (re.compile(r"(?i)\bu\b"), "you"),
@@ -41,7 +41,7 @@ _OPENS_WITH = re.compile(r"\A[^\W\d_]+(?=\\?[ ' ])")
 """Matches the word that every question of a form begins with."""
 _NEVER = r"(?!)"
 _OPEN = "?"
-"""Before a statement of which the question leaves open whether it lasts."""
+"""Prefix of a statement that may not last, according to its question."""
 _WORDS = ("unread", "pronouns", "filled", "clause", "vague", "yes", "no", "number", "between", "written")
 Found = tuple[Mapping[str, str | None], Sequence[str]]
 
@@ -89,7 +89,7 @@ class _Speech:
     confirmed: Sequence[_Form]
 
     def asked(self, text: str) -> str:
-        """Return a question without what people say before and after it."""
+        """Return a question without the words before and after it."""
         if self.name == "en":
             text = written_out(text)
             for form, full in _SPELLED:
@@ -101,7 +101,7 @@ class _Speech:
         return text
 
     def value_of(self, question: str) -> Found | None:
-        """Return the parts of a question that asks for a value, and the statement; None if it asks for none."""
+        """Return the parts of a question that asks for a value, and the statement; None for another one."""
         return None if self.unread.search(question) else _found(self.values, question)
 
     def confirmed_of(self, question: str) -> Found | None:
@@ -110,7 +110,7 @@ class _Speech:
 
 
 def question_of(text: str) -> str:
-    """Return the question that a message ends with, written out and without fillers; empty if it asks nothing so."""
+    """Return the question at the end of a message, written out and without fillers; empty if it ends in none."""
     found = _LAST.findall(straight(text.strip()[-LONGEST_READ:]))
     if not found:
         return ""
@@ -128,8 +128,8 @@ def _is_shown(asked: str) -> bool:
 
 
 class Stated(NamedTuple):
-    """Statement that a question and its answer make, and whether the question asks for something that `lasts`, as
-    where somebody lives: what "your" plan or order is may be over tomorrow.
+    """Statement from a question and its answer; `lasts` is True if the question asks for something lasting, such as a
+    home: "your" plan or order may be over tomorrow.
     """
 
     text: str = ""
@@ -137,8 +137,8 @@ class Stated(NamedTuple):
 
 
 def statement_of(question: str, answer: str, *, confirms: bool = True) -> Stated:
-    """Return the statement that a phrase makes as the answer to a question (`question_of`); an empty one if it makes
-    none that is certain, or is a clause that needs no question. `confirms`: a bare yes or no counts.
+    """Return the statement of a phrase as the answer to a question (`question_of`); an empty one if none is certain, or
+    if the phrase is a clause that needs no question. `confirms`: a bare yes or no counts.
     """
     said = straight(answer).strip()
     if not question or not said or len(said.split()) > LONGEST_ANSWER:
@@ -161,7 +161,7 @@ def _answered(speech: _Speech, question: str, said: str, *, confirms: bool) -> S
 
 
 def _value(speech: _Speech, said: str) -> str:
-    """Return what a phrase gives as a value; empty if it gives none, or is a clause."""
+    """Return the value in a phrase; empty if it has none, or is a clause."""
     bare = speech.filled.sub("", said).strip(" .!,;¡")
     value = speech.small.sub(lambda one: one[0].lower(), bare)
     if not value or speech.vague.search(value):
@@ -170,9 +170,9 @@ def _value(speech: _Speech, said: str) -> str:
 
 
 def _confirmed(speech: _Speech, found: Found, said: str, *, confirms: bool) -> str:
-    """Return the statement that a yes or a no makes, with the few words after it; a clause is read as it stands.
-    After a no they are the right value where the form has a statement for it: "Do you still live in Bonn?" - "No, in
-    Ulm." Of a model's question nothing but that value counts.
+    """Return the statement of a yes or a no, with the few words after it; a clause is read unchanged. After a no they
+    are the correct value if the form has a statement for it: "Do you still live in Bonn?" - "No, in Ulm." Of a model's
+    question only that value counts.
     """
     parts, (positive, negative, *corrected) = found
     denied = speech.no.match(said) is not None
@@ -191,7 +191,7 @@ def _confirmed(speech: _Speech, found: Found, said: str, *, confirms: bool) -> s
 
 
 def _filled(speech: _Speech, statement: str, parts: Mapping[str, str | None], value: str) -> str:
-    """Return the statement with its places filled, as a sentence of whoever answers."""
+    """Return the statement with its slots filled, as a sentence of the person who answers."""
 
     def fill(found: re.Match[str]) -> str:
         part = value if found[1] == "answer" else _turned(speech, parts.get(found[1]) or "")
@@ -202,13 +202,13 @@ def _filled(speech: _Speech, statement: str, parts: Mapping[str, str | None], va
 
 
 def _turned(speech: _Speech, part: str) -> str:
-    """Return the words of a question as whoever answers says them."""
+    """Return the words of a question in the first person of the person who answers."""
     return speech.turned.sub(lambda one: speech.turns[one[0].casefold()], part)
 
 
 def _shaped(speech: _Speech, part: str, how: str | None) -> str:
-    """Return a part of a statement in the form that its place asks for: without a word that it opens with (`strip`),
-    another word in its place (`swap`), a word before it (`before`, `unless` it opens so), and after a number its unit.
+    """Return a part of a statement in the form of its slot: without an opening word (`strip`), with another word for it
+    (`swap`), with a word before it (`before`, `unless` it opens so), or with a unit after a number (`after`).
     """
     if how is None:
         return part
@@ -235,7 +235,7 @@ def _found(forms: Sequence[_Form], question: str) -> Found | None:
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Return the pattern of a form, made when a question first begins with its word: few of hundreds ever do."""
+    """Return the pattern of a form, compiled when a question first begins with its word: few of hundreds ever do."""
     return re.compile(f"(?i:{pattern})")
 
 
@@ -246,7 +246,7 @@ def _opens(words: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _speeches() -> tuple[_Speech, ...]:
-    """Return the languages that are read, English first."""
+    """Return the supported languages, English first."""
     text = files("mnemic_language.sentences").joinpath("data/answers.json").read_text(encoding="utf-8")
     return tuple(_speech(name, given) for name, given in json.loads(text).items())
 

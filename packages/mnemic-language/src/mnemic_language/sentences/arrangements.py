@@ -1,5 +1,5 @@
-"""Arrangements: how many come to something of the speaker's, and when it is: "The dinner is for six people", "Mein
-Paket kommt am Dienstag". They read like talk of the world, as no word in them names their speaker.
+"""Arrangements: the number of guests or the time of an event of the speaker: "The dinner is for six people", "Mein
+Paket kommt am Dienstag". They resemble world talk, as no word in them names their speaker.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from mnemic_language.frames.vocabulary import plain, word_classes
 from mnemic_language.text.pattern import Pattern
 
 LONGEST = 12
-"""Words of an arrangement."""
+"""Maximum words of an arrangement."""
 _NAMED = (
     r"(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|l'|mon|ma|notre|el|mi|nuestr[oa]|il|lo|il mio|la mia|il nostro"
     r"|la nostra|o|a|o meu|a minha|meu|minha|o nosso|a nossa|de|het|mijn|onze|ons)"
@@ -36,7 +36,7 @@ _TIMED = Pattern(
 
 
 def is_arrangement(text: str) -> bool:
-    """Return True if a clause says how many take part in something, or on which day or at what hour it is."""
+    """Return True if a clause gives the number of participants of something, or its day or hour."""
     words = text.split()
     if len(words) > LONGEST or "?" in text:
         return False

@@ -1,7 +1,7 @@
-"""The spelling of chats, written out for rules and classifiers: "im", "dont", "toooo".
+"""Spelling of chats, written out for rules and classifiers: "im", "dont", "toooo".
 
-People who write to each other leave out apostrophes and draw out letters. The words that rules and classifiers know are
-spelled as in books, so they read a text in that spelling; what is stored keeps its own.
+People who write to each other omit apostrophes and repeat letters. The words of rules and classifiers are spelled as in
+books, so they read a text in that spelling; the stored text keeps its own.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _OTHER_LANGUAGE = re.compile(
 
 
 def written_out(text: str) -> str:
-    """Return `text` with the apostrophes of English contractions, and with no letter more than once where it was drawn
-    out ("himmm", "toooo"). Its places are not those of `text`.
+    """Return `text` with the apostrophes of English contractions, and without repetitions of a letter ("himmm",
+    "toooo"). Its indexes differ from those of `text`.
     """
     plain = _DRAWN_OUT.sub(r"\1", text)
     if _CONTRACTED.search(plain) is None or _OTHER_LANGUAGE.search(plain) is not None:

@@ -1,4 +1,4 @@
-"""The category of a statement: what the classifier thinks of it, corrected where the words themselves say it."""
+"""Category of a statement: the classifier's opinion, corrected if the words alone decide."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NARRATES = Pattern(
     r"(?!.{0,120}\b(?:you|your|yours|du|dir|dein\w*|sie|ihnen|tu|te|toi|vous|usted|tú|ti|voi|você|je|jij|jou|answers?"
     r"|repl\w+|respon\w+)\b)"
 )
-"""Matches a clause in which the speaker states what they are, do or will do, without a request to the listener."""
+"""Matches a clause about the speaker's state, actions or plans, without a request to the listener."""
 _FAMILY = Pattern(
     r"(?i)\A\W{0,3}(?:i|we)(?:'ve| have)(?: got)? (?:\w+ ){0,2}"
     r"(?:kids?|children|sons?|daughters?|brothers?|sisters?|twins)\W*\Z"
@@ -29,7 +29,7 @@ _CATEGORIES = tuple(label for label in KEPT if label not in ("safety", "change")
 
 
 def is_order(text: str, opinion: Opinion) -> bool:
-    """Return True if a statement looks like a standing instruction and does not describe what its speaker does."""
+    """Return True if a statement looks like a standing instruction and does not describe its speaker's actions."""
     return opinion.kept_as == "instruction" and _NARRATES.match(text) is None
 
 

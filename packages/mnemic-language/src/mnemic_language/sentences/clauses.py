@@ -1,4 +1,4 @@
-"""A message cut into sentences and clauses, each with its place in the text. Linear in the length of the text."""
+"""Splitting of a message into sentences and clauses with positions, in time linear in the length of the text."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _ORDINAL = Pattern(
     rf"\d\.\s(?:{AFTER_ORDINALS})\b",
     re.IGNORECASE,
 )
-"""An ordinal number as German writes it: "am 3. Mai", "2. Klasse"."""
+"""An ordinal number in German spelling: "am 3. Mai", "2. Klasse"."""
 _SHORT_DATE = Pattern(r"(?<!\d)\d{1,2}\.\d{1,2}\.\s{1,3}[a-zäöü]")
-"""A day as German writes it, in a sentence that goes on: "bis 3.1. dorthin"."""
+"""A date in German spelling within a sentence: "bis 3.1. dorthin"."""
 _DATE_BACK = 5
-"""Characters of such a day before its last full stop."""
+"""Number of characters of such a date before its last full stop."""
 LONGEST_NOUN = 24
-"""Characters after a full stop in which such a noun ends."""
+"""Maximum number of characters from a full stop to the end of such a noun."""
 _SUBJECT = (
     r"(?:i(?!\s{1,3}(?:at|in|for|from|on|near|to|with)\b)|i'm|i’m|i've|i’ve|i'd|i’d|i'll|i’ll|im|my|mine|we|we're|we've|we'll|our|he|she|they|it|that's|"
     r"maybe|perhaps|"
@@ -49,8 +49,8 @@ _ASKING = Pattern(r"(?:what|which|where|when|who|how|why)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Clause: its text and position, its sentence and the position of that, its index in the sentence (from 0), and
-    whether it is a question (the last clause of a sentence that ends in a question mark).
+    """Clause: its text and position, its sentence and the sentence's position, and its index in the sentence (from 0);
+    `asks` is True if it is a question (the last clause of a sentence that ends in a question mark).
     """
 
     text: str
@@ -62,7 +62,7 @@ class Clause:
     asks: bool
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the place in the message of the clause's characters `start` to `end`."""
+        """Return the position in the message of the clause's characters `start` to `end`."""
         return self.start + start, self.start + end
 
 
@@ -83,9 +83,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def clauses(text: str) -> list[Clause]:
-    """Return the clauses of `text` in order. A new clause begins where a new subject or order does, not at every
-    comma.
-    """
+    """Return the clauses of `text` in order. A new clause begins at a new subject or order, not at every comma."""
     found = []
     for first, last in sentences(text):
         start = first
@@ -107,7 +105,7 @@ def clauses(text: str) -> list[Clause]:
 
 
 def clause_around(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the clauses that the characters `start` to `end` touch, as one span."""
+    """Return the clauses around the characters `start` to `end`, as one span."""
     touched = [clause for clause in clauses(text) if clause.start < end and clause.end > start]
     return (touched[0].start, touched[-1].end) if touched else (start, end)
 

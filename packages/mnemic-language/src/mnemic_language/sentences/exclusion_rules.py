@@ -1,4 +1,4 @@
-"""Clauses that say nothing lasting about the user, and the reasons that an extraction gives for leaving them out."""
+"""Clauses without a lasting fact about the user, and the reasons of an extraction for not storing them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NEGATED = pattern(r"\b(?:don't|do not|not|never|hate|dislike|avoid|can't stand|c
 _PREFERENCE = pattern(
     r"\b(?:like|as) i (?:always |usually |generally )?prefer\b|\bmy (?:\w{4,12} )?preference (?:for|is|to)\b|" + AIM
 )
-"""A preference or an aim that a request mentions in passing: it outlives the request."""
+"""Matches a preference or an aim that a request mentions in passing: it outlives the request."""
 
 _REMEMBER_TO = pattern(r"^\W{0,3}(?:please )?(?:don't forget|remember|remind me) to\b")
 _REQUEST = pattern(
@@ -88,7 +88,7 @@ _STATED = pattern(
     r"\b(?:is|are|was|were|has|have|had|am|do|does|did|will|can|must|should|prefer\w*|\w{2,}ed|\w+'s|i'm|only|never|"
     r"always|every|now|instead|no|not|broke|went|left|work|works|please|my name|i live)\b|[:=]"
 )
-"""Words of a clause that states something."""
+"""Matches words of a clause with a statement."""
 _PAYLOAD = pattern(
     r"^\W{0,3}(?:please )?(?:(?:can|could|would) you (?:please )?)?"
     r"(?:translate|rewrite|proofread|paraphrase|summari[sz]e|correct|edit|continue|complete|write an?|compose|draft|"
@@ -154,7 +154,7 @@ DENIES_SAYING = pattern(
     r"\b(?:ich|wir) (?:habe?n?|hatten?) (?:\w+ )?nie (?:gesagt|behauptet)\b|\bn'ai jamais dit\b|"
     r"\bnunca (?:dije|he dicho|disse|te he dicho|te dije)\b|\bnon ho mai detto\b|\bheb (?:\w+ )?nooit gezegd\b"
 )
-"""Takes back what follows, which so states nothing."""
+"""Matches a denial of the following words, which therefore state nothing."""
 _SARCASM = pattern(
     r"(?:\byeah,? right\b|\bas if\b|\boh,? (?:great|joy|wonderful|lovely|fantastic|brilliant|sure|perfect)\b|"
     r"\bsure, because\b|"
@@ -187,12 +187,12 @@ _UNNAMED = pattern(
     r"band|recipe|style|part|stuff))?"
     r"\W*$|\bfan of (?:this|that|these|those)(?: \w+)?\W*$"
 )
-"""Likes what another has named."""
+"""Matches a liking of a thing that another person named."""
 _ANSWER = pattern(
     r"^\W{0,3}(?:since|because|until) (?:[\w'-]+ ){1,6}[\w'-]+\W*$|"
     r"^\W{0,3}(?-i:[A-Z][a-z]+(?:, [A-Z][a-z]+)*,? and [A-Z][a-z]+)\W*$"
 )
-"""Matches a whole sentence that answers a question in fewer words than the question asks about ("Since I was nine")."""
+"""Matches a whole sentence that answers a question without repeating its subject ("Since I was nine")."""
 _PASSING = pattern(
     r"\bi(?:'m| am|'ve been| have been| feel)(?: (?:so|very|really|a bit|quite|just))? (?:hungry|tired|bored|"
     r"thirsty|sleepy|"
@@ -204,7 +204,7 @@ _PASSING = pattern(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mood:
-    """Mood of a sentence: valid from now on, ironic, a guess; and the position at which others' words begin."""
+    """Mood of a sentence: valid from now on, ironic, a guess; and the index at which another person's words begin."""
 
     lasting: bool
     reason: str | None
@@ -216,7 +216,7 @@ class Mood:
 
 
 def orders_on_occasion(sentence: str) -> bool:
-    """Return True if a sentence is an order for a kind of occasion, without which it would hold always."""
+    """Return True if a sentence is an order for a kind of occasion, without which it would always apply."""
     return _ORDERED_WHEN.search(sentence) is not None or is_standing_order(sentence)
 
 
@@ -244,7 +244,7 @@ _CALLED_OUT = re.compile(
     r"|ja|genau|danke|oui|merci|claro|gracias|certo|grazie|sim|obrigad[oa]|nee|bedankt)\b[\s,!.]*)+"
     r"(?:[A-Z][\w'’-]{1,20})?[\s!.,]*|[A-Z][\w'’-]{1,20}!+\W*)\Z"
 )
-"""A word of agreement or greeting and a name: "Wow, Maria!" states nothing."""
+"""Matches a word of agreement or greeting and a name: "Wow, Maria!" states nothing."""
 _STAGE = re.compile(r"\A\W{0,3}\[[^\]\n]*\s[^\]\n]*\]?\W*\Z")
 """A whole clause in square brackets: a caption or a stage direction, not the user's words."""
 
@@ -255,7 +255,7 @@ def is_called_out(text: str) -> bool:
 
 
 def is_certain(clause: Clause, reason: str) -> bool:
-    """Return True if the reason that `left_out` gives for a clause admits no doubt: a request may last ("keep answers
+    """Return True if the reason that `left_out` returns for a clause is beyond doubt: a request may last ("keep answers
     short"), a question does not.
     """
     text = clause.text
@@ -270,12 +270,12 @@ def is_certain(clause: Clause, reason: str) -> bool:
 
 
 def payload_follows(clause: Clause) -> bool:
-    """Return True if the clause orders something to be done with a text that follows."""
+    """Return True if the clause orders work on a text that follows."""
     return bool(_PAYLOAD.search(clause.text)) and AMENDS_A_RECORD.search(clause.text) is None
 
 
 def left_out(clause: Clause, mood: Mood) -> str | None:
-    """Return the reason why nothing in this clause is to be remembered, or None."""
+    """Return the reason for storing nothing of this clause, or None."""
     text = written_out(clause.text)
     if mood.reason in (SARCASM, JOKE):
         return mood.reason
@@ -302,8 +302,8 @@ _QUOTES = re.compile(r"[\"“”„«»]")
 
 
 def said_plainly(text: str) -> bool:
-    """Return True if no rule objects to a text, in which nothing is quoted: a classifier that takes it for somebody's
-    words knows less than a memory that it changes.
+    """Return True if no rule objects to a text, and nothing in it is quoted: for such a text a memory that it changes
+    is better evidence than a classifier that considers it another person's words.
     """
     if _QUOTES.search(text):
         return False
@@ -311,7 +311,7 @@ def said_plainly(text: str) -> bool:
 
 
 def _remark(text: str) -> str | None:
-    """Return the reason for leaving out a clause that is gossip, the state of a day or only a social remark."""
+    """Return the reason for not storing a clause that is gossip, the state of a day or only a social remark."""
     if is_gossip(text):
         return THIRD_PARTY
     if is_company(text) and is_passing_state(text):

@@ -1,4 +1,4 @@
-"""Filter for messages without anything to store, applied before a language model is asked."""
+"""Filter for messages without anything to store, applied before a call of a language model."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from mnemic_language.sentences.classify.classifier import weights
 from mnemic_language.sentences.clauses import sentences
 
 WORTH_FROM = 0.15
-"""Probability below which the classifier rules a sentence out. Two thirds of labelled small talk is below it, and one
-of 219 messages with something to store.
+"""Minimum probability for a sentence to count. Two thirds of labelled small talk is below it, and one of 219 messages
+with something to store.
 """
 _SENTENCES = 64
 _CHARS = 400
 
 
 def has_nothing_to_keep(text: str) -> bool:
-    """Return True if no sentence of `text` is likely to be worth keeping, and none says that something has changed."""
+    """Return True if no sentence of `text` is likely to be worth storing, and none has a cue for a change."""
     parts = [text[start:end][:_CHARS] for start, end in sentences(text)]
     if len(parts) > _SENTENCES or any(Frame(part).turns for part in parts):
         return False

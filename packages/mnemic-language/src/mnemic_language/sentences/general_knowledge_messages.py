@@ -1,8 +1,7 @@
-"""Messages that mostly tell of the world: of works and their heroes, places, sports, how something is made or what is
-good for everybody.
+"""Messages that are mostly about the world: works and their heroes, places, sports, instructions and general advice.
 
-A person who talks of a film for six sentences says "he has to leave his brother" without meaning a brother. Nothing
-is kept of such a message but what speaks of its writer. The signs are those of the classifier, in any language.
+A person who describes a film in six sentences writes "he has to leave his brother" without meaning a brother. Only
+statements about its writer are stored from such a message. The signs are those of the classifier, in any language.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from collections.abc import Sequence
 from mnemic_language.sentences.tables import pattern
 
 LONG = 25
-"""Words of a message from which on it may be about something else than its writer."""
+"""Minimum number of words of a message that may be about something else than its writer."""
 EXPOUNDS = 0.4
-"""The mean probability of world talk of the sentences of a long message that tells of the world. Of 84 statements
-without a word for their speaker that were wrongly kept of such messages between people, 79 were in messages from here
-on, and one of 19 that were rightly kept of messages to an assistant, when this was chosen.
+"""Minimum mean probability of world talk of the sentences of a long message about the world. When it was chosen, 79 of
+84 statements without a word for their speaker that were wrongly stored from such messages between people were in
+messages above it, and one of 19 that were rightly stored from messages to an assistant.
 """
 CERTAIN = 0.7
-"""The probability from which a statement without a word for its speaker must be worth keeping beyond doubt."""
+"""Probability of world talk from which a statement without a word for its speaker must be clearly worth storing."""
 NOTE = 7
 """Minimum number of words of a statement that may count as world talk without its context."""
 _OF_SELF = pattern(
@@ -35,7 +34,7 @@ _SINGLED_OUT = pattern(
     r"^\W{0,3}(?:important|bottom line|tl;?dr|in short|wichtig|important|importante|belangrijk)\W{0,2}:|"
     r"\b(?:das wichtigste|l'important|le principal|lo importante|l'importante|o importante|het belangrijkste)\b"
 )
-"""Words by which a message says which part of it matters."""
+"""Words that mark the important part of a message."""
 
 
 def is_about_the_world(text: str, probability: float) -> bool:
@@ -46,7 +45,7 @@ def is_about_the_world(text: str, probability: float) -> bool:
 
 
 def is_singled_out(text: str) -> bool:
-    """Return True if a statement says of itself that it is what matters ("Key thing: they signed off")."""
+    """Return True if a statement is marked as the important one ("Key thing: they signed off")."""
     return _SINGLED_OUT.search(text) is not None
 
 
@@ -56,5 +55,5 @@ def speaks_of_self(text: str) -> bool:
 
 
 def expounds(text: str, shares: Sequence[float]) -> bool:
-    """Return True if a message tells of the world, by its length and the probability of each of its sentences."""
+    """Return True if a message is about the world, by its length and the probability of each of its sentences."""
     return len(text.split()) >= LONG and sum(shares) >= EXPOUNDS * len(shares)

@@ -1,4 +1,4 @@
-"""Wordings of likes, habits and general wishes: preferences that are stated as habits."""
+"""Wordings of likes, habits and general wishes: preferences stated as habits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HOW = (
     r" ){0,2}"
 )
 _OF_THE_MOMENT = r"(?! (?:it|that|this|these|those|your?|him|her|them)\b)"
-"""Words that point at what was just spoken of ("not a fan of that idea"), which tells no lasting liking."""
+"""Words that refer to something just mentioned ("not a fan of that idea"), which is no lasting liking."""
 _LIKES = (
     rf"i {_HOW}"
     r"(?:like|love|enjoy|adore|hate|dislike|loathe|detest|despise|abhor|can't handle|cannot handle"
@@ -88,4 +88,4 @@ MEDICATED = Pattern(
     r"|statins?|dialysis|anticoagulants?|methadone|lithium|immunosuppressants?)\b",
     re.IGNORECASE,
 )
-"""Says which lasting medication the speaker is on: "I'm on warfarin"."""
+"""Matches a lasting medication of the speaker: "I'm on warfarin"."""

@@ -1,7 +1,7 @@
-"""Texts that try to take an assistant over: to set its instructions aside, to show them, or to send secrets away.
+"""Texts that try to take an assistant over: to override its instructions, to reveal them, or to send secrets away.
 
-Such a text is no fact about a person, no matter who wrote it. A memory is read in many later conversations, so one that
-says this is not kept before a person has reviewed it.
+Such a text is no fact about a person, no matter who wrote it. Many later conversations read a memory, so one with such
+a text is not stored until a person has reviewed it.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ _ORDERS = (
     ),
 )  # fmt: skip
 _READ = 8_000
-"""Characters of a text that are read."""
+"""Maximum number of characters of a text that are read."""
 
 
 @lru_cache(maxsize=256)
 def gives_orders_to_override(text: str) -> bool:
-    """Return True if a text tells an assistant to set its instructions aside, to show them or to send secrets away."""
+    """Return True if a text orders an assistant to override or reveal its instructions, or to send secrets away."""
     return any(order.search(text[:_READ]) for order in _ORDERS)

@@ -1,4 +1,4 @@
-"""Judgements of other people, and news of people whom only their full name connects with the speaker."""
+"""Judgements of other people, and news of people without any other relation to the speaker than their full name."""
 
 from __future__ import annotations
 
@@ -86,22 +86,22 @@ _TWICE_REMOVED = pattern(
     r"(?:meine[srn]?|unsere[srn]?|de (?:mon|ma|notre|mi|nuestr[oa])|d[ei]l (?:mio|nostro)|della (?:mia|nostra)"
     rf"|d[oa] (?:meu|minha|noss[oa])|van (?:mijn|onze|ons)) {_ACQUAINTANCE}\b(?P<others>.*)$"
 )
-"""A relative of somebody who is no relative of the speaker's, and what is said of them."""
+"""Matches a relative of somebody unrelated to the speaker, and the statement about them."""
 _SAFE = pattern(
     r"\b(?:allerg\w*|alérgic\w*|asthma\w*|epilep\w*|diabet\w*|wheelchair|rollstuhl|fauteuil roulant|silla de ruedas"
     r"|sedia a rotelle|cadeira de rodas|rolstoel)\b|[@\d]"
 )
-"""Something to beware of with whoever it is, or an address or a number of theirs."""
+"""Matches a risk to consider with any person, or an address or a number of theirs."""
 
 
 def is_gossip(text: str) -> bool:
-    """Return True if a clause judges another person, or tells of the private life of a stranger."""
+    """Return True if a clause judges another person, or reports the private life of a stranger."""
     return is_judgement(text) or is_celebrity_news(text) or is_of_anothers_relative(text)
 
 
 def is_of_anothers_relative(text: str) -> bool:
-    """Return True if a clause tells of the relative of an acquaintance nothing that concerns the speaker: "My
-    neighbour's cousin got divorced".
+    """Return True if a clause about a relative of an acquaintance does not concern the speaker: "My neighbour's cousin
+    got divorced".
     """
     found = _TWICE_REMOVED.search(text)
     if found is None:
@@ -111,13 +111,13 @@ def is_of_anothers_relative(text: str) -> bool:
 
 
 def is_judgement(text: str) -> bool:
-    """Return True if a clause does no more than judge another person's character: "My coworker Paul is such a slob"."""
+    """Return True if a clause only judges another person's character: "My coworker Paul is such a slob"."""
     found = _OF_SOMEBODY.search(text)
     return found is not None and _JUDGES.search(found["said"]) is not None
 
 
 def is_celebrity_news(text: str) -> bool:
-    """Return True if a clause is about the private life of a person called by first and last name whose relation to the
-    speaker is not given: "Kim Kardashian broke up again".
+    """Return True if a clause is about the private life of a person with first and last name and no stated relation to
+    the speaker: "Kim Kardashian broke up again".
     """
     return not speaks_of_self(text) and _FULL_NAME.match(text) is not None and _PRIVATE.search(text) is not None

@@ -1,6 +1,6 @@
-"""Likes, dislikes, needs and values that their wording marks beyond doubt, whatever they are about.
+"""Likes, dislikes, needs and values that their wording marks beyond doubt, whatever their object.
 
-What is liked must be a kind of thing: words that point at what was just spoken of, or at one occasion, tell no lasting
+The object must be a kind of thing: words that refer to something just mentioned, or to one occasion, express no lasting
 liking. The wordings are tables (`wants`).
 """
 
@@ -12,8 +12,8 @@ from mnemic_language.sentences.wants import FRAMES, OPENINGS, VERDICTS, WHOLE
 from mnemic_language.text.pattern import Pattern
 
 LIKED_FROM = 0.05
-"""Probability from which such a statement is stored that nobody asked to remember: the classifier takes many for
-opinions.
+"""Minimum probability for storing such a statement without a request to remember it: the classifier considers many of
+them opinions.
 """
 _POINTING = r"it|that|this|these|those|you|your|yours|him|her|them|his|their|he|she|they|we|us|me|i|what|how"
 _OF_THE_MOMENT = (
@@ -43,13 +43,13 @@ LIKING = Pattern(
     rf"(?:(?:{'|'.join(OPENINGS)}) {_OF_THE_MOMENT}[\w'’-]|{_WITHIN}|{'|'.join(WHOLE)}"
     rf"|{_SUBJECT} (?:really |just |simply |always )?(?:{'|'.join(VERDICTS)}))"
 )
-"""Matches a lasting like, dislike, need or value of the speaker's."""
+"""Matches a lasting like, dislike, need or value of the speaker."""
 _IN_MARKS = Pattern(r"(?s)\A\s*[\"“„«](?P<said>[^\"“”„«»]{3,2000})[\"”“»]\s*\Z")
 
 
 def without_marks_around(text: str) -> str:
-    """Return a message that is nothing but a liking in quotation marks with spaces in their place: no other person is
-    named whose words it could be. Any other text is returned unchanged.
+    """Return a message that is only a liking in quotation marks, with spaces for the marks: no other person is named as
+    its speaker. Any other text is returned unchanged.
     """
     found = _IN_MARKS.match(text)
     if found is None or not any(liking.match(found["said"]) for liking in (LIKING, HABIT, PREFERS)):

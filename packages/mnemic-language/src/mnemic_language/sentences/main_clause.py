@@ -1,7 +1,7 @@
-"""The main clause of a subordinate one: "dass ich freitags keine Termine habe" is kept as "ich habe freitags keine
+"""Main clause from a subordinate one: "dass ich freitags keine Termine habe" is stored as "ich habe freitags keine
 Termine". German and Dutch put the verb last after "dass" and "dat"; other languages keep its place.
 
-Only what is certain is turned round: one subject whose end is known, one verb, no further clause.
+Only certain clauses are reordered: one subject with a known end, one verb, no further clause.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _OPENING = Pattern(
     r"\s+)+"
 )
 _LEFT_OPEN = Pattern(r"(?i)(?<=[\w'’\")])[\s,]+(?:and|or|but|und|oder|aber|et|ou|mais|pero)[\s,;:.–—-]*\Z")
-"""A conjunction that nothing follows: what it joined is not kept."""
+"""A conjunction at the end: the clause that it joined is not stored."""
 
 _DE_SUBJECT = Pattern(
     r"(?P<who>(?i:ich|du|er|sie|es|wir|ihr|man|das|dies)|(?i:mein|dein|sein|ihr|unser|euer|der|die|das|ein|kein|dieser"
@@ -52,7 +52,7 @@ _DE_NO_VERB = frozenset("heute gerne alleine bitte lange danke ohne viele keine 
 _SEPARABLE = (
     "ab an auf aus bei ein fest fort her hin los mit nach vor weg weiter wieder zu zurück zusammen um unter über"
 ).split()
-"""Beginnings that a verb leaves at the end of its clause ("anfange", "fange an"): such verbs are not turned round."""
+"""Prefixes that a verb leaves at the end of its clause ("anfange", "fange an"): such verbs are not moved."""
 _LEADS = Pattern(r"(?i)\b(?:dass|daß|dat)\s*$")
 _FURTHER = Pattern(
     r"[,;:]|\b(?:und|oder|aber|sondern|weil|wenn|dass|damit|ob|als ob|en|of|maar|omdat|want|dat|die|waar)\b"
@@ -60,13 +60,13 @@ _FURTHER = Pattern(
 
 
 def in_main_order(opening: str, said: str) -> str:
-    """Return the text after an `opening` ("Remember that"), as a main clause where "dass" or "dat" introduced it."""
+    """Return the text after an `opening` ("Remember that"), as a main clause if "dass" or "dat" introduced it."""
     return main_clause(said) if _LEADS.search(opening) else said
 
 
 def main_clause(text: str) -> str:
-    """Return a German or Dutch clause that followed "dass" or "dat" in the order of a main clause; `text` as it is
-    where that order is not certain.
+    """Return a German or Dutch clause after "dass" or "dat" in the order of a main clause; `text` unchanged if that
+    order is not certain.
     """
     body = text.rstrip(" .!")
     tail = text[len(body) :]
@@ -90,7 +90,7 @@ def _turned(body: str, subjects: Pattern, verb_of: Callable[[str, str], tuple[in
 
 
 def _one(pattern: Pattern, rest: str) -> tuple[int, int] | None:
-    """Return the place of the only match of a pattern."""
+    """Return the span of the only match of a pattern."""
     found = list(pattern.finditer(rest))
     return found[0].span() if len(found) == 1 else None
 

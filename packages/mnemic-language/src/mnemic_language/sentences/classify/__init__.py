@@ -1,5 +1,5 @@
-"""A SMALL CLASSIFIER OF STATEMENTS: is a sentence worth keeping, and as what?
+"""Small classifier of statements: the probability that a sentence is worth storing, and its class.
 
-`features` turns a sentence into numbers, `classifier` weighs them with trained weights. The weights are made by
-`training/keeping/train.py` of this repository from sentences generated from frames; no word list decides.
+`features` turns a sentence into numbers, `classifier` weighs them with trained weights. `training/keeping/train.py` of
+this repository makes the weights from sentences generated from frames; no word list decides.
 """

@@ -1,8 +1,8 @@
-"""A third small classifier: is a statement of a talk between two people worth telling somebody who meets one of them?
+"""A third small classifier: statements of a talk between two people that are worth telling somebody who meets one.
 
-The classifier of statements learnt from what people tell an assistant, which is mostly whole and meant to be known.
-Between people the same threshold keeps remarks, parts of answers and things of the moment. This logistic model reads
-the statement, the opinions of the other two classifiers, and what the other person said before it. Its weights are in
+The classifier of statements was trained on messages to an assistant, which are mostly whole and meant to be known.
+Between people the same threshold stores remarks, parts of answers and things of the moment. This logistic model reads
+the statement, the opinions of the other two classifiers, and the other person's words before it. Its weights are in
 `between_people.json`; `training/keeping/train_between_people.py` trains them.
 """
 
@@ -23,14 +23,14 @@ from mnemic_language.sentences.tables import pattern
 from mnemic_language.sentences.unresolved_references import leans
 
 WORTH_FROM = 0.65
-"""Probability from which a statement of a talk between people is kept. Of 555 statements of chats and telephone calls,
-each judged by weights that had not seen its talk, 64 % from here on are of use and 21 % on the border, instead of 34
-and 26 % of all; 48 % of those of use stay. What a rule knows as something that its speaker does or uses is exempt.
+"""Minimum probability for storing a statement of a talk between people. Of 555 statements of chats and telephone calls,
+each judged by weights trained without its talk, 64 % above it are of use and 21 % borderline, instead of 34 and 26 % of
+all; 48 % of those of use remain. Things that a rule knows its speaker does or uses are exempt.
 """
 SURE = 0.98
-"""Largest probability that counts by its log odds, and, taken from 1, the smallest."""
+"""Maximum probability for the log odds; the minimum is 1 minus it."""
 LONGEST_SHOWN = 200
-"""Characters at the end of what the other person said that are read."""
+"""Number of characters at the end of the other person's words that are read."""
 KEPT_AS = ("identity", "relation", "preference", "fact", "event", "safety", "change")
 LEFT_AS = ("transient", "opinion", "chat", "dangling", "gossip")
 LENGTHS = (3, 5, 8, 16, 24)
@@ -80,8 +80,8 @@ _TWO_SENTENCES = re.compile(r"[.!?]\s+\S")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A statement to judge: its `content`, the opinions of its sentence (`whole`) and of the part that speaks most for
-    it (`best`), the probability that it is world talk, and what the other person said before it.
+    """A statement to judge: its `content`, the opinions of its sentence (`whole`) and of its most favourable part
+    (`best`), the probability that it is world talk, and the other person's words before it.
     """
 
     content: str
@@ -92,7 +92,7 @@ class Said:
 
 
 def measured(said: Said) -> dict[str, float]:
-    """Return the features of a statement by their names."""
+    """Return the features of a statement by name."""
     text = written_out(said.content)
     words, self_named = len(text.split()), speaks_of_self(text)
     found = {name: float(form.search(text) is not None) for name, form in _FORMS.items()}
@@ -116,7 +116,7 @@ def worth(said: Said) -> float:
 
 
 def is_worth_telling(said: Said) -> bool:
-    """Return True if a statement of a talk between people is kept."""
+    """Return True if a statement of a talk between people is worth storing."""
     return is_used_or_done(said.content) or worth(said) >= WORTH_FROM
 
 
@@ -127,6 +127,6 @@ def _log_odds(probability: float) -> float:
 
 @lru_cache(maxsize=1)
 def _weights() -> dict[str, float]:
-    """Return the weights by the names of their features, and the `bias`."""
+    """Return the weights by feature name, and the `bias`."""
     found: dict[str, float] = json.loads(get_data(__package__, "between_people.json") or b"{}")["weights"]
     return found

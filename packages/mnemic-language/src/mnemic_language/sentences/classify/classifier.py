@@ -1,6 +1,6 @@
-"""The classifier itself: two small models, one over words and one over a sentence's vector, whose opinions are added.
+"""The classifier itself: the sum of two small models, one over words and one over a sentence's vector.
 
-The vector's model belongs to one vector space. Where the engine embeds with another, or the embedder fails, the words'
+The vector's model belongs to one vector space. If the engine embeds with another, or the embedder fails, the words'
 model decides alone.
 """
 
@@ -19,7 +19,7 @@ from mnemic_language.sentences.classify.features import buckets
 Floats = npt.NDArray[np.float32]
 
 KEPT = ("identity", "relation", "preference", "instruction", "fact", "event", "safety", "change")
-"""The classes worth keeping."""
+"""Classes worth storing."""
 LEFT = (
     "question",
     "request",
@@ -32,14 +32,14 @@ LEFT = (
     "joke",
     "quoted",
 )
-"""The classes left out, each with its reason."""
+"""Classes not stored, each with its reason."""
 LABELS = (*KEPT, *LEFT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """The classifier's opinion of one sentence: the share of `LABELS`, in their order, and whether the words' model
-    decided alone.
+    """The classifier's opinion of one sentence: the share of each of `LABELS`, in order; `words_alone` is True if the
+    words' model decided alone.
     """
 
     shares: tuple[float, ...]
@@ -47,7 +47,7 @@ class Opinion:
 
     @property
     def keep(self) -> float:
-        """Probability that it is worth keeping, 0 to 1."""
+        """Probability that it is worth storing, 0 to 1."""
         return sum(self.shares[: len(KEPT)])
 
     @property
@@ -79,7 +79,7 @@ class Weights:
     space: str
 
     def opinions(self, texts: list[str], vectors: Floats | None = None) -> list[Opinion]:
-        """One opinion for each of `texts`; `vectors` are theirs in `space`, in order."""
+        """Return one opinion for each of `texts`; `vectors` are theirs in `space`, in order."""
         if not texts:
             return []
         scores = np.stack([self.words_scores(text) for text in texts])
@@ -96,7 +96,7 @@ class Weights:
         return np.asarray(self.words[:, found].sum(axis=1) * scale + self.words_bias, dtype=np.float32)
 
     def vector_scores(self, vectors: Floats) -> Floats:
-        """Return the scores of the vector's model, one row a vector."""
+        """Return the scores of the vector's model, one row for each vector."""
         hidden = np.maximum(vectors @ self.inner + self.inner_bias, 0)
         return np.asarray(hidden @ self.outer + self.outer_bias, dtype=np.float32)
 

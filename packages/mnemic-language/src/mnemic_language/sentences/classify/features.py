@@ -1,4 +1,4 @@
-"""The features of a sentence: hashed words, pairs and triples of words, and parts of words. Any language."""
+"""Features of a sentence: hashed words, pairs and triples of words, and parts of words, in any language."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 WIDTH = 1 << 14
-"""Buckets of the hash. Weights belong to this width."""
+"""Number of hash buckets. Weights belong to this width."""
 MAX_CHARS = 400
-"""Read of one sentence."""
+"""Maximum number of characters of one sentence that are read."""
 _TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?|[^\w\s]")
 _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"'})
 _LENGTHS = (1, 2, 3, 4, 6, 8, 12, 18, 26)
@@ -28,8 +28,8 @@ def tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def buckets(text: str) -> npt.NDArray[np.int32]:
-    """Return the buckets that the features of `text` fall into, each once, in order, read-only. Both classifiers ask
-    for the same sentences of a message.
+    """Return the buckets of the features of `text`, each once, in order, read-only. Cached: both classifiers need the
+    same sentences of a message.
     """
     found = np.array(sorted({zlib.crc32(name.encode()) % WIDTH for name in _names(text)}), dtype=np.int32)
     found.flags.writeable = False
@@ -55,5 +55,5 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _capitals(text: str) -> int:
-    """Count the words after the first that begin with a capital: none, one, more."""
+    """Count the capitalised words after the first: none, one, more."""
     return min(2, sum(word[:1].isupper() and len(word) > 1 for word in text.split()[1:]))

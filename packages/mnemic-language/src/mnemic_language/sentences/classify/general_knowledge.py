@@ -1,8 +1,8 @@
-"""A second small classifier: does a sentence tell of the world, advise the listener or keep a talk going?
+"""A second small classifier: sentences about the world, advice to the listener, and small talk.
 
-The classifier of statements was trained on what people tell an assistant. In a talk between people most sentences are
-of a third sort, about films, sports, recipes and what one should try, and look like facts. Its two models are of the
-same kind, and its weights are made by `training/keeping/train_world.py` from frames.
+The classifier of statements was trained on messages to an assistant. In a talk between people most sentences are of a
+third sort, about films, sports, recipes and good advice, and look like facts. Its two models are of the same kind;
+`training/keeping/train_world.py` makes its weights from frames.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mnemic_language.sentences.classify.classifier import Floats
 from mnemic_language.sentences.classify.features import buckets
 
 MIXING = 0.7
-"""Weight of the log odds of each model where both decide."""
+"""Weight of the log odds of each model if both decide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class World:
     space: str
 
     def shares(self, texts: list[str], vectors: Floats | None = None) -> list[float]:
-        """Return the probability of each of `texts` that it is such talk; `vectors` are theirs in `space`, in order."""
+        """Return for each of `texts` the probability of such talk; `vectors` are theirs in `space`, in order."""
         if not texts:
             return []
         scores = np.array([self._by_words(text) for text in texts], dtype=np.float32)

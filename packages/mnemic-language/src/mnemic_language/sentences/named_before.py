@@ -1,7 +1,7 @@
-"""Reference of a statement that begins with "he" or "she": the one person whom the talk has just named.
+"""Reference of a statement that begins with "he" or "she": the only person whom the talk has just named.
 
-Looks at the question that was asked and at what the author said before it. Where both name nobody, or several, nobody
-can tell, and nothing is put in the place of the pronoun. English only.
+Reads the preceding question, and the author's words before it. If both name nobody, or several people, the reference is
+unknown, and the pronoun is not replaced. English only.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _NO_NAMES = frozenset(
 
 
 def opens_with_person(text: str) -> bool:
-    """Return True if a statement begins with "he" or "she", or with what is theirs."""
+    """Return True if a statement begins with "he" or "she", or with their possessive."""
     return _OPENS.match(written_out(straight(text))) is not None
 
 
 def person_named(text: str, asked: str, own: str) -> str:
-    """Return whom `text` begins about, as its author calls them ("my mother", "Cody"); empty if nobody can tell.
-    `asked` is what the other person said just before, `own` what the author said before that.
+    """Return the person that `text` begins with, as its author calls them ("my mother", "Cody"); empty if unknown.
+    `asked` contains the other person's preceding words, `own` the author's words before them.
     """
     begins = _OPENS.match(written_out(straight(text)))
     if begins is None or begins["who"].casefold() == "they":
@@ -66,7 +66,7 @@ def person_named(text: str, asked: str, own: str) -> str:
 
 
 def with_person(text: str, person: str) -> str:
-    """Return the statement with the person in the place of the pronoun that it begins with."""
+    """Return the statement with its initial pronoun replaced by the person."""
     plain = written_out(straight(text))
     begins = _OPENS.match(plain)
     if begins is None:
@@ -78,7 +78,7 @@ def with_person(text: str, person: str) -> str:
 
 
 def _persons(said: str, *, she: bool, turned: bool) -> set[str]:
-    """Return the persons whom a text names, of the sort that is meant."""
+    """Return the persons that a text names, of the required gender."""
     found: set[str] = set()
     for one in _RELATIVE.finditer(said):
         word, whose = one["who"].casefold(), one["whose"].casefold()

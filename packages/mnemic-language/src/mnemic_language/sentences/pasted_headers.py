@@ -1,5 +1,5 @@
-"""Detection of pasted text of others by its header: an introduction that ends in a colon, the head of a mail or a
-reply, the stamp of a chat's line, the labels of a dialogue, marks of verses, the number of a chapter. Read line by
+"""Detection of other people's pasted text by its header: an introduction that ends in a colon, the head of a mail or a
+reply, the timestamp of a chat line, the labels of a dialogue, marks of verses, the number of a chapter. Works line by
 line, in linear time.
 """
 
@@ -13,13 +13,13 @@ from mnemic_language.text.pattern import Pattern
 
 Span = tuple[int, int]
 
-# Bounded repetitions: a line without a colon must not be scanned once for each of its beginnings.
+# Bounded repetitions: a line without a colon must not be scanned from each of its positions.
 _HEAD = Pattern(r"\W{0,3}(?:[^\n:]{0,160}[.!?] )?(?P<head>[^\n]{1,160}?)\s?[:：](?P<rest>\s[^\n]*|$)")
-"""The start of a line up to its first colon that a space or the end of the line follows."""
+"""The start of a line up to its first colon before a space or the end of the line."""
 _DASHED = Pattern(r"\W{0,3}(?:[^\n:]{0,160}[.!?] )?(?P<head>[^\n]{1,160}?)\s(?:--?|[–—])(?P<rest>\s[^\n]*|$)")
 """The start of a line up to its first dash between spaces."""
 PROSE = 4
-"""Number of words after a header that makes a text; fewer are the value of a field."""
+"""Minimum number of words after a header for a text; fewer are the value of a field."""
 
 _VERB = (
     r"(?:wrote|writes|says|said|told (?:me|us)|replied|posted|answered|schrieb|schreibt|sagte?|antwortete|a écrit|"
@@ -51,7 +51,7 @@ _OWN = pattern(
     r"\b(?:my|our|mine|me|favou?rite|preferred|mein\w*|unser\w*|mon|ma|mes|mi|mis|mio|mia|meu|minha|mijn)\b"
     r"(?!(?: [\w-]{1,20}){1,2}'s\b)"
 )
-"""A head of the user's own: "my address", but not "my landlord's mail"."""
+"""Matches the user's own head: "my address", but not "my landlord's mail"."""
 _ROLE = pattern(
     r"^(?:assistant|system|tool|bot|ai|chatgpt|claude|gemini|copilot|function|interviewer)"
     r"(?: (?:call )?(?:result|output|response|reply|message))?$"
@@ -83,7 +83,7 @@ _POINTER = pattern(
     r"^\W{0,3}(?:fyi|see below|check this(?: out)?|look at this|read this|zur info(?:rmation)?|zk|siehe unten|"
     r"pour info|voir ci-dessous|para tu información|ver abajo|per conoscenza|ter info)\W{0,3}$"
 )
-"""A line of the user's that does no more than point at what follows."""
+"""Matches a line of the user that only points to the following text."""
 # "From" and "To" alone also label a journey or a period; a subject or a time of sending proves a mail (`mail`).
 _FIELD = pattern(
     r"^(?:from|to|date|von|an|datum|de|à|para|fecha|da|a|data|aan|van|cc|bcc|reply-to|(?P<mail>subject|sent|"
@@ -94,7 +94,7 @@ _VERSES = pattern(
     r"\]|[♪♫].*)\s*$"
 )
 
-# Times and dates as WhatsApp, Slack, Teams and subtitles (SRT) write them.
+# Times and dates in the formats of WhatsApp, Slack, Teams and subtitles (SRT).
 _TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[,.]\d{1,3})?\s?(?:[ap]\.?m\.?)?"
 _DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
 _STAMP = rf"(?:{_DAY},?[T ]\s?)?{_TIME}Z?"
@@ -120,7 +120,7 @@ _OF_SPEAKER = Pattern(r"[A-ZÀ-Þ][\w.'-]{0,19}(?: [A-Z][\w.'-]{0,19})?: (?P<sai
 _FIRST_PERSON = pattern(r"^(?:i|i'\w+|my|we|ich|wir|je|j'\w+|yo|io|eu|ik)\b")
 _MINE = pattern(r"\b(?:me|myself|mir|mich|moi|mí)\b")
 HEADING = 6
-"""Words of a heading, at most."""
+"""Maximum words of a heading."""
 _LABEL = Pattern(r"[^\S\n]{0,4}(?P<label>[A-ZÀ-Þ][\w.'-]{0,19}(?: [A-Z][\w.'-]{0,19})?): \S[^\n]*")
 _ASKED = pattern(r"^(?:q|question|f|frage|p|pregunta|d|domanda|v|vraag)$")
 _ANSWERED = pattern(r"^(?:a|answer|r|antwort|réponse|respuesta|risposta|resposta|antwoord)$")
@@ -138,7 +138,7 @@ class _Line:
 
 
 def headed(text: str) -> list[Span]:
-    """Return the spans of `text` that are written by others, judged by their headers."""
+    """Return the spans of `text` that others wrote, judged by their headers."""
     straightened = straight(text)
     lines = list(_lines(straightened))
     of_heads = [*_from_a_head_on(lines, straightened), *_mail(lines, straightened)]
@@ -153,7 +153,7 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _from_a_head_on(lines: Sequence[_Line], text: str) -> list[Span]:
-    """Find the first head that is another's: with all after it, or where it reports a saying, with its line."""
+    """Find the first head of another person: with all after it, or, if it reports a saying, with its line."""
     found: list[Span] = []
     last = len(text.rstrip())
     for line in lines:
@@ -167,7 +167,7 @@ def _from_a_head_on(lines: Sequence[_Line], text: str) -> list[Span]:
 
 
 def _others_from(line: _Line, *, follows: bool) -> int | None:
-    """Return the place from which all is another's, by this line: it points at what follows or is the head of it."""
+    """Return the start of another person's text, by this line: it points to the following text or is its head."""
     if follows and _POINTER.search(line.text):
         return line.end + 1
     if _VERSES.search(line.text) or _CHAPTER.search(line.text):
@@ -188,7 +188,7 @@ def _others_from(line: _Line, *, follows: bool) -> int | None:
 
 
 def _is_announced(line: _Line, *, follows: bool) -> bool:
-    """Return True if a text whose place or author this line names follows it, or its dash or colon."""
+    """Return True if this line names the place or author of a text, and the text follows it, or its dash or colon."""
     if follows and _FOUND.search(line.text.strip()):
         return True
     for head in (_HEAD.match(line.text), _DASHED.match(line.text)):
@@ -216,12 +216,12 @@ def _mail(lines: Sequence[_Line], text: str) -> list[Span]:
 
 
 def _is_said(head: str) -> bool:
-    """Return True if `head` says that another person said or wrote the following text."""
+    """Return True if `head` attributes the following text to another person."""
     return bool(_SAYS.search(head)) and not _I_SAY.search(head)
 
 
 def _is_sources(head: str) -> bool:
-    """Return True if what `head` announces comes from a page, a mail, a tool or another model."""
+    """Return True if the text that `head` announces comes from a page, a mail, a tool or another model."""
     return bool(_ROLE.search(head) or (_SOURCE.search(head) and not _OWN.search(head)))
 
 
@@ -246,7 +246,7 @@ def _chats(lines: Sequence[_Line]) -> Iterator[Span]:
 
 
 def _named_heads(lines: Sequence[_Line]) -> set[int]:
-    """Return the starts of the lines that are a name and a time above a message, where there are several."""
+    """Return the starts of the lines with a name and a time above a message, if there are several."""
     of = [bool(_STAMPED_NAME.search(line.text)) and not _DAY_NAME.search(line.text) for line in lines]
     heads = [
         line.start for at, line in enumerate(lines[:-1]) if of[at] and not of[at + 1] and lines[at + 1].text.strip()
@@ -272,14 +272,14 @@ def _minutes(lines: Sequence[_Line]) -> Iterator[Span]:
 
 
 def _is_heading(text: str) -> bool:
-    """Return True if a line may be a heading that another person gave a list."""
+    """Return True if a line may be another person's heading of a list."""
     words = text.split()
     own = _OWN.search(text) or _MINE.search(text)
     return 0 < len(words) <= HEADING and not text.rstrip().endswith((".", "!", "?")) and not own
 
 
 def _dialogue(lines: Sequence[_Line]) -> list[Span]:
-    """Find the lines of a dialogue: the label of a speaker comes again, or a question of one is answered by another."""
+    """Find the lines of a dialogue: a speaker's label is repeated, or one speaker answers another's question."""
     said = [(line, found["label"]) for line in lines if (found := _LABEL.match(line.text))]
     labels = [label for _, label in said]
     speakers = set(labels)

@@ -1,6 +1,6 @@
-"""Text that the user shows instead of saying: pasted pages, mails, chats, code, drafts, roles to play.
+"""Text that the user shows but does not say: pasted pages, mails, chats, code, drafts, roles to play.
 
-Such text is data. It provides no fact about the user and no instruction, whatever it says.
+Such text is data. It provides no fact about the user and no instruction, whatever its content.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _FENCED = (
         r"❝[^❞\n]{12,600}❞|‹[^›\n]{12,600}›|「[^」\n]{12,600}」|『[^』\n]{12,600}』|(?<![^\s(:])»[^«\s][^«\n]{10,600}«"
     ),
 )
-"""Marked off by the writer: code fences, comments, rules above and below, quoted lines, marks that only quote."""
+"""Text marked by the writer: code fences, comments, rules above and below, quoted lines, marks that only quote."""
 _OPENED = Pattern(r"<(?P<tag>[a-z]{1,12})(?: [^<>]{0,200})?>", 2)
 """A tag, which may be closed by another."""
-# Any other unclosed tag may be a placeholder of the user's ("<name>"), after which the user continues.
+# Any other unclosed tag may be the user's placeholder ("<name>"), with the user's own text after it.
 _QUOTING = frozenset({"blockquote", "q", "pre", "code", "cite"})
-"""Tags that quote to the end of the text where nothing closes them."""
+"""Tags that quote to the end of the text if they are not closed."""
 _LOWERED = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 _WITHIN = 8000
-"""Characters between two tags, at most."""
+"""Maximum number of characters between two tags."""
 _QUOTATION = Pattern(
     r"(?<!\w)\"[^\"\n]{1,600}\"|“[^”\n]{12,600}”|«[^»\n]{12,600}»|„[^“”\n]{12,600}[“”]"
     r"|(?<=[:\s(])'[^\n]{12,600}?'(?!\w)"
 )
 _TITLE = 13
-"""Characters, with its marks, of what is no more than a word or a title in quotation marks."""
+"""Maximum number of characters, with its marks, of a mere word or title in quotation marks."""
 _MAIL = Pattern(
     r"(?mi:^(?:-+ ?)?(?:begin forwarded message|forwarded message|original message|weitergeleitete nachricht|"
     r"ursprüngliche nachricht|message transféré|mensaje reenviado|messaggio inoltrato|mensagem encaminhada|"
@@ -143,7 +143,7 @@ _FICTION = pattern(
 
 
 def data_spans(text: str) -> list[Span]:
-    """Return the spans of `text` that are shown, in order and without nesting."""
+    """Return the spans of shown text in `text`, in order and without nesting."""
     spans = [span for one in _FENCED for span in _all(one, text)]
     spans += _tagged(text)
     spans += _code(text)
@@ -158,12 +158,12 @@ def data_spans(text: str) -> list[Span]:
 
 
 def fiction_from(sentence: str) -> bool:
-    """Return True if from this sentence on a role is played or a text invented."""
+    """Return True if a role or an invented text begins with this sentence."""
     return bool(_FICTION.search(sentence))
 
 
 def merged(spans: list[Span]) -> list[Span]:
-    """`spans` in order, those that touch as one."""
+    """Return `spans` in order, with touching ones joined."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:
@@ -209,7 +209,7 @@ def _lines_of_others(text: str) -> list[Span]:
 
 
 def _announced(text: str) -> list[Span]:
-    """Find what follows an announcement or the head of a letter, and a text with blanks to fill in."""
+    """Find the text after an announcement or the head of a letter, and a text with blanks to fill in."""
     spans = [(match.start(), len(text)) for match in [_PRESENTED.search(text)] if match]
     if _TEMPLATE.search(text) or _LETTER.search(text):
         spans.append((0, len(text)))
@@ -219,7 +219,7 @@ def _announced(text: str) -> list[Span]:
 def _worked_on(text: str, marked: list[Span]) -> list[Span]:
     """Return the text that a request to work on it means: the quoted part, the part after the colon, or the rest."""
     if is_standing_order(text):
-        return []  # it says what to do with texts to come
+        return []  # it is about future texts
     order = _ORDER_ON_TEXT.search(text)
     about = _ABOUT_TEXT.search(text)
     if (order is None and about is None) or (order is not None and AMENDS_A_RECORD.search(text)):

@@ -1,7 +1,7 @@
-"""Plain statements of a state or a habit of the speaker's, in the languages other than English that are read.
+"""Plain statements of the speaker's states and habits, in the supported languages other than English.
 
-"Tengo un velero", "Ich habe vier Hühner", "Parlo polacco": a short clause whose verb is in the first person of the
-present. The classifier, most of whose sentences are English, is less sure of them than it is right.
+"Tengo un velero", "Ich habe vier Hühner", "Parlo polacco": a short clause with its verb in the first person of the
+present. The classifier was trained mostly on English sentences, and underestimates them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mnemic_language.sentences.activities import does_regularly
 from mnemic_language.sentences.tables import pattern
 
 PLAIN_FROM = 0.3
-"""Probability from which such a statement is stored."""
+"""Minimum probability for storing such a statement."""
 _COUNT = (
     r"(?:\d+|ein(?:en?|em|s)?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|une?|deux|trois|quatre|cinq|six|sept|huit"
     r"|neuf|dix|un[ao]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|due|tre|quattro|cinque|sei|sette|otto|nove"
@@ -89,14 +89,14 @@ _STEERS = pattern(
     r"|ambulances?|forklifts?|cranes?|tractors?|helicopters?|planes?|jets?|airliners?|ferr(?:y|ies)|tugs?|tankers?|barges?)"
     r"(?: (?:for|at|in|on) (?!me\b|us\b|it\b|my\b|our\b|fun\b)[^,.!?]{2,30})?[.!]?$"
 )
-"""Matches what somebody of the speaker's drives for a living, as a whole sentence."""
+"""Matches a relative of the speaker and the vehicle that they drive for a living, as a whole sentence."""
 _USES = pattern(
     r"^\W{0,3}(?:(?:i|we|i'm|we're|i am|we are|ich|wir|je|on|nous|yo|io|eu|ik|we|wij) |j')?"
     r"(?:(?:mostly|mainly|always|usually|only|immer|toujours|siempre|sempre|altijd) )?"
     r"(?:use|using|drive|code in|write in|benutze|benutzen|nutze|nutzen|verwende\w*|fahre|utilise|utilisons|utilisent"
     r"|uso|usamos|utilizo|utilizamos|usiamo|utilizzo|gebruik|gebruiken)\b [^,.!?]{2,50}[.!]?$"
 )
-"""Matches what its speaker uses, as a whole sentence."""
+"""Matches a thing that the speaker uses, as a whole sentence."""
 _OF_THE_MOMENT = pattern(
     r"\b(?:heute|gerade|jetzt|gestern|morgen|aujourd'hui|hier|demain|hoy|ayer|mañana|ahora|oggi|ieri|domani|adesso"
     r"|hoje|ontem|amanhã|agora|vandaag|gisteren|frage|fragen|questions?|preguntas?|domand\w|perguntas?|pergunta|vraag"
@@ -104,7 +104,7 @@ _OF_THE_MOMENT = pattern(
     r"|gedanken?|gedachten?|pensées?|pensamientos?|pensier[oi]|pensamentos?"
     r"|kaffee getrunken|gegessen|gekauft|gesehen|gelesen|gemacht)\b"
 )
-"""Matches words of the day, or of the talk."""
+"""Matches words for the present day, or for the conversation."""
 
 
 def uses_product(text: str) -> bool:
@@ -115,13 +115,13 @@ def uses_product(text: str) -> bool:
 
 
 def is_used_or_done(text: str) -> bool:
-    """Return True if a clause plainly states what its speaker uses, or does as a matter of course: "I play bass"."""
+    """Return True if a clause plainly states a product that its speaker uses, or a regular activity: "I play bass"."""
     return uses_product(text) or does_regularly(text)
 
 
 def is_plain_state(text: str) -> bool:
-    """Return True if a clause plainly states what its speaker has, does, speaks or weighs, or what a relative drives
-    for a living.
+    """Return True if a clause plainly states a possession, habit, language or weight of its speaker, or the vehicle
+    that a relative drives for a living.
     """
     if _STEERS.search(text) is not None:
         return True

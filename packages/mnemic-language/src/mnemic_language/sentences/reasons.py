@@ -1,4 +1,4 @@
-"""Reasons for leaving out a statement that no rule objects to, by the classifier's opinion of it."""
+"""Reasons for not storing a statement without an objection by a rule, by the classifier's opinion of it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from mnemic_language.skip_reason_codes import (
 )
 
 UNSURE_FROM = 0.35
-"""Probability of being worth keeping below which a statement is left out by the classifier's label alone."""
+"""Probability of being worth storing below which the classifier's label alone excludes a statement."""
 NAMED_FROM = 0.27
-"""Probability from which a label says why a statement is left out; of another it is only known that it is not worth
-keeping. In a table of 92 sentences in seven languages most wrong labels were below, when this was chosen.
+"""Minimum probability for a label to be the reason; below it, the only known reason is that the statement is not worth
+storing. In a table of 92 sentences in seven languages most wrong labels were below, when this was chosen.
 """
 _OF_LABELS: Mapping[str, str] = MappingProxyType(
     {
@@ -38,24 +38,24 @@ _OF_LABELS: Mapping[str, str] = MappingProxyType(
     }
 )
 _TOLD_APART = frozenset({OPINION, TRANSIENT, THIRD_PARTY})
-"""Reasons that the classifier may give for a statement which it nearly kept."""
+"""Reasons that the classifier may give for a statement that it nearly stored."""
 _UNLIKELY = frozenset({OPINION, QUOTED, THIRD_PARTY})
-"""Reasons that take more than the likeliest of weak labels."""
+"""Reasons that need more than the likeliest of weak labels."""
 
 
 def label_reason(opinion: Opinion) -> str:
-    """Return the reason that belongs to the likeliest label, however likely it is."""
+    """Return the reason of the likeliest label, whatever its probability."""
     return _OF_LABELS[opinion.left_as]
 
 
 def is_unsure(opinion: Opinion) -> bool:
-    """Return True if the classifier nearly kept a statement, or has no reason against it but that it says little."""
+    """Return True if the classifier nearly stored a statement, or its only objection is that it means little alone."""
     return opinion.keep >= UNSURE_FROM or label_reason(opinion) in (NOT_UNDERSTOOD, NOT_DURABLE)
 
 
 def reason_of(opinion: Opinion) -> str:
-    """Return the reason why a statement is left out: that of its likeliest label, or `not_understood` where no label
-    is likely enough to say why, or a statement that was nearly kept is rather worth keeping than that.
+    """Return the reason for not storing a statement: that of its likeliest label, or `not_understood` if no label is
+    likely enough, or if a nearly stored statement is more likely worth storing than covered by that label.
     """
     reason, share = label_reason(opinion), opinion.shares[LABELS.index(opinion.left_as)]
     if opinion.keep < UNSURE_FROM:

@@ -1,6 +1,6 @@
 """Requests to remember: "Remember that ...", "Don't forget: ...", and their equivalents in seven languages.
 
-A statement that the user asks to be remembered is stored whatever the classifier says. A request without content
+A statement with a request to remember it is stored whatever the classifier's opinion. A request without content
 ("remember this one"), a question ("remember when ...?") and an errand ("remember to buy milk") are not.
 """
 
@@ -71,7 +71,7 @@ _LOOSE = pattern(
     rf"log (?:this|that)|"
     r"record (?:this|that)|apunta|regista|retiens|store (?:this|that)|save (?:this|that)|fyi)(?!\w)"
 )
-"""Words that also begin other sentences ("note the irony"): alone, without a mark after them, they only help."""
+"""Words that also begin other sentences ("note the irony"): without a mark after them they are only a weak sign."""
 _EMPTY = pattern(
     r"^(?:to (?!always|never|only|use|call me|answer|reply|speak)\w+.*|(?:when|how|why|what|who|where|which|"
     r"if) .*|"
@@ -91,8 +91,7 @@ _AFTERWARDS = pattern(
 
 
 def asked_to_remember(sentence: str) -> tuple[int, bool] | None:
-    """Find the beginning of the statement in a sentence that asks to remember it, and whether the request is certain.
-
+    """Return the start of the statement in a sentence that asks to remember it, and True if the request is certain.
     None if nothing is requested, or the request has no content ("remember this one").
     """
     opening = _OPENING.search(sentence)

@@ -1,7 +1,6 @@
 """Requests about memory in a user's message: "forget what I told you about the flat", "what do you know about me?".
 
-Recognised in seven languages, and only if a whole sentence is such a request, so that a mention of forgetting is not
-taken for one.
+Recognised in seven languages, and only as whole sentences, so that a mention of forgetting is not considered one.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from mnemic_language.text.pattern import Pattern
 
 MemoryRequestKind = Literal["forget", "forget_all", "wrong", "show"]
 LONGEST = 200
-"""Characters of a sentence that may be a request."""
+"""Maximum number of characters of a request."""
 
 _SUBJECT = r"[^?!\n]{2,80}?"
 _WORDS = r"\w[\w'-]{1,24}(?: \w[\w'-]{1,24}){0,2}?"
@@ -32,7 +31,7 @@ _WORDED: tuple[tuple[MemoryRequestKind, str], ...] = (
     ("wrong", "wrong"),
     ("show", "show"),
 )
-"""The kinds and the name of their wordings, in the order in which they are tried."""
+"""Kinds and the names of their wordings, in the order of their trial."""
 _NOBODY = frozenset({"it", "that", "this", "them", "him", "her", "everything", "anything"})
 
 
@@ -50,7 +49,7 @@ def _patterns() -> Sequence[tuple[MemoryRequestKind, str, Pattern]]:
 
 
 def _pattern(polite: str, wordings: Sequence[str]) -> Pattern:
-    """Any of the wordings as a whole sentence. Two of them cannot name the same group, so each is tried in turn."""
+    """Return a pattern of any wording as a whole sentence. Wordings cannot share a group name: each is tried alone."""
     tried = "|".join(
         one.replace("S", f"(?P<s{place}>{_SUBJECT})").replace("W", f"(?P<s{place}>{_WORDS})")
         for place, one in enumerate(wordings)
@@ -59,8 +58,8 @@ def _pattern(polite: str, wordings: Sequence[str]) -> Pattern:
 
 
 class Asked(NamedTuple):
-    """Request about memory: its kind, its topic (empty: the user, or the last statement), its place, and whether it is
-    one only where something is known of its topic ("delete my address").
+    """Request about memory: its kind, its topic (empty: the user, or the last statement), and its position. `if_known`:
+    it is a request only if something is known about its topic ("delete my address").
     """
 
     kind: MemoryRequestKind

@@ -1,4 +1,4 @@
-"""Things of one kind that statements tell of: two cars, of which "my car" may mean either."""
+"""Several things of one kind in statements: of two cars, "my car" may mean either."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _OF_A_KIND = re.compile(
     r"\b(?:an?|another|eine?n?|einem|une?|una?|uno|um|uma|een) (?:[a-zà-ÿ-]+ ){0,2}?(?P<name>[A-ZÀ-Þ][\w-]+(?:"
     r" [A-ZÀ-Þ\d][\w-]*)?)"
 )
-"""Matches what something is one of, by its name: "a red Volvo"."""
+"""Matches a member of a kind, by its name: "a red Volvo"."""
 
 
 def things_in(statements: Iterable[str]) -> list[str]:
-    """Return the names of the things that statements tell of, and whose they are if not the speaker's, in order; fewer
-    than two where nothing shows that there are several.
+    """Return the names of the things in statements, with their owners other than the speaker, in order; fewer than two
+    if there is no sign of several.
     """
     found: dict[str, None] = {}
     for text in statements:

@@ -1,8 +1,8 @@
 """Social remarks: clauses that cheer, comfort or advise the listener, show a picture, comment on the conversation,
 state general truths, or name nothing.
 
-Each rule looks at whom or what a clause is about; none looks at its topic. A clause that states something about the
-speaker, or contains a name or a number, is not a mere remark.
+Each rule considers the subject of a clause; none considers its topic. A clause that states something about the speaker,
+or contains a name or a number, is not a mere remark.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CALL = re.compile(
     r"|totally|absolutely|exactly|sure|right|cool|nice|great|indeed|agreed|"
     r"man)\b(?!\s(?:that|to|job|luck|one|work|idea|for)\b)[\s,!.–-]++)*+(?:[A-Z][a-z]{1,19}[,!]\s+)?"
 )
-"""Interjections and the listener's name that a clause opens with."""
+"""Matches interjections and the listener's name at the beginning of a clause."""
 _CALLED_LAST = re.compile(r",\s[A-Z][a-z]{1,19}\s?[.!?]*\Z")
 _SHOWN = pattern(
     r"^\W{0,3}(?:guess what\W{1,3})?(?:here's|here is|here are|here, look at|check out|look at|take a look at) "
@@ -32,7 +32,7 @@ _SHOWN = pattern(
     r"^\W{0,3}(?:here's|here is|here are) (?:me|us)\b|"
     r"^\W{0,3}(?:that's|that is|these are|those are) (?:me|us|(?-i:my [a-z]+(?:,? and (?:my )?[a-z]+)*))\W*$"
 )
-"""Something is only shown to the other: "Here's a pic from a hike last year"."""
+"""Matches a clause that only shows something to the other person: "Here's a pic from a hike last year"."""
 _CHEER = pattern(
     r"^\W{0,3}(?:awesome|amazing|way to go|(?:good|nice|great) (?:job|luck|one|work|idea|for you|to hear)|well done|"
     r"congrat\w*|"
@@ -53,7 +53,7 @@ _LISTENER = pattern(
     r"can tell)[, ] ?)?"
     r"(?:you|you're|you've|you'll|you'd|your|yours)\b"
 )
-"""A clause whose subject is the listener."""
+"""Matches a clause with the listener as its subject."""
 _ATTITUDE = pattern(
     r"^\W{0,3}(?:(?:i|we)(?:'m| am|'re| are| do| can|'ll)?(?: (?:so|very|really|always|also|truly|totally|"
     r"definitely|just|super))* "
@@ -81,7 +81,7 @@ _TALK = pattern(
 )
 """Words about the talk itself: news to come, promises to write."""
 _ONCE = re.compile(r"(?i)\b(?:when|whenever|if|once|as soon as) i\b[^,;:]{0,200}")
-"""The moment at which a promise is kept."""
+"""Matches the moment for fulfilling a promise."""
 _CHEERS_ON = pattern(
     r"^\W{0,3}(?:just |always |please |remember to |don't forget to |and )*(?:don't (?:give (?:up|in)|worry|lose|"
     r"let (?:it|the|"
@@ -125,7 +125,7 @@ _MAXIM = pattern(
     r"helps?|can help|pays? off|takes (?:courage|guts|time|practice)|brings?)\b|"
     r"\bcan (?:really |truly |also )?(?:help|inspire|bring|teach|change)\b|\b(?:help|teach|remind|show)s? us\b"
 )
-"""A statement that is true for everybody: "Networking really pays off"."""
+"""Matches a statement that is true for everybody: "Networking really pays off"."""
 _ME = pattern(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself|gonna|im)\b")
 OWN = pattern(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|we|we're|we've|us|our|ours)\b")
 """Words for the speaker, alone or with others."""
@@ -139,9 +139,9 @@ _SAYING = pattern(
     r"^\W{0,3}(?:every (?!\w*day\b|morning|evening|night|week|month|year|time|other)\w+|any \w+|anything|everything|"
     r"everyone|everybody|nobody|no one|nothing) (?:\w+ ){0,3}?(?:is|has|can|takes|needs|matters|counts|becomes|helps)\b"
 )
-"""A statement that is true for all of a sort: "Every problem has a solution"."""
+"""Matches a statement that is true for a whole class: "Every problem has a solution"."""
 NAMED = Pattern(r"\d|(?<=[a-z,'] )[A-Z][a-z]")
-"""A number, or a name that does not begin its sentence."""
+"""Matches a number, or a name after the beginning of its sentence."""
 _APPLAUDS = pattern(
     r"^\W{0,3}(?:such |what )?(?:an? )?(?:nice|great|cool|awesome|lovely|amazing|sweet|beautiful|gorgeous|cute) "
     r"(?!.*\b(?:please|pls|only|always|not?)\b)[\w'-]+(?: [\w'-]+)?\W*$"
@@ -153,7 +153,7 @@ PROVERB = Pattern(
     r"|you(?:'re|'ve| can\b| are\b)"
     r"|there's always\b|every (?:day|step|bit)\b|life\b|nobody(?:'s| is) perfect|practice makes)"
 )
-"""Begins as advice and proverbs do."""
+"""Matches the beginning of advice and proverbs."""
 _ADVISES = pattern(
     r"^\W{0,3}(?:so |and |but |well )?my (?:only |best |one |main )?(?:suggestions?|advice|recommendations?|tips?"
     r"|guess|hunch) (?:is|are"
@@ -169,18 +169,18 @@ _ADVISES = pattern(
     r"|^\W{0,3}i (?:can't|cannot|cant) believe (?:it|how|that|he|she|they|you|he's|she's|they're|you're|it's)\b"
     r"|^\W{0,3}(?:greetings|salutations|good (?:morning|evening|day|night))\b[\w ,]{0,24}\W*$"
 )
-"""Opens advice to the listener, agrees to a day that was proposed, marvels, or is a greeting."""
+"""Matches the opening of advice to the listener, consent to a proposed day, amazement, or a greeting."""
 _FOR_EVERYBODY = pattern(
     r"^\W{0,3}(?:it(?:'s| is)|there(?:'s| is) (?:nothing|something)) (?:(?:always|so|really|never|just|super|very"
     r"|truly|such) ){0,2}"
     r"[\w-]+(?: [\w-]+){0,2} (?:to|when|how|about) [^.!?]{3,120}\b(?:you|your|yourself|people|one|we all|everyone)\b"
 )
-"""A judgement that is true for everybody: "It's refreshing to discover books that stay with you"."""
+"""Matches a judgement that is true for everybody: "It's refreshing to discover books that stay with you"."""
 _GERUND = pattern(rf"^\W{{0,3}}(?!morning|evening|wedding)\w{{3,}}ing [^,;]{{2,60}}\b(?:is|would be) {_PRAISES}")
 _EXCLAIMS = re.compile(r"!+\W*\Z")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+")
 SHORTEST = 3
-"""Words from which on a clause of light words is one: of fewer, each may say much ("I quit")."""
+"""Minimum number of words of a clause of light words: in a shorter one each word may mean much ("I quit")."""
 
 
 def is_company(text: str) -> bool:
@@ -234,6 +234,6 @@ def _tells_nothing(said: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _light() -> frozenset[str]:
-    """Return the words that name nothing."""
+    """Return the light words, which name nothing."""
     data = json.loads(files(__package__).joinpath("data", "words_without_content.json").read_text(encoding="utf-8"))
     return frozenset(word for name, words in data.items() if name != "about" for word in words)

@@ -1,7 +1,7 @@
 """Standing orders for an occasion: "If I ask for a recipe, keep it vegan", "When you suggest films, leave out horror".
 
-The occasion is something that the speaker asks of the assistant, shows it or tells it, or something that the assistant
-does; what follows is an order. Neither depends on the topic.
+The occasion is a request to the assistant, a text shown or reported to it, or an act of the assistant; an order
+follows. Neither depends on the topic.
 """
 
 from __future__ import annotations
@@ -82,5 +82,5 @@ _ORDER = Pattern(
 
 
 def is_standing_order(sentence: str) -> bool:
-    """Return True if a sentence tells the assistant what to do whenever something is asked of it or shown to it."""
+    """Return True if a sentence gives the assistant an order for every request or shown text of a kind."""
     return not sentence.rstrip().endswith("?") and _ORDER.match(sentence) is not None

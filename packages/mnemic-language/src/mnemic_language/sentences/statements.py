@@ -1,7 +1,7 @@
-"""Message as statements: the parts worth storing, each whole, and the reasons for leaving out the others.
+"""Message as statements: the parts worth storing, each whole, and the reasons for not storing the others.
 
-Rules decide where they are certain (questions, other people's words, requests to remember); a classifier decides on the
-rest. A part of a sentence is kept together with the part it depends on: "Emma is my manager, she hates surprises" is
+Rules decide if they are certain (questions, other people's words, requests to remember); a classifier decides on the
+rest. A part of a sentence is stored together with the part it depends on: "Emma is my manager, she hates surprises" is
 one statement.
 """
 
@@ -36,66 +36,65 @@ from mnemic_language.skip_reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, THIRD
 from mnemic_language.text.pattern import Pattern
 
 KEEP_FROM = 0.7
-"""Probability from which a statement is stored that nobody asked to remember. In long chats between two people, 68 of
+"""Minimum probability for storing a statement without a request to remember it. In long chats between two people, 68 of
 100 statements from 0.6, 76 from 0.7 and 81 from 0.76 were useful when this was chosen; a higher threshold loses more of
 those.
 """
 NAMED_FROM = 0.6
 """The same for a statement with a name or a number: one without either is more often small talk."""
 URGENT_FROM = 0.6
-"""The same where a loss does harm: statements about safety, and about how the assistant should behave."""
+"""The same if a loss does harm: statements about safety, and about the assistant's behaviour."""
 SAFETY_FROM = 0.15
-"""Probability of `safety` from which a statement may concern it, whatever else it is."""
+"""Minimum probability of `safety` for a statement that may concern it, whatever its other classes."""
 SAID_FROM = 0.3
-"""The same where the wording itself marks a preference or a lasting instruction: "I prefer X", "always do X when I
-ask". It counts even inside a question about something else."""
+"""The same for a worded preference or instruction, also within a question: "I prefer X", "always do X when I ask"."""
 WANTED_FROM = 0.6
-"""The same of such a one that a rule reads as a request: "I want everything in X"."""
+"""The same for such a statement that a rule reads as a request: "I want everything in X"."""
 SOCIAL_FROM = 0.78
-"""The same in a message that also contains praise or good wishes to the listener: that makes it a conversation between
-people, most of which is forgotten, rather than one with an assistant.
+"""The same in a message with praise or good wishes to the listener: it is a conversation between people, most of which
+is not stored, rather than one with an assistant.
 """
 ALOOF_FROM = 0.9
-"""The same there where a statement does not speak of its speaker."""
+"""The same there for a statement without a word for its speaker."""
 PART_FROM = 0.8
-"""The same of a part of a short sentence that as a whole is not worth keeping ("I made it up, so I have no recipe")."""
+"""The same for a part of a short sentence that is not worth storing whole ("I made it up, so I have no recipe")."""
 WORDS_KEEP_FROM = 0.55
-"""The same where the words' model decides alone. It is less sure of everything ("I love tea": 0.65 instead of 0.9); of
-frames not seen it kept 49 % at 0.7 and 79 % here, with a precision of 93 and 79 %, when this was chosen."""
+"""The same if the words' model decides alone. It is less sure of everything ("I love tea": 0.65 instead of 0.9); of
+unseen frames it stored 49 % at 0.7, 79 % here, with a precision of 93 and 79 %, when chosen.
+"""
 ARRANGED_FROM = 0.1
-"""The same of what rules read as a standing order, as an arrangement of the speaker's, or as what they use."""
+"""The same for a standing order, the speaker's arrangement or a thing they use, by the rules."""
 ORDERED_FROM = 0.96
-"""The same where a rule reads a request: "keep answers short" is one and lasts."""
+"""The same if a rule reads a request: "keep answers short" is one and lasts."""
 ASKED_FROM = 0.3
 SHORTEST_LEANT_ON = 3
-"""Words of a sentence that the next may lean on."""
+"""Minimum words of a sentence that the next may depend on."""
 LONGEST_LEANT_ON = 36
-"""Words of the sentences that the next may lean on; more are a story."""
+"""Maximum words of the sentences that the next may depend on; more are a story."""
 WHOLE_WORDS = 18
-"""A sentence of so many words is kept whole; of a longer one the parts that are worth it."""
+"""Maximum words of a sentence that is stored whole; of a longer one only the parts worth storing are."""
 _LETTER = Pattern(r"[^\W\d_]")
 _REMINDS = Pattern(
     r"(?i)\A\W{0,3}(?:and |but |so |do you |hey,? )?remember (?!to\b|please\b)(?!.*\b(?:ok(?:ay)?|please|pls)\W*\Z)"
 )
-"""In a question: asks the listener to think of something that both know ("Remember the sign in my kitchen?")."""
+"""Matches in a question: a reminder of something that both know ("Remember the sign in my kitchen?")."""
 _AIMS = Pattern(
     r"(?i)\b(?:important|crucial|vital|good|great|nice|easy|hard|need|have|try|trying|want|love|like"
     r"|helps? (?:me|us|you)) to\b"
     r"[^.!?;:]{0,80}\band\s*\Z"
 )
 LONGEST_TRAILING = 2
-"""Words after "but" that belong to what is before it."""
+"""Maximum words after "but" that belong to the part before it."""
 _BUT = Pattern(r"(?i)\w (?:but|pero)\s+\Z")
 _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 
 
 @dataclass(slots=True)
 class Piece:
-    """Part of a sentence: its span, the objection to it (`ruled`: by the rules, `certain`: beyond doubt), whether the
-    user asked to remember it (`hinted`: perhaps), whether its message also has social remarks (`social`), the
-    classifier's probabilities, that of world talk (`world`), whether the message is such talk (`expounds`), and whether
-    it is a word or two after "but", which says something of what is before it only (`trails`: "tiny but nice"), and
-    whether nothing but how little it says is against it (`unsure`).
+    """Part of a sentence: its span and the `reason` against it (`ruled`: by the rules, `certain`: beyond doubt,
+    `unsure`: only because it means little alone); `asked`: the user asked to remember it (`hinted`: perhaps); `social`:
+    its message has social remarks; the classifier's `opinion`, the probability of `world` talk; `expounds`: its message
+    is such talk; `trails`: a word or two after "but", only about the part before it ("tiny but nice").
     """
 
     start: int
@@ -122,8 +121,8 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A part of a message that is worth keeping. `start` to `end` is its place, `said_from` where its own words begin
-    (after "remember that"), `category` what kind of statement it is, `asked` whether it was to be remembered.
+    """A part of a message that is worth storing. `start` to `end` is its span, `said_from` the start of its own words
+    (after "remember that"), `category` its kind; `asked`: the user asked to remember it.
     """
 
     start: int
@@ -142,10 +141,10 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
         reminds = (clause.asks and _REMINDS.match(clause.text)) or _is_one_of_two_aims(clause)
         request = None if reminds else asked_to_remember(clause.text)
         if request is not None and len(sentence) == 1 and not clause.text[request[0] :].strip(" .!"):
-            request = None  # "Remember!": nothing is said
+            request = None  # "Remember!" has no content
         asked = asked or (request is not None and request[1])
         if asked and is_company(clause.text[request[0] if request else 0 :]):
-            request, asked = None, False  # "don't forget, you can do it" cheers: there is nothing to remember
+            request, asked = None, False  # "don't forget, you can do it" is encouragement, without content
         reason = None if request or (asked and not clause.asks) else left_out(clause, mood)
         silent = not _LETTER.search(clause.text)
         reason = NOT_DURABLE if silent else reason
@@ -190,7 +189,7 @@ def _cut(clause: Clause) -> list[tuple[int, int]]:
 
 
 def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator[Statement | Piece]:
-    """Yield the statements of a sentence, and its parts that are left out, each with its `reason`.
+    """Yield the statements of a sentence, and its parts that are not stored, each with its `reason`.
 
     `before` is the last part of the previous sentence, which the first part may depend on.
     """
@@ -212,7 +211,7 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
                 piece.reason, piece.unsure = (
                     whole.reason,
                     whole.unsure,
-                )  # "It was full of memories, she loved it": nobody knows who
+                )  # "It was full of memories, she loved it": the person is unknown
         elif whole.reason is None or kept:
             yield from _kept([whole], pieces, before)
             return
@@ -243,7 +242,7 @@ def _said(piece: Piece) -> str:
 
 
 def _says_little_alone(piece: Piece) -> bool:
-    """Return True if a part of a sentence that is not worth keeping is not kept for its own sake."""
+    """Return True if a part of a sentence not worth storing is not stored on its own."""
     if piece.asked or (piece.opinion is not None and piece.opinion.share("safety") >= SAFETY_FROM):
         return False
     if LEANING.search(piece.text):
@@ -291,7 +290,7 @@ def _hangs(piece: Piece, run: Sequence[Piece]) -> bool:
 
 
 def _belongs(before: Piece, piece: Piece) -> bool:
-    """Return True if a part that is not kept on its own is kept with the next: as its antecedent, or as the occasion of
+    """Return True if a part that is not stored alone is stored with the next: as its antecedent, or as the occasion of
     a preference ("I'm looking for a place to write, and I prefer the library").
     """
     if LEANING.search(piece.text) and _is_doubtful(before):
@@ -302,7 +301,7 @@ def _belongs(before: Piece, piece: Piece) -> bool:
 
 
 def _goes_on(kept: Piece, piece: Piece) -> bool:
-    """Return True if a part that is not kept on its own ends the preference before it: "but keeping my own notes"."""
+    """Return True if a part that is not stored alone completes the preference before it: "but keeping my own notes"."""
     if DOES.search(kept.text) and DOES_TOO.match(piece.text) and not piece.certain:
         return True
     if piece.trails:
@@ -312,12 +311,12 @@ def _goes_on(kept: Piece, piece: Piece) -> bool:
 
 
 def _is_doubtful(piece: Piece) -> bool:
-    """Return True if a part is left out for no other reason than that it says little alone."""
+    """Return True if a part is not stored only because it means little alone."""
     return piece.unsure or ((piece.opinion is None or piece.ruled) and piece.reason in (NOT_UNDERSTOOD, NOT_DURABLE))
 
 
 def _settle(piece: Piece, asked_afterwards: bool) -> None:
-    """Give the piece its reason, or none if it is kept."""
+    """Set the reason of the piece, or None if it is stored."""
     if piece.asked and piece.reason is None:
         return
     if piece.certain or piece.opinion is None:
@@ -339,8 +338,8 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
 
 
 def _is_world_talk(piece: Piece) -> bool:
-    """Return True if a statement, in which no word names its speaker, tells of the world: its message does, or it
-    does so itself and is not worth keeping beyond doubt.
+    """Return True if a statement without a word for its speaker is about the world: by its message, or by itself if it
+    is not worth storing beyond doubt.
     """
     risky = piece.opinion is not None and piece.opinion.kept_as == "safety" and is_of_a_person(piece.text)
     if risky or speaks_of_self(piece.text) or is_singled_out(piece.text):
@@ -351,7 +350,7 @@ def _is_world_talk(piece: Piece) -> bool:
 
 
 def _least(piece: Piece, opinion: Opinion) -> float:
-    """Return the probability from which a statement is stored without a request to remember it."""
+    """Return the minimum probability for storing a statement without a request to remember it."""
     if is_standing_order(piece.text) or is_arrangement(piece.text) or is_used_or_done(piece.text):
         return ARRANGED_FROM
     if not piece.social and LIKING.match(piece.text):

@@ -59,7 +59,7 @@ _FEELS = pattern(
     rf"\b(?:i'm|im|i am|i feel|we're|feeling|i'm feeling) (?:[\w']+ ){{0,2}}(?:{_FEELING}) (?:[\w']+ ){{0,2}}"
     rf"(?:{_TODAY})\b|\b(?:{_TODAY}),? (?:i'm|im|i am|i feel|we're) (?:[\w']+ ){{0,2}}(?:{_FEELING})\b"
 )
-"""A feeling or an occupation, with the day on which it is over."""
+"""A feeling or an occupation, limited to a day."""
 _FEELS_TOO = pattern(
     r"^(?=.*\b(?:heute|heut abend|gerade|aujourd'hui|ce (?:matin|soir)|hoy|esta (?:mañana|noche)|oggi|stamattina"
     r"|stasera|hoje|esta (?:manhã|noite)|vandaag|vanavond|nu even)\b)"
@@ -80,7 +80,7 @@ _RETURNS = pattern(
     r"muitas vezes|crónic[ao]|anos|meses|sem|"
     r"vaak|altijd|elke|soms|als|sinds|jaren|chronisch|zonder)\b"
 )
-"""Words of what returns, lasts or has an occasion."""
+"""Words for something that recurs, lasts or has an occasion."""
 _IN_JEST = pattern(
     r"\b(?:over my dead body|blind as a bat|(?:i'm|im|i am) (?:dead|dying|deceased|crying|screaming)(?=\W*$))|"
     r"\b(?:kidding|joking)(?=[ ,]|\W*$)(?! (?:aside|around|about|apart))|"
@@ -103,29 +103,29 @@ _LAUGHED_OFF = pattern(
     r"(?:\b(?:a?(?:ha){2,}h?|(?:ja){2,}j?|(?:he){2,}|(?:hi){2,}|k{3,}|lol|lmao|rofl|mdr|ptdr|(?:rs){2,}|xd)\b|😂|🤣|😅"
     r"|😜|😉)\W*$"
 )
-"""Matches a threat that laughter takes back: "One more Monday like this and I become a monk, haha"."""
+"""Matches a threat retracted by laughter: "One more Monday like this and I become a monk, haha"."""
 _IN_EARNEST = pattern(
     r"\b(?:not|no|isn't|wasn't|n't|never|kein\w*|nicht|pas|sans|no es|ninguna|non|nessuno|não|nem|sem|geen|niet|"
     r"zonder) "
     r"(?:\w+ ){0,3}?(?:kidding|joking|jokes?|scherz\w*|spaß|witz|blague\w*|plaisante\w*|rigole\w*|broma|bromeando|coña|"
     r"scherz\w+|brincadeira|brincar|brincando|piada|grap\w*|geintje)\b"
 )
-"""The denial of a joke ("no joke", "kein Scherz"): a mark of one only where another mark follows it."""
+"""The denial of a joke ("no joke", "kein Scherz"): a mark of one only if another mark follows it."""
 _ONLY_JEST = 4
-"""Words of a sentence that says nothing but that the one before it was a joke."""
+"""Maximum words of a sentence that only marks the one before it as a joke."""
 
 
 def is_passing_state(text: str) -> bool:
-    """Return True if a clause describes how the speaker or a relative of theirs feels on that day only."""
+    """Return True if a clause describes a feeling of the speaker or a relative on that day only."""
     found = _SLEEPLESS.search(text) or _ILL.search(text) or _FEELS.search(text) or _FEELS_TOO.search(text)
     return found is not None and _RETURNS.search(text) is None
 
 
 def is_in_jest(text: str) -> bool:
-    """Return True if a sentence says of itself that it is a joke."""
+    """Return True if a sentence is marked as a joke."""
     return _IN_JEST.search(_IN_EARNEST.sub(" ", text)) is not None or _LAUGHED_OFF.search(text) is not None
 
 
 def takes_back_in_jest(sentence: str) -> bool:
-    """Return True if a sentence only says that the one before it was a joke."""
+    """Return True if a sentence only marks the one before it as a joke."""
     return len(sentence.split()) <= _ONLY_JEST and is_in_jest(sentence)

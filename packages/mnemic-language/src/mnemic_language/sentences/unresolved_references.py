@@ -2,7 +2,7 @@
 without a verb.
 
 On their own they mean nothing: "I named her Tilly", "This trilogy is one of my favourites", "Garlic, lemon and herbs".
-Each rule looks at the form of a sentence; none looks at its topic.
+Each rule considers the form of a sentence; none considers its topic.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _OF_OTHERS = pattern(
     rf"{_OPENS}(?:he|she|they|it|his|her|their|its|he's|she's|they're|it's|they've|he was|sie (?:ist|sind|hat|haben)|er"
     r"|elle|elles|ils|él|ella|ellos|lei|ele|ela|hij|zij)\b"
 )
-"""Matches a statement about somebody who was at most named before."""
+"""Matches a statement about somebody named only before it, if at all."""
 _THING = pattern(rf"{_OPENS}(?:it|it's)\b")
 _OWN_ACT = pattern(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|we're|we've|our|ours)\b")
-"""Words for the speaker but as the one to whom something is done: "It takes me back" is about nothing that is named."""
+"""Words for the speaker except as the object of an act: "It takes me back" names nothing that it is about."""
 _PERSON = pattern(
     rf"{_OPENS}(?:he|she|they|he's|she's|they're|his|her|their|er|sie|elle|él|ella|lei|ele|ela|hij|zij)\b"
 )
@@ -60,7 +60,7 @@ _KNOWN_TO_BOTH = pattern(
     r"autumn|time\b|day|evening|weekend|semester|season|means|isn't|one of|and\b)\w+(?: \w+)? "
     r"(?:is|was|are|were|has|have|had|makes?|made|reminds?|gave|gives|means?|meant|helps?|helped|looks?|brings?)\b"
 )
-"""About a thing that is shown or was named by the other: "This trilogy is one of my favourites"."""
+"""Matches a statement about a thing shown or named by the other person: "This trilogy is one of my favourites"."""
 _IS_SHOWN = pattern(
     rf"{_OPENS}(?:this|that|these|those)(?:'s| is| was| are| were) (?:where|what|how|why|when|my (?:favou?rite|first|"
     r"last|dream)|one of (?:my|the)|our (?:favou?rite|first)|a (?:pic|photo|picture|shot))\b"
@@ -77,7 +77,7 @@ _FRAGMENT = pattern(
     r"especially (?:when|if|with) .{3,160}|besides (?:that|this)[\w' ,-]{0,40}|"
     r"my \w+ with (?:their|his|her|my) [\w -]{3,40})\W*$"
 )
-"""The end of a sentence that was left in the air."""
+"""Matches an unfinished sentence."""
 _UNIT = (
     r"(?:mornings?|afternoons?|evenings?|nights?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|days?|weeks?|weekends?"
     r"|weekdays?|months?|years?|summers?|winters?|springs?|autumns?)"
@@ -95,7 +95,7 @@ _TIME_ALONE = pattern(
     rf"(?:{_ONLY_TIME}\b\W{{0,3}}){{1,8}}+$|"
     rf"^\W{{0,3}}{_EVERY}\W*$"
 )
-"""The time of an event in the sentence before it: "Every Tuesday at 6." """
+"""Matches the time of an event in the sentence before it: "Every Tuesday at 6"."""
 _NO_VERB = pattern(
     rf"{_OPENS}(?:i|we) (?:(?:usually|mostly|always|often|normally|also|only) )?(?:"
     rf"(?:every|each) (?:{_ONLY_TIME}\b\W{{0,3}}){{1,6}}+|on (?:{_ONLY_TIME}\b\W{{0,3}}){{1,6}}+"
@@ -105,7 +105,7 @@ _NO_VERB = pattern(
     r"(?: (?:por la|de la|da|de|à|le|la|al|om|um|à noite|alle|a las|às) ?[\w:]{1,12}){0,2}\W*$|"
     rf"{_OPENS}my \w+ (?:in|at|from|with|on) (?:the )?[\w'-]+\W*$"
 )
-"""A sentence that lost its verb: "I every Tuesday evening", "I to the gym twice a week"."""
+"""Matches a sentence without its verb: "I every Tuesday evening", "I to the gym twice a week"."""
 _CUT_OFF = pattern(
     rf"{_OPENS}my (?:\w+ ){{1,3}}(?:is|are|was|were)\W*$|"
     rf"{_OPENS}(?:i|i'm|we|we're|my)\b[^,;:?]{{0,60}} (?-i:the|an|a|my|our|than)\W*$|"
@@ -113,19 +113,19 @@ _CUT_OFF = pattern(
     r"|live with|live at|work in|work at|work for|work with|work as|based in|born in|moved to|come from|prefer|like"
     r"|love|hate|need|want|have|am|was)\W*$"
 )
-"""A sentence that stops before what it was to tell: "I am allergic to"."""
+"""Matches a sentence that stops before its content: "I am allergic to"."""
 _ONE_OF_THESE = pattern(
     rf"{_OPENS}(?:i|we|i'd|i'll|we'll|i'm) (?:(?:would|really|definitely|also|still) ){{0,2}}(?:prefer|take|pick"
     r"|choose|like|love|want|have|go (?:with|for)|going (?:with|for)) the (?:(?:first|second|third|fourth|last|other"
     r"|former|latter|one)|(?:\w+ )?ones?)(?: please)?\W*$"
 )
-"""Chooses among things that only the talk shows: "I prefer the second one"."""
+"""Matches a choice among things that only the talk names: "I prefer the second one"."""
 _ANSWERS = pattern(
     r"^\W{0,3}(?:(?:nah|nope|yes|yeah|yep|yup|ok|okay|lol|ha(?:ha)+|h*m{2,}|um+|uh+|o+h+|a+h+|cool|true|right|sure|wow|omg"
     r"|but|or|because|cause|like|although|though|instead|maybe|at least|usually yeah)\b[,.!]{0,3} |no,? "
     r"(?:it|it's|like|not|but|that|that's|the|we|they)\b)"
 )
-"""Opens the answer to somebody in a talk, which says nothing without what it answers."""
+"""Matches the opening of an answer in a talk, which means nothing without the question."""
 _ENGLISH = pattern(
     r"\b(?:the|an?|is|are|was|it|it's|that|that's|of|to|in|and|or|not|for|with|on|this|so|they|because)\b"
 )
@@ -138,12 +138,12 @@ _THING_ALONE = pattern(
     r"|should|works?|lives?|please|always|never|only|daily|every|each|\w{3,}ed)\b)(?!.*\w'(?:s|m|re|ve|d|ll)\b)"
     r"[\w' ,-]{3,80}\W*$"
 )
-"""A thing without a verb: what was chosen or eaten, in answer to a question."""
+"""Matches a thing without a verb: a choice or a dish, as the answer to a question."""
 _COUNTED = pattern(
     r"^\W{0,3}(?:about |around |only |just |over |almost |like )?\d[\d.,]*k? (?:pages|words|people|times"
     r"|minutes|mins|hours|days|weeks|months|miles|km|degrees|dollars|bucks|euros|reps|steps|points|percent)\W*$"
 )
-"""An amount of what is not named: "988 pages"."""
+"""Matches an amount of an unnamed thing: "988 pages"."""
 _PLAIN_NUMBER = r"[£$€~]?\d[\d.,:/x]*(?:st|nd|rd|th|k|m|am|pm|kg|g|lbs?|oz|mg|ml|km|mi|hrs?|mins?|%|ish)?"
 _OF_AMOUNTS = (
     rf"(?:{_PLAIN_NUMBER}|{_UNIT}|hours?|minutes?|quid|pounds?|dollars?|bucks|euros?|grand|miles|percent|degrees|times|people|pages"
@@ -153,7 +153,7 @@ _OF_AMOUNTS = (
     r"|though|now|baby|man|mate|so|yeah|yep|no|well|ok|ugh|one|two|three|four|five|six|seven|eight|nine|ten|twelve|rip|both)"
 )
 _AMOUNT_ALONE = pattern(rf"^\W{{0,3}}(?=[^.!?]{{0,40}}\d)(?:{_OF_AMOUNTS}\b\W{{0,3}}){{1,6}}+$")
-"""An amount or a time of what is not named, which answers somebody: "24k.", "Til 6.", "Day 9.", "1400 a month."."""
+"""Matches an amount or a time of an unnamed thing, as an answer: "24k.", "Til 6.", "Day 9.", "1400 a month."."""
 _MONTH = rf"(?:{'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})"
 _DAY = rf"(?:\d{{1,2}}\.?(?:st|nd|rd|th)?|{_MONTH}|de|di|do|den|le|el|il|lo|la|het|van|\d{{4}})"
 _BEGINS = pattern(
@@ -163,17 +163,17 @@ _BEGINS = pattern(
     rf"{_OPENS}(?:je commence|on commence|empiezo|empezamos|comincio|inizio|começo|ik begin|ik start)"
     rf"(?: (?:le|en|au|el|il|a|ad|em|no|dia|op|in))? (?:{_DAY}\b\W{{0,3}}){{1,4}}+$"
 )
-"""The day on which something begins that only the sentence before names: "I start on the 8th of September."."""
+"""Matches the start date of something named only in the sentence before: "I start on the 8th of September."."""
 _NOBODY = pattern(
     rf"{_OPENS}(?:starts?|begins?|ends?|finishes|opens|closes|arrives|happens|costs|weighs|lasts|(?:brings|gets|makes|gives|puts|keeps)"
     rf" (?:me|us)) (?!(?:with|by|your|the|every|each|my|our|all|writing|using|answers?|replies)\b)[\w' ,:.-]{{1,60}}$"
 )
-"""Matches what something does that is not named: "Starts in september.", "Brings me out in hives."."""
+"""Matches an act of an unnamed thing: "Starts in september.", "Brings me out in hives."."""
 _ONE_ALONE = pattern(
     rf"{_OPENS}(?:i|we|i've|we've|my \w+) (?:(?:also|already|just|still) )?"
     r"(?:has|have|got|had|bought|want|need|ordered) one(?=\W*$|[,.!;])"
 )
-"""Has one of what is not named: "My brother has one, 200k miles"."""
+"""Matches the possession of an unnamed thing: "My brother has one, 200k miles"."""
 _TWO_UNNAMED = pattern(
     rf"{_OPENS}(?:he|she|they|he's|she's|they're)\b[^.!?]{{1,60}}\b(?:to|of|by|from) (?:them|it|those|these)\W*$|"
     rf"{_OPENS}(?:(?:he|she) is|they are|he's|she's|they're) allergic\W*$"
@@ -182,12 +182,12 @@ _TWO_UNNAMED = pattern(
 
 
 def is_of_a_person(text: str) -> bool:
-    """Return True if a statement begins with a person who was named before, and says of what."""
+    """Return True if a statement begins with a person named before, and names the thing concerned."""
     return _PERSON.search(text) is not None and _TWO_UNNAMED.search(text) is None
 
 
 def begins_unnamed(text: str) -> bool:
-    """Return True if a statement only says when something begins or ends that it does not name."""
+    """Return True if a statement only gives the beginning or end of something that it does not name."""
     return _BEGINS.search(written_out(text)) is not None
 
 
@@ -200,21 +200,19 @@ def leans(text: str) -> bool:
 
 
 def is_broken_off(text: str) -> bool:
-    """Return True if a statement lacks its verb, or what it was to tell, or is only a time."""
+    """Return True if a statement lacks its verb or its content, or is only a time."""
     return any(form.search(text) is not None for form in (_NO_VERB, _CUT_OFF, _TIME_ALONE))
 
 
 def _is_bare_answer(text: str) -> bool:
     """Return True if a statement answers another person without a word for its speaker, and names no person."""
     if NAMED.search(text) or OWN.search(text) or speaks_of_self(text) or not _ENGLISH.search(text):
-        return text.strip(" .!").endswith("*") and " " not in text.strip()  # "English*" puts a word of the talk right
+        return text.strip(" .!").endswith("*") and " " not in text.strip()  # "English*" corrects a word of the talk
     return any(form.search(text) is not None for form in (_ANSWERS, _THE_ONE, _THING_ALONE))
 
 
 def hangs(text: str) -> bool:
-    """Return True if a statement on its own leaves open what it is about: it contains no name and no number that says
-    so.
-    """
+    """Return True if a statement alone does not identify its subject: no name and no number in it does."""
     text = written_out(text)
     if _INTRODUCED.search(text) or _FRAGMENT.search(text) or _LIST.search(text) or _RECIPE.search(text):
         return True

@@ -1,7 +1,7 @@
-"""Tables of wordings by which speakers say what they want or not, whatever it is about, for `likings`.
+"""Tables of wordings of speakers' wants and dislikes, whatever their object, for `likings`.
 
-`OPENINGS` end before the thing that is liked ("I can't get into"); `FRAMES` are the words before it and after it ("I
-need ... to concentrate"); `VERDICTS` follow it ("... bore me"); `WHOLE` name no thing where these look for one.
+`OPENINGS` end before the liked thing ("I can't get into"); `FRAMES` are the words before it and after it ("I need ...
+to concentrate"); `VERDICTS` follow it ("... bore me"); `WHOLE` have no slot for a thing.
 """
 
 from __future__ import annotations

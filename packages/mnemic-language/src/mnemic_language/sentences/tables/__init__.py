@@ -2,7 +2,7 @@
 
 `english` and `spanish` have typed facts with keys, `other_languages` plain statements of eight more languages, `values`
 the spelling of values. A new language starts with a row in `other_languages`; its frames are in
-`mnemic_language.frames`, and the words that tell it from others in `mnemic_language.text.language`.
+`mnemic_language.frames`, and the words that distinguish it in `mnemic_language.text.language`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def pattern(text: str, *, case: bool = False) -> Pattern:
 
 
 def straight(text: str) -> str:
-    """`text` with straight apostrophes, character for character, so that places stay the same."""
+    """Return `text` with straight apostrophes, character for character, so that indexes stay the same."""
     return text.translate(_APOSTROPHES)
 
 

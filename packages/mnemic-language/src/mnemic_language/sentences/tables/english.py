@@ -1,6 +1,4 @@
-"""Patterns in which English speakers state lasting facts about themselves. Of the rules of one key the first that fits
-is used.
-"""
+"""Patterns of English statements of lasting facts about the speaker. Of the rules of one key the first match counts."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ AIM = (
     rf"{I_AM} (?:always |still )?trying to (?:always )?(?:keep|avoid|minimi[sz]e|maintain|limit|reduce|"
     r"cut (?:down|back)|stick (?:to|with)|stay)\b"
 )
-"""Words for an aim, also where a request mentions it in passing."""
+"""Words for an aim, also if a request mentions it in passing."""
 _REPLIES = r"(?:replies|answers|responses|messages|updates|summaries|explanations|emails|it|things|everything)"
 _DATE = (
     r"(?:on|by|before|next|this|until|in) (?:the )?(?:mon|tues|wednes|thurs|fri|satur|sun|jan|feb|mar|apr|may|jun|"
@@ -42,13 +40,13 @@ _MONTH = (
 )
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _CALENDAR_DATE = rf"(?:(?:the )?{_DAY}(?: of)? {_MONTH}|{_MONTH}(?: the)? {_DAY})\b(?:,? \d{{4}}\b)?"
-"""A day of the year, without what is said after it."""
+"""A day of the year, without the words after it."""
 _STARTED_WORK = (
     r"(?:started|begun|began)(?: (?:on|last|this|in) (?:the )?\w+| today| yesterday| work(?:ing)?| (?:a|my) new job)? "
     r"(?:at|with|for) (?:the )?(?!(?:[\w&.'-]{1,25} ){0,3}(?:University|Uni|College|School|Academy|Gym|Club)\b)"
     r"(?![^.;!?]{0,80}\b(?:then|before|until|till|but|left|quit|moved)\b)"
 )
-"""Says that its speaker works for what is named behind it, and has not left it since."""
+"""Matches the start of a job with the employer after it, without a word for its end."""
 _KIN = (
     r"(?:wife|husband|partner|fianc[ée]e?|girlfriend|boyfriend|spouse|mother|father|mom|mum|dad|parents|sister|"
     r"brother|son|"
@@ -365,6 +363,6 @@ FAVOURITE = pattern(
     r"\bmy (?:absolute |all-time )?favou?rite (?P<k>[a-z]{3,15}(?: [a-z]{3,15})?) (?:is|are|"
     r"has always been) (?P<v>[^.;!?]{2,80})"
 )
-"""A favourite names its own key: `favorite_color`."""
+"""Matches a favourite, which names its own key: `favorite_color`."""
 
 RULES = (*SERVICE, *TRAVEL, *IDENTITY)

@@ -1,7 +1,7 @@
 """Plain statements in eight more languages: decisions, promises, preferences and opinions.
 
 German, French, Italian, Portuguese, Russian, Chinese, Hindi and Korean, and the Spanish ones that `spanish` lacks. A
-statement is stored in the user's words, under a category; typed facts and keys are read in English and Spanish only.
+statement is stored in the user's words, under a category; typed facts and keys exist in English and Spanish only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from mnemic_language.text.pattern import Pattern
 
 
 def _words(*spaced: str, joined: tuple[str, ...]) -> Pattern:
-    """Return a pattern of whole words, and of parts of words for scripts and languages that join them."""
+    """Return a pattern of whole words, and of parts of words for scripts and languages that join words."""
     return pattern(rf"(?<!\w)(?:{'|'.join(spaced)})(?!\w)|{'|'.join(joined)}")
 
 
@@ -87,7 +87,7 @@ PERHAPS = _words(
     r"может быть|возможно|если бы|допустим",
     joined=(r"也许|如果|假设", r"शायद|अगर|यदि", r"아마|만약"),
 )
-"""Guesses and conditions."""
+"""Matches guesses and conditions."""
 
 REPORTED = _words(
     r"(?:er|sie|meine? \w{2,20}) (?:sagte?|meinte)|(?:il|elle|m(?:on|a) \w{2,20}) (?:a )?dit",
@@ -103,4 +103,4 @@ REPORTED = _words(
 """Matches another person's words and thoughts."""
 
 LEANING = pattern(r"(?:^|\s)(?:이에|이를|그것[이을은]?|같은 (?:방식|방법|이유)[을으]?로?|이렇게|그렇게)(?:\s|$)")
-"""Matches a Korean statement about the statement before it, which means little on its own."""
+"""Matches a Korean statement about the one before it, which means little alone."""

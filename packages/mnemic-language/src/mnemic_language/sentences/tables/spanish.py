@@ -1,6 +1,4 @@
-"""Patterns in which Spanish speakers state the typed facts and their plainest preferences; values are stored in
-English.
-"""
+"""Patterns of Spanish statements of typed facts and the plainest preferences; values are stored in English."""
 
 from __future__ import annotations
 

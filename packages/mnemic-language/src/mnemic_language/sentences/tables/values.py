@@ -1,4 +1,4 @@
-"""Spellings of closed sets of values: what people write, and the one form that is stored."""
+"""Spellings of closed sets of values: the spoken forms, and the one stored form."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def choice(forms: Mapping[str, str]) -> str:
 
 
 def one_of(forms: Mapping[str, str]) -> Callable[[str], str | None]:
-    """Return the stored form of a spoken one, None for any other."""
+    """Return a function that returns the stored form of a spoken one, None for any other."""
     return lambda value: forms.get(lower(value))
 
 
@@ -117,7 +117,7 @@ _NO_NAME = frozenset(
 
 
 def name(value: str) -> str | None:
-    """Return a person's name: one to four words, all capitalised or none, and no everyday word among them."""
+    """Return a person's name: one to four words, all capitalised or none, without everyday words; else None."""
     words = tidy(value).split()
     if not 1 <= len(words) <= 4 or words[0].lower() in _NO_NAME:
         return None
@@ -131,11 +131,11 @@ def name(value: str) -> str | None:
 _SPELT_AS_PRODUCT = re.compile(
     r"(?<!\w)(?:the )?(?:[A-Z][a-z]{1,20}[A-Z]\w*|[A-Za-z]{1,20}\d\w*|[A-Za-z]{1,20}\.(?:js|io|com|ai|app))\b"
 )
-"""Spelled as products are and places are not: "IntelliJ", "Node.js"."""
+"""Matches a spelling of products that places do not have: "IntelliJ", "Node.js"."""
 
 
 def place(value: str) -> str | None:
-    """Return a place's name: begins with a capital letter and ends where the capitals do."""
+    """Return a place's name, from its capital letter to the last capitalised word; None if it is no place."""
     words = tidy(value).split()
     if plain(words[0].rstrip(",") if words else "") in product_names() or _SPELT_AS_PRODUCT.match(value):
         return None

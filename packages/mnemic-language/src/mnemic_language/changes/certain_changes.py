@@ -165,8 +165,8 @@ def recovers(new: Frame) -> bool:
 
 
 def reassigned(old: Frame, new: Frame) -> bool:
-    """Return True if `new` corrects the value that `old` gives one thing, by naming the thing and another value: "My
-    blood group is A", "Actually, my blood group is AB".
+    """Return True if `new` corrects a value of `old`, by naming the thing and another value: "My blood group is A",
+    "Actually, my blood group is AB".
     """
     if not old.theme or old.theme != new.theme or not new.cues & {"correct", "weak_correct", "takes_back"}:
         return False
@@ -184,8 +184,8 @@ def _value(frame: Frame) -> frozenset[str]:
 
 
 def resumes(old: Frame, new: Frame) -> bool:
-    """Return True if `new` states that something continues which is over in `old`: "I've stopped running", "I'm running
-    again".
+    """Return True if `new` states that an activity continues that is over in `old`: "I've stopped running", "I'm
+    running again".
     """
     over = old.cues & {"end", "weak_end"} and new.cues & {"again"} and not new.cues & {"end", "weak_end"}
     return bool(over) and bool(new.stems) and new.stems <= old.stems and old.subject == new.subject

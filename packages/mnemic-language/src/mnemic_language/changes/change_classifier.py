@@ -1,9 +1,9 @@
-"""Classifier: does a later statement supersede an earlier one?
+"""Classifier of pairs of statements: decides if a later one supersedes an earlier one.
 
 A logistic model over features of the two frames and the cosine of their texts
 (`mnemic_language.changes.change_features`), with its weights in `data/weights.json`;
-`mnemic_eval.train_change_classifier` trains them on generated sentences. Rules run first where they are certain:
-questions, quotations and hypothetical statements change nothing, and neither does a repetition.
+`mnemic_eval.train_change_classifier` trains them on generated sentences. Certain rules run first: questions, quotations
+and hypothetical statements change nothing, and neither does a repetition.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ long chat many statements resemble each other.
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Change that a later statement makes to an earlier one: `how` is `ended`, `corrected` or `changed`."""
+    """Change of an earlier statement by a later one: `how` is `ended`, `corrected` or `changed`."""
 
     how: str
     probability: float

@@ -29,8 +29,8 @@ from mnemic_language.frames.vocabulary import SLOTS
 
 _OPENING = re.compile(r"\W{0,3}([A-Z][a-z]{2,19})(?:'s)? (?![A-Z])")
 CLOSES_FROM = 0.18
-"""Minimum evidence for closing an earlier statement. When it was chosen, 7 of 23 wrong closings of held-out talk, found
-with all other guards off, were above it; of rightful ones, 41 of 47 of the held-out generated conversations, and 82 of
+"""Minimum evidence for closing an earlier statement. When it was chosen, 7 of 23 wrong closings of talk held out, found
+with all other guards off, were above it; of rightful ones, 41 of 47 of the generated conversations held out, and 82 of
 87 of the labelled half.
 """
 IN_TALK_FROM = 0.5

@@ -337,7 +337,7 @@ def apart(old: Frame, new: Frame) -> bool:
     # The earlier statement is searched only for classes that the later one has.
     if (new.slots("sides") and _disjoint(old.slots("sides"), new.slots("sides"))) or _two_of_a_sort(old, new):
         return True
-    # Ordinals tell things apart ("the second child") unless they are the values themselves ("first class").
+    # Ordinals distinguish things ("the second child") unless they are the values themselves ("first class").
     if new.ordinals and _disjoint(old.ordinals, new.ordinals) and not _is_in_row(old, new):
         return True
     if on_other_days(old, new) or of_another_object(old, new) or of_two_owners(old, new):

@@ -129,7 +129,7 @@ def in_another_way(old: Frame, new: Frame) -> bool:
     said = [" ".join(word for word in TOKEN.findall(plain(one.said[0])) if word not in _NOW) for one in (old, new)]
     is_somewhere = [_IS_SOMEWHERE.search(one) is not None for one in said]
     if is_somewhere[0] != is_somewhere[1] and old.theme == new.theme and old.theme and "change" not in new.cues:
-        # A day is no place: "the meeting is on Friday".
+        # A day is not a place: "the meeting is on Friday".
         return not any(frame.slots(name) for frame in (old, new) for name in MEMBERS)
     works = [_WORKS.search(one) is not None for one in said]
     if all(works) and [_AT_HOME.search(one) is not None for one in said] in ([True, False], [False, True]):
@@ -211,7 +211,7 @@ def _thing(attribute: str, words: str, verb: str) -> str:
     tokens = [token.removesuffix("'s") for token in TOKEN.findall(words)]
     people = person_words()
     if attribute == "name" and not SEVERAL.isdisjoint(tokens):
-        return ""  # two names are two brothers
+        return ""  # two names mean two brothers
     if not _MANY.isdisjoint(tokens) or not people["others"].isdisjoint(tokens) or not _JOINED.isdisjoint(tokens[1:]):
         return ""
     if attribute != "name" and people["relations"].isdisjoint(tokens):

@@ -1,4 +1,4 @@
-"""Distinguish people of one relation: "my brother Tom" and "my brother Ben", "my older" and "my younger sister"."""
+"""Distinction of people of one relation: "my brother Tom" and "my brother Ben", "my older" and "my younger sister"."""
 
 from __future__ import annotations
 

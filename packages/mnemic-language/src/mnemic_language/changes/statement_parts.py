@@ -336,7 +336,7 @@ def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[b
     """Return for each part True if it remains: unaffected, with content, and independent of every part that ends."""
     kept: list[bool] = []
     for place, (one, hit) in enumerate(zip(parts, touched, strict=True)):
-        # A part that points back ("and she sits in Denver") is true only as long as the part it points to.
+        # A part that refers back ("and she sits in Denver") is true only as long as the part it refers to.
         leans = bool(_LEANS.match(one.piece.text) or _POINTS.search(one.piece.text))
         leans = leans or (not one.piece.whole and says_only_when(one.piece.text))
         frame = one.piece.frame

@@ -230,7 +230,7 @@ def _places(sought: _Words, text: _Words) -> Iterable[tuple[int, int]]:
 
 
 def _unbroken(sought: _Words, text: _Words, start: int) -> bool:
-    """Return True if no sentence ends inside, except if one ends in the value as well."""
+    """Return True if no sentence ends inside the words, unless one also ends in the value."""
     return all(text.gaps[start + at] != "." or sought.gaps[at] == "." for at in range(1, len(sought.words)))
 
 
@@ -277,9 +277,7 @@ def _is_bare(text: _Words, start: int, end: int) -> bool:
 
 
 def _is_repeated_wish(text: _Words, start: int) -> bool:
-    """Return True if the answer only reports the value as the user's wish ("you prefer email"), which is not a use of
-    it.
-    """
+    """Return True if the answer only reports the value as the user's wish ("you prefer email"), but does not use it."""
     first = start
     while first > 0 and start - first < PREDICATE_REACH and text.gaps[first] not in {".", ","}:
         first -= 1

@@ -61,7 +61,7 @@ class Statement:
 
     @classmethod
     def of(cls, text: str) -> Statement:
-        """Return the statement that `text` makes."""
+        """Return `text` as a statement."""
         return cls(without_in_the(nfkc(text).replace("’", "'")))
 
     @lazy_property
@@ -194,7 +194,7 @@ class Opposition(NamedTuple):
 
 
 def opposition(one: Statement, other: Statement) -> Opposition | None:
-    """Return the contradiction between the two, in either order, or None if nothing shows it."""
+    """Return the contradiction between the two, in either order, or None if there is no sign of one."""
     if not (one.comparable and other.comparable):
         return None
     how = _opposed(one, other) if one.asks == other.asks else None

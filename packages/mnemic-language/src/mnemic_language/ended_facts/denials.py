@@ -75,8 +75,8 @@ def denies_item(old: Frame, new: Frame) -> bool:
 
 
 def denies_of_another(old: Frame, new: Frame) -> bool:
-    """Return True if one of two short statements affirms of one thing what the other denies of another: "I'm allergic
-    to cats", "I'm not allergic to dogs".
+    """Return True if one of two short statements affirms something of one thing, and the other denies it of another:
+    "I'm allergic to cats", "I'm not allergic to dogs".
     """
     if (
         old.negated == new.negated

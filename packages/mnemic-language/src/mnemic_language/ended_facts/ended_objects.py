@@ -1,4 +1,4 @@
-"""The object of an end: "I don't swim any more" is about swimming, and no reason to doubt "I'm a lifeguard"."""
+"""Object of an end: "I don't swim any more" is about swimming, and no reason to doubt "I'm a lifeguard"."""
 
 from __future__ import annotations
 

@@ -181,6 +181,6 @@ def _names_employer(new: Frame) -> bool:
 
 
 def _works_for(old: Frame, name: str) -> bool:
-    """Return True if a statement names an employer, and it is this one."""
+    """Return True if a statement names this employer."""
     employers = [match["name"] for part in old.said for match in _WORKS_FOR.finditer(part)]
     return bool(name) and any(plain(one).rstrip(".") == name for one in employers)

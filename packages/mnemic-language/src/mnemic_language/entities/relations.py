@@ -19,7 +19,7 @@ SAME_AS = "same_as"
 """Relation from another name to the usual name of the same entity: facts of either name belong to one entity."""
 
 LABELS = frozenset({PERSON, ORGANISATION, PLACE, ANIMAL, RESTAURANT, THING, "event", "product", "topic"})
-"""The types of an entity. `thing`: the text gives none."""
+"""Entity types. `thing`: the text gives none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

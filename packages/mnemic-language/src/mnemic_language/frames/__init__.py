@@ -1,1 +1,1 @@
-"""Frame of one statement: its subject, its attributes and values, and the words by which it is read."""
+"""Frame of one statement: its subject, attributes and values, and the word lists for extracting them."""

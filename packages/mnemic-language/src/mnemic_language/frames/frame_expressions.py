@@ -300,11 +300,11 @@ ONE_OF = WordPattern(
     r"|un[oa] dei|un[oa] delle"
     r"|uma? d[oa]s|een van)\b"
 )
-"""Implies that there are several, without a count: "one of my favourite films"."""
+"""Matches a reference to one of several, without their number: "one of my favourite films"."""
 SHOWN = WordPattern(
     r"\b(?:this|that|these|those) (?:isn't|is not|is no|aren't|are not|wasn't|was not|weren't) (?:an?|the)\b"
 )
-"""Denies that something shown is what it seems."""
+"""Matches a denial that something shown is what it seems to be."""
 SIDED = re.compile(r"\A(linker|rechter)(?=[a-z]{3})")
 """The side in a Dutch compound: "linkerheup"."""
 MEASURES = frozenset(

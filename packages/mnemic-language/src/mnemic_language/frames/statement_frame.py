@@ -331,7 +331,7 @@ class Frame:
 
     @lazy_property
     def attributes(self) -> frozenset[str]:
-        """Attributes to which the text assigns a value or a change."""
+        """Attributes that the text gives a value or a change."""
         return attribute_words().found(self.plain)
 
     def valued(self, name: str) -> frozenset[str] | None:
@@ -341,7 +341,7 @@ class Frame:
 
     @lazy_property
     def sorts(self) -> dict[str, frozenset[int]]:
-        """Members of exclusive value classes that the text names, by class; classes without a member are left out."""
+        """Members of exclusive value classes that the text names, by class; classes without a member are omitted."""
         words, numbered = value_sorts()
         result = ((name, words.expressions[name].findall(self.plain)) for name in words.likely(self.plain))
         return {name: frozenset(map(numbered[name].__getitem__, found)) for name, found in result if found}

@@ -1,4 +1,4 @@
-"""The year, month or day that a query names."""
+"""Year, month or day named in a query."""
 
 from __future__ import annotations
 

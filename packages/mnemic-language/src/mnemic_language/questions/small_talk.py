@@ -51,7 +51,7 @@ _ASKS = re.compile(
 _OF_ONESELF = re.compile(r"\b(?:i|we) (?:do|did|say|said|see|work|had|have|think|know|love|meet)\b", re.IGNORECASE)
 """The same, in a question."""
 _PRAISES = re.compile(r"\A\W*[Yy]ou(?:['\u2019]re| are| were) (?:[a-z]+ ){0,2}[a-z]+\W*\Z")
-"""A remark to the assistant itself: "You are fast today."."""
+"""Matches a remark to the assistant itself: "You are fast today."."""
 _GREETS = re.compile(
     r"\bhow (?:are|is|have) (?:you|things|life)\b|\bhow(?:['\u2019]s| is) it\b|\bwhat(?:['\u2019]s| is) up\b",
     re.IGNORECASE,

@@ -1,9 +1,9 @@
-"""Clause of a query that gives a time by an event: "before the move", "since I started the new job".
+"""Clause of a query that defines a time by an event: "before the move", "since I started the new job".
 
 It consists of a word for before, after or during, followed by the event (in Chinese, Japanese and Korean preceded by
 it). English is covered fully; German, French, Spanish, Italian, Portuguese and Dutch only if an article, a possessive
 or a person follows, since the same words also give places. A clause with a date, a time of day or a span, one about the
-conversation itself ("before I forget"), and one that only asks for a time do not count.
+conversation itself ("before I forget"), and one that only asks for a time are excluded.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ _DATED = Pattern(
 
 
 def clause_of(query: str, asked_on: date | None = None) -> Clause | None:
-    """Return the first clause of `query` that gives a time by an event; None if there is none."""
+    """Return the first clause of `query` that defines a time by an event; None if there is none."""
     # Cut before and after collapsing white space, to bound the time for a long query or long white space.
     text = " ".join(query[: 2 * READ].split())[:READ]
     if _NOT_THEN.search(text):

@@ -85,8 +85,8 @@ _SHARED: Mapping[str, str] = MappingProxyType(
         "sights": "heights crowds crowd closed claustrophobic stairs walk walking",
     }
 )
-"""Words that indicate the topic in a request and in a memory alike, without words whose stem has another meaning
-("fitness" and a verb such as "fits").
+"""Words that indicate the topic in a request and in a memory alike, without words that share a stem with another
+meaning ("fitness" and "fits").
 """
 
 _NONE: frozenset[str] = frozenset()

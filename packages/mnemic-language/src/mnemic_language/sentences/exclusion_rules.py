@@ -83,7 +83,7 @@ _INQUIRY = pattern(
     r"(?:(?:in|for|near|at|between|to) )?(?:from )?|from (?=[a-z' ]{2,30} to ))"
     r"(?!is\b|are\b|was\b|were\b|has\b|have\b|only\b|must\b|should\b)\w+"
 )
-"""A phrase without a verb that names a service and a place, or a route: "from Leeds to York on a Monday"."""
+"""Matches a phrase without a verb that names a service and a place, or a route: "from Leeds to York on a Monday"."""
 _STATED = pattern(
     r"\b(?:is|are|was|were|has|have|had|am|do|does|did|will|can|must|should|prefer\w*|\w{2,}ed|\w+'s|i'm|only|never|"
     r"always|every|now|instead|no|not|broke|went|left|work|works|please|my name|i live)\b|[:=]"
@@ -246,7 +246,7 @@ _CALLED_OUT = re.compile(
 )
 """Matches a word of agreement or greeting and a name: "Wow, Maria!" states nothing."""
 _STAGE = re.compile(r"\A\W{0,3}\[[^\]\n]*\s[^\]\n]*\]?\W*\Z")
-"""A whole clause in square brackets: a caption or a stage direction, not the user's words."""
+"""Matches a whole clause in square brackets: a caption or a stage direction, not the user's words."""
 
 
 def is_called_out(text: str) -> bool:

@@ -91,7 +91,7 @@ _SAFE = pattern(
     r"\b(?:allerg\w*|alérgic\w*|asthma\w*|epilep\w*|diabet\w*|wheelchair|rollstuhl|fauteuil roulant|silla de ruedas"
     r"|sedia a rotelle|cadeira de rodas|rolstoel)\b|[@\d]"
 )
-"""Matches a risk to consider with any person, or an address or a number of theirs."""
+"""Matches a risk to consider with any person, or their address or number."""
 
 
 def is_gossip(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Reference of a statement that begins with "he" or "she": the only person whom the talk has just named.
+"""Reference of a statement that begins with "he" or "she": the only person that the talk has just named.
 
 Reads the preceding question, and the author's words before it. If both name nobody, or several people, the reference is
 unknown, and the pronoun is not replaced. English only.

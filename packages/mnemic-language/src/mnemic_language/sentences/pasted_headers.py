@@ -40,8 +40,7 @@ _NOUN = (
     r"ergebnisse|ausgabe|courriel|lettre|paroles|résultats|página|artículo|correo|letra|resultados?|pagina|articolo|"
     r"lettera|risultati|bericht|brief)"
 )
-# Verbs and prepositions at the beginning are excluded, because a request for a text ("write the letter:") introduces
-# none.
+# Verbs and prepositions at the beginning are excluded: a request for a text ("write the letter:") introduces none.
 _SOURCE = pattern(
     rf"^(?!(?:always|never|write|keep|make|use|send|read|answer|sign|start|end|format|don't|please|prefer|for|in|with|"
     rf"when|about|to|all|every|regarding)\b)(?:[\w'.,-]+ ){{0,6}}?{_NOUN}"
@@ -100,7 +99,7 @@ _DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
 _STAMP = rf"(?:{_DAY},?[T ]\s?)?{_TIME}Z?"
 _NAME = r"(?:@?\w[\w.'-]{0,19}(?: [\w.'-]{1,20}){0,3})"
 _STAMPED = pattern(rf"^\W{{0,3}}(?:[\[(]{_STAMP}[\])]|{_DAY},? {_TIME})\s?(?:[-–—])?\s?{_NAME}:")
-"""A line of a chat: "[12.03.24, 10:11] Max: ..." or "12/03/24, 10:11 - Max: ..."."""
+"""Matches a line of a chat: "[12.03.24, 10:11] Max: ..." or "12/03/24, 10:11 - Max: ..."."""
 _STAMPED_HEAD = pattern(
     rf"^{_NAME}(?:,?\s?[\[(]{_STAMP}[\])]|\s{{2,3}}{_TIME}| [—–-] .{{0,14}}{_TIME}|,? {_DAY},? {_TIME})\s*:?$|"
     r"^(?:\d\d:)?\d\d:\d\d[.,]\d{3} -->"

@@ -1,4 +1,4 @@
-"""Text that the user shows but does not say: pasted pages, mails, chats, code, drafts, roles to play.
+"""Text that the user shows without saying it: pasted pages, mails, chats, code, drafts, roles to play.
 
 Such text is data. It provides no fact about the user and no instruction, whatever its content.
 """
@@ -30,7 +30,7 @@ _FENCED = (
 )
 """Text marked by the writer: code fences, comments, rules above and below, quoted lines, marks that only quote."""
 _OPENED = Pattern(r"<(?P<tag>[a-z]{1,12})(?: [^<>]{0,200})?>", 2)
-"""A tag, which may be closed by another."""
+"""An opening tag, possibly closed by another."""
 # Any other unclosed tag may be the user's placeholder ("<name>"), with the user's own text after it.
 _QUOTING = frozenset({"blockquote", "q", "pre", "code", "cite"})
 """Tags that quote to the end of the text if they are not closed."""
@@ -56,8 +56,8 @@ _CHAT_LINE = Pattern(
     r"person) ?\w{0,2}:) ?[^\n]*"
 )
 _SPEAKERS = Pattern(r"(?i:\b(?:speaker|user|customer|agent|person|patient|interviewer) ?[\dA-B]?: )")
-# Possessive quantifiers (*+) after the beginning of a line: an indented line that is no code would be tried with each
-# part of its indentation otherwise.
+# Possessive quantifiers (*+) after the beginning of a line: otherwise an indented line without code would be tried with
+# each part of its indentation.
 _CODE_LINE = Pattern(
     r"(?m)^[^\n]*(?:[{};][^\S\n]*$|^[^\S\n]*+(?:def|class|import|from|return|function|const|let|var|public|"
     r"private|SELECT|INSERT|UPDATE)\b[^\n]*"

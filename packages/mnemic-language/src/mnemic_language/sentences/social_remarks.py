@@ -62,7 +62,7 @@ _ATTITUDE = pattern(
     r"grateful|lucky|blessed|impressed|here for|agree with)|thanks for|thankful|grateful|proud) (?:[\w'-]+ ){0,6}?"
     r"(?:you|your|you're|you've|our friendship)\b"
 )
-"""The speaker's thanks, hopes and praise for the listener."""
+"""Matches the speaker's thanks, hopes and praise for the listener."""
 _TALK = pattern(
     r"^\W{0,3}(?:i(?:'ll| will|'m gonna|'m going to|'d)(?: be sure to| make sure to| make sure| definitely| for "
     r"sure)? (?:keep (?:you|u)|"
@@ -79,7 +79,7 @@ _TALK = pattern(
     r"(?:something|crazy|lots of|a lot of|so many|some) (?:\w+ )?(?:things?|stuff)? ?(?:has |have "
     r")?happened\b[^,.;-]{0,30}$)"
 )
-"""Words about the talk itself: news to come, promises to write."""
+"""Matches words about the talk itself: news to come, promises to write."""
 _ONCE = re.compile(r"(?i)\b(?:when|whenever|if|once|as soon as) i\b[^,;:]{0,200}")
 """Matches the moment for fulfilling a promise."""
 _CHEERS_ON = pattern(
@@ -146,7 +146,7 @@ _APPLAUDS = pattern(
     r"^\W{0,3}(?:such |what )?(?:an? )?(?:nice|great|cool|awesome|lovely|amazing|sweet|beautiful|gorgeous|cute) "
     r"(?!.*\b(?:please|pls|only|always|not?)\b)[\w'-]+(?: [\w'-]+)?\W*$"
 )
-"""Praise without a verb: "Nice set-up, James!"."""
+"""Matches praise without a verb: "Nice set-up, James!"."""
 _EXCLAMATION = pattern(r"^\W{0,3}(?:so|such an?|how|what an?|too) [\w'-]+(?: [\w'-]+)?\W*$")
 PROVERB = Pattern(
     r"(?i)\A\W{0,3}(?:that )?(?:it(?:'s| is) (?:never|always|ok(?:ay)?|all|not|important|about)\b|it takes\b"

@@ -51,8 +51,8 @@ SAID_FROM = 0.3
 WANTED_FROM = 0.6
 """The same for such a statement that a rule reads as a request: "I want everything in X"."""
 SOCIAL_FROM = 0.78
-"""The same in a message with praise or good wishes to the listener: it is a conversation between people, most of which
-is not stored, rather than one with an assistant.
+"""The same in a message with praise or good wishes to the listener: it is a conversation between people, mostly not
+stored, rather than one with an assistant.
 """
 ALOOF_FROM = 0.9
 """The same there for a statement without a word for its speaker."""
@@ -121,7 +121,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A part of a message that is worth storing. `start` to `end` is its span, `said_from` the start of its own words
+    """A part of a message that is worth storing. `start` to `end` is its span, `said_from` the start of its content
     (after "remember that"), `category` its kind; `asked`: the user asked to remember it.
     """
 
@@ -338,8 +338,8 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
 
 
 def _is_world_talk(piece: Piece) -> bool:
-    """Return True if a statement without a word for its speaker is about the world: by its message, or by itself if it
-    is not worth storing beyond doubt.
+    """Return True if a statement without a word for its speaker is world talk: its message is, or the statement itself
+    is and is not clearly worth storing.
     """
     risky = piece.opinion is not None and piece.opinion.kept_as == "safety" and is_of_a_person(piece.text)
     if risky or speaks_of_self(piece.text) or is_singled_out(piece.text):

@@ -110,7 +110,7 @@ _IN_EARNEST = pattern(
     r"(?:\w+ ){0,3}?(?:kidding|joking|jokes?|scherz\w*|spaß|witz|blague\w*|plaisante\w*|rigole\w*|broma|bromeando|coña|"
     r"scherz\w+|brincadeira|brincar|brincando|piada|grap\w*|geintje)\b"
 )
-"""The denial of a joke ("no joke", "kein Scherz"): a mark of one only if another mark follows it."""
+"""Matches the denial of a joke ("no joke", "kein Scherz"): a mark of one only if another mark follows it."""
 _ONLY_JEST = 4
 """Maximum words of a sentence that only marks the one before it as a joke."""
 

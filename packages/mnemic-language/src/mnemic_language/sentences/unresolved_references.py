@@ -39,7 +39,7 @@ _OBJECT = pattern(
     r"(?:like|love|hate) it when)"
     rf"(?:\w+ )(?:it|'?em|them|him|those|these|(?:her|this|that){_ENDS})\b(?! (?:when|if|that|clear|easy|hard|to me)\b)"
 )
-"""Acts of the speaker on something that is only a pronoun: "I adopted him", "I bought it a year ago in Paris"."""
+"""Matches acts of the speaker on a mere pronoun: "I adopted him", "I bought it a year ago in Paris"."""
 _RECIPE = pattern(
     rf"{_OPENS}(?:i|we) (?:usually |just |also |always |often )?(?:made|make|put|added|add|used|use|cook|cooked|bake|"
     r"baked) (?:it|them|this|that|those|one)\b(?! (?:to|in|through|home|here|there|work|up)\b)"

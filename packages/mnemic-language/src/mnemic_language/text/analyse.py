@@ -1,4 +1,4 @@
-"""Text to search terms: the units that two texts must share to match.
+"""Conversion of text to search terms: the units that two texts must share to match.
 
 Words are those of Unicode Standard Annex 29, case-folded, without diacritics, stemmed as English (Snowball); queries
 also get the stems of the text's own language. `snake_case` is split; `CamelCase` and dotted names match as a whole and
@@ -25,7 +25,7 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"  # Hangul
 )
-"""The scripts that do not separate words, or build them from many parts, as the inside of a pattern's brackets."""
+"""Scripts that do not separate words, or build them from many parts, as the inside of a pattern's brackets."""
 _RUN = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 _UNSPACED_START = re.compile(f"[{UNSPACED}]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -49,7 +49,7 @@ class Analysis(NamedTuple):
 
 
 class Query(NamedTuple):
-    """Terms of a keyword query: `terms`, each once, and `phrases`, whose terms must be next to each other."""
+    """Terms of a keyword query: `terms`, each once, and `phrases`: terms that must be adjacent."""
 
     terms: list[str]
     phrases: list[tuple[str, ...]]

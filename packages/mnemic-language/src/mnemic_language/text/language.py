@@ -153,7 +153,7 @@ def stem_in(language: str, word: str) -> str:
 
 
 def in_latin_letters(text: str) -> bool:
-    """Return True if at least half of the letters of `text` are Latin ones, or it has none."""
+    """Return True if at least half of the letters of `text` are Latin, or it has none."""
     text = text[:_READ]
     if text.isascii():
         return True

@@ -11,7 +11,7 @@ import unicodedata
 _SPACE = re.compile(r"\s+")
 _KEPT_CONTROLS = frozenset("\n\t")
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u180b\u180c\u180d\u180f")
-"""Letters and marks that draw nothing: joiners, Hangul and Khmer fillers, blank Braille, selectors."""
+"""Invisible letters and marks: joiners, Hangul and Khmer fillers, blank Braille, selectors."""
 _JOINERS = frozenset("\u200c\u200d")
 _JOINING_SCRIPTS = (
     "ARABIC", "SYRIAC", "MONGOLIAN", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU",
@@ -27,7 +27,7 @@ def nfkc(text: str) -> str:
 
 
 def canonical_value(value: str) -> str:
-    """Return the form in which equal values compare equal: NFKC, case-folded, whitespace collapsed."""
+    """Return the canonical form of a value, for comparison: NFKC, case-folded, whitespace collapsed."""
     return _SPACE.sub(" ", nfkc(nfkc(value).casefold())).strip()
 
 
@@ -37,9 +37,9 @@ def bare(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""`text` in NFC, stripped, without invisible characters; line ends are `\n`, tabs stay.
+    r"""Return `text` in NFC, stripped, without invisible characters; line ends are `\n`, tabs stay.
 
-    Joiners stay where a script or an emoji needs them.
+    Joiners remain if a script or an emoji needs them.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     if not text.isascii() or not text.isprintable():

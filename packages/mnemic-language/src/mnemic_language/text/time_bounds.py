@@ -57,13 +57,13 @@ def _month_before(month: int, today: date) -> date:
 
 
 def coming(point: str, today: date) -> date | None:
-    """Return the day that "until Friday" means: the next of that name, today included."""
+    """Return the day that "until Friday" means: the next of that name, including today."""
     low = point.lower()
     return today + timedelta(days=(WEEKDAYS.index(low) - today.weekday()) % 7) if low in WEEKDAYS else None
 
 
 def _day(text: str, today: date) -> date | None:
-    """Return the one day that a point in time is, or None."""
+    """Return the day of a point in time if it is a single one, or None."""
     return next((period.day for period in periods_in(text, today) if period.day is not None), None)
 
 

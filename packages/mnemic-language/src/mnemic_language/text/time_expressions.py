@@ -91,8 +91,8 @@ class Period:
         return self.day or self.likely or self.begin
 
     def may_be_said_on(self, said_on: date) -> bool:
-        """Return True if something of this time may have been mentioned on `said_on`: within it, or as long after it as
-        it lasted, ten days at most.
+        """Return True if an event of this time may have been mentioned on `said_on`: during it, or within its length
+        after it, ten days at most.
         """
         slack = min(LONGEST_SLACK, (self.end - self.begin).days + 1)
         return self.begin <= said_on <= self.end + timedelta(days=slack)
@@ -120,9 +120,8 @@ def periods_in(text: str, today: date, *, dated: bool = True) -> Iterator[Period
 
 
 def period_of(query: str, asked_on: date) -> Period | None:
-    """Return the time that `query` asks about, relative to the day it is asked on; None if it gives none, or only a
-    future one. Dates are read separately (`mnemic.retrieve.question.named_date`), since a question may omit their day
-    or year.
+    """Return the time in question in `query`, relative to the day it is asked on; None if it has none, or only a future
+    one. Dates are read separately (`mnemic.retrieve.question.named_date`), since a question may omit their day or year.
     """
     found = periods_in(query[:READ], asked_on, dated=False)
     return next((one for one in found if one.begin <= asked_on), None)

@@ -1,6 +1,7 @@
 """A real Cassandra for the tests of this package: one node, or the cluster whose address MNEMIC_CASSANDRA gives.
 
-Without Java, or what `make cassandra` fetches, the tests that need a node are left out; the head of the run says so.
+Without Java, or the files that `make cassandra` fetches, the tests that need a node are skipped; the head of the run
+says so.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ collect_ignore = (
 
 
 def pytest_report_header() -> str:
-    """Say whether a node is at hand."""
+    """Report whether a node is available."""
     return "" if not collect_ignore else "NOT RUN on Cassandra: it needs java (17) and what `make cassandra` fetches"
 
 
 @pytest.fixture(scope="session")
 def cassandra() -> Iterator[str]:
-    """Yield the address of a keyspace, with more seconds for an answer than a busy machine takes."""
+    """Yield the address of a keyspace, with a time limit longer than a busy machine needs."""
     if GIVEN:
         yield f"{GIVEN}&timeout=10"
         return

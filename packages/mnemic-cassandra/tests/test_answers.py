@@ -1,4 +1,4 @@
-"""Answers that are kept for one version of a partition, and removed rows that no read walks over again."""
+"""Answers cached for one version of a partition, and removed rows that no read walks over again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def new_store(cassandra: str) -> Callable[[], CassandraStore]:
 
 
 def counted(store: CassandraStore, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the names of the statements that the store asks from here on."""
+    """Return the names of the statements that the store sends from here on."""
     link = store._database.link
     ask, asked = link.ask, []
 

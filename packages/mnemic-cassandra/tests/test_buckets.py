@@ -1,4 +1,4 @@
-"""Buckets of large scopes: what lies in them, the way there, what is removed from them, and what their index finds."""
+"""Buckets of large scopes: their values, the move into them, removals, and the results of their index."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ async def test_a_move_that_is_cut_off_anywhere_loses_nothing(new_store: Makes, m
 
 
 async def _cut_off(dying: CassandraStore, patch: pytest.MonkeyPatch, writes: int) -> bool:
-    """Move until so many statements that write were sent; True where the move came to its end before."""
+    """Move until so many writing statements were sent; return True if the move ended before."""
     link, left = dying._database.link, [writes]
     answer = link._answer
 
@@ -206,7 +206,7 @@ async def test_what_is_removed_leaves_its_bucket(new_store: Makes) -> None:
 async def test_values_of_lost_attempts_are_removed_and_those_under_way_are_not_named_by_a_commit(
     new_store: Makes,
 ) -> None:
-    """A process writes its values, and is overtaken by the removal of what no row names."""
+    """A process writes its values, and the removal of unnamed values overtakes it."""
     store, slow = await opened(new_store), await opened(new_store)
     await logged(store, *said(8))
     late, rounds = memory("coffee"), []
@@ -357,7 +357,7 @@ async def test_there_are_never_fewer_than_match_and_none_that_do_not(new_store: 
 
 
 async def test_without_an_index_everything_is_compared(new_store: Makes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a cluster that has no vector index, as of other makes and older servers."""
+    """A cluster without a vector index, as other products and older servers are."""
 
     def refused(*_: Any, **__: Any) -> None:
         raise InvalidRequest("no such type")

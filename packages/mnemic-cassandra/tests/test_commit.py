@@ -1,4 +1,4 @@
-"""Commits that are cut off, that get no answer, or that somebody else overtakes: the state that they leave."""
+"""Commits that are cut off, get no answer, or are overtaken by another process: the state that they leave."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ async def test_a_hold_of_a_change_that_nobody_knows_is_let_go(new_store: Callabl
 
 
 def statement_changes(statement: Any) -> bool:
-    """Tell a lightweight transaction from reads and plain writes."""
+    """Distinguish a lightweight transaction from reads and plain writes."""
     if hasattr(statement, "_statements_and_parameters"):
         return True
     text = statement.prepared_statement.query_string

@@ -1,4 +1,4 @@
-"""An erasure on Cassandra is complete once the nodes have dropped what was removed, or where it was sealed."""
+"""An erasure on Cassandra is complete once the nodes have dropped the removed rows, or if they were sealed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECRET = "Zq7Xw93LkVt5"
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Yield a node whose files may be looked into."""
+    """Yield a node with readable files."""
     cluster = Cluster()
     try:
         cluster.start()

@@ -38,7 +38,7 @@ async def test_a_first_commit_between_two_reads_of_a_head_is_seen_whole(
         return found
 
     monkeypatch.setattr(link, "ask", overtaken)
-    # Where the first commit comes after all reads of the head, the condition of the second refuses it.
+    # If the first commit comes after all reads of the head, the condition of the second refuses it.
     with pytest.raises(VersionConflict):
         await remember(late, memory("tea", fingerprint="f1"))
     assert await late.newest(everything(), limit=9) == [first]

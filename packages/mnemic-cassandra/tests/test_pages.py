@@ -1,4 +1,4 @@
-"""The commands of docs/cassandra.md and of the README, as they stand but for the address, on a real node."""
+"""The commands of docs/cassandra.md and of the README, unchanged except for the address, on a real node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quotas of a whole tenant on Cassandra: its writers do not hold each other up until one is near."""
+"""Quotas of a whole tenant on Cassandra: its writers do not delay each other until one is near."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions that are asked a few at a time."""
+"""Calls that are run a few at a time."""
 
 from __future__ import annotations
 

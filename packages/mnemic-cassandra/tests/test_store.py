@@ -16,7 +16,7 @@ from mnemic_testing.record_store import RecordStoreContract
 
 
 def prefix_of(folder: Path) -> str:
-    """Return the prefix that sets the tenants of one test apart."""
+    """Return the prefix that separates the tenants of one test."""
     return hashlib.sha256(str(folder).encode()).hexdigest()[:12]
 
 
@@ -40,7 +40,7 @@ class TestSplitCassandraStore(TestCassandraStore):
 
 
 class TestSealedCassandraStore(TestCassandraStore):
-    """With everything that memories say sealed by their subjects' keys."""
+    """With the content of memories sealed by their subjects' keys."""
 
     def new_store(self, folder: Path) -> RecordStore:
         if not (folder / "master.key").exists():

@@ -1,4 +1,4 @@
-"""The usage of a whole tenant is brought forward with the collection of its journals, and is exact at every moment."""
+"""The usage of a whole tenant is updated with the collection of its journals, and is exact at every moment."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def is_whole(store: CassandraStore) -> bool:
 
 
 def partitions_asked(store: CassandraStore, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """Return what the store asks from here on, by statement and partition."""
+    """Return the store's queries from here on, by statement and partition."""
     link = store._database.link
     ask, asked = link.ask, []
 
@@ -144,7 +144,7 @@ async def test_it_is_exact_whatever_is_written_and_removed(
                 await store.audit("acme")
         await assert_exact(store)
     assert await is_whole(store)
-    # Nothing is counted on top any more: all of it is in the total.
+    # Nothing is counted on top any more: the total includes all of it.
     await store.tidy()
     assert await store._database.partitions.noted("acme") == {}
     await assert_exact(store)

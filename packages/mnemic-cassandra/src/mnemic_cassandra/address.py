@@ -16,8 +16,8 @@ _LEVELS = frozenset({"quorum", "local_quorum"})
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Hosts of a cluster, the keyspace, the settings of the connection. `prefix` sets one installation apart from
-    others in the keyspace; a scope of more than `split_above` memories is split into buckets of `bucket_size` values.
+    """Hosts of a cluster, keyspace and connection settings. `prefix` separates one installation from others in the
+    keyspace; a scope of more than `split_above` memories is split into buckets of `bucket_size` values.
     """
 
     hosts: tuple[str, ...]

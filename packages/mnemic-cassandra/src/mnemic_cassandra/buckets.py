@@ -1,8 +1,8 @@
-"""Buckets of large scopes: the large columns of their rows, beside the partition whose rows name them.
+"""Buckets of large scopes: the large columns of their rows, stored outside the partition that contains the rows.
 
 A value is written plainly, once, under a name that is never used again, before a row of the scope's partition names it.
-So a commit stays one lightweight transaction on one partition, and whoever reads a row finds its value or knows that it
-has gone. What no row names any more is removed later (`mnemic_cassandra.upkeep`).
+So a commit stays one lightweight transaction on one partition, and a reader of a row finds its value or knows that it
+was removed. Values that no row names any more are removed later (`mnemic_cassandra.upkeep`).
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _TOGETHER = 64
 _AT_ONCE = 8
 
 _ABSENT = {"body": "", "vector": None}
-"""Columns of a row whose value is lost: its checksums say that it is damaged."""
+"""Columns of a row that has lost its value: its checksums show the damage."""
 
 MAX_NOMINATED = 1000
-"""Nearest vectors that a server gives at most."""
+"""Maximum number of nearest vectors that a server returns."""
 
 Place = tuple[str, bytes]
 """The name of a table in a partition, and a key."""
@@ -65,8 +65,8 @@ class Value(NamedTuple):
 
 
 class BucketPlan(NamedTuple):
-    """The rows that a commit writes in a partition, the values that it writes before, whether the scope gets its
-    buckets by it, and whether it drops values.
+    """The rows that a commit writes in a partition, the values that it writes first, and two flags: the commit gives
+    the scope its buckets, the commit drops values.
     """
 
     rows: list[Written]
@@ -98,7 +98,7 @@ class Buckets:
         self._above, self._size = above, size
 
     async def plan(self, view: View, home: Partition) -> BucketPlan:
-        """Return what a commit writes in a partition."""
+        """Return the plan of a commit for a partition."""
         changes = view.changes[home]
         split = view.small(SPLIT, home)
         begins = split is None and home.level not in ("", "audit") and memories_in(view, home) > self._above
@@ -145,7 +145,7 @@ class Buckets:
         await some_at_once(puts, most=_AT_ONCE)
 
     async def _put(self, value: Value) -> None:
-        # The value comes before its vector, and goes after it: what has a vector is always listed by its value.
+        # The value is written before its vector and removed after it: so every vector has a listed value.
         place, (bucket, name, dimension) = self.partitions.key(value.home), value.named
         await self._link.ask("value_put", (*place, bucket, name, value.memory, dimension, value.data))
         if dimension and await self.searches(dimension):
@@ -178,8 +178,8 @@ class Buckets:
         return dict(chain.from_iterable(await some_at_once(asks, most=_AT_ONCE)))
 
     async def listed(self, home: Partition, buckets: int) -> dict[ValueAddress, str]:
-        """Return the values in the buckets of a scope, with the memories that they are of. Who has lost a race may have
-        left some in buckets behind the last.
+        """Return the values in the buckets of a scope, with their memories. A writer that lost a race may have left
+        some in buckets behind the last.
         """
         found: dict[ValueAddress, str] = {}
         for bucket in range(2**31):
@@ -190,13 +190,13 @@ class Buckets:
         return found
 
     async def nominated(self, home: Partition, buckets: int, vector: bytes, limit: int) -> set[str] | None:
-        """Return the memories with the nearest vectors in each bucket; None if the cluster cannot tell."""
+        """Return the memories with the nearest vectors in each bucket; None if the cluster has no vector index."""
         dimension = len(vector) // 4
         wanted = array("f", vector).tolist()
         try:
             if not await self.searches(dimension):
                 return None
-            # A server answers such a question by one replica; what that one lacks is not nominated.
+            # A server answers such a query from one replica; vectors missing there are not nominated.
             statement, place = f"nearest_{dimension}", self.partitions.key(home)
             asks = (
                 partial(self._link.ask, statement, (*place, bucket, wanted, limit), of_one=True)

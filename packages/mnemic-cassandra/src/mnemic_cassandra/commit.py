@@ -1,8 +1,9 @@
-"""The commit: one lightweight transaction where one partition is written, a decided change where there are several.
+"""The commit: one lightweight transaction if it writes one partition, a decided change if it writes several.
 
-What a transaction has read must still be so. In its own partition the condition of the lightweight transaction sees to
-it. For what the tenant keeps beside its scopes (consents, erasures) the writer announces itself first and looks again;
-who changes such a mark passes over the announced partitions afterwards, so that a writer that has missed it is refused.
+The rows that a transaction has read must be unchanged at its commit. In its own partition the condition of the
+lightweight transaction checks this. For marks of the tenant outside its scopes (consents, erasures) the writer
+announces itself first and reads them again; a process that changes a mark visits the announced partitions afterwards,
+so that a writer that missed the change is refused.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from mnemic_cassandra.transaction_view import UnansweredTransaction, View
 from mnemic_stores.row_store_adapter.tables import MARK
 
 WRITERS, OF_SHARED = 8, 64
-"""Writers of a partition that are remembered, so that a commit without an answer can be looked up: of one that all
-scopes of a tenant share, or all tenants, more, for more of them come before it is.
+"""Number of writers that a partition records, so that a commit without an answer can be looked up. A partition that all
+scopes of a tenant, or all tenants, share records more: more writers commit before the look-up.
 """
 
 _ANNOUNCED_FOR = 30.0
@@ -75,19 +76,19 @@ class Commits:
         return made
 
     def _kept(self, view: View, homes: Collection[Partition]) -> bool:
-        """Keep what was answered about partitions whose versions are confirmed; True."""
+        """Cache the answers about partitions with confirmed versions; return True."""
         self._partitions.answers.keep({asked: answer for asked, answer in view.answers.items() if asked[0] in homes})
         return True
 
     async def holds(self, view: View, homes: Collection[Partition]) -> bool:
-        """Check whether what was read of these partitions is still true."""
+        """Check whether the answers read from these partitions are still valid."""
         states = await asyncio.gather(*(self._partitions.state(home) for home in homes))
         return all(
             state[0] == view.heads[home].version and state[2] is None for home, state in zip(homes, states, strict=True)
         )
 
     async def _prepare(self, view: View, plans: Mapping[Partition, BucketPlan]) -> None:
-        """Name new partitions in the directory, and those with something to be collected."""
+        """List new partitions, and those with lines to be collected, in the directory."""
         notes: list[tuple[str, tuple[object, ...]]] = []
         for home, plan in plans.items():
             place = (*self._partitions.shard(home.tenant), home.level, home.owner)
@@ -118,7 +119,7 @@ class Commits:
             return made is True
 
         def refused(answer: Sequence[Any]) -> None:
-            # A majority has the version that a refusal names, as after a serial read.
+            # A majority has the version in a refusal, as after a serial read.
             *_, version, _ = answer
             self._partitions.confirm(home, version)
 
@@ -137,7 +138,7 @@ class Commits:
         # The partition keeps the names of its last writers only, so after more than that ours may have been pushed out.
         if (version or 0) - unanswered.version > _remembered(unanswered.home):
             raise CommitUnknown(hint="too many others have written since")
-        return False  # its condition names a version that has passed
+        return False  # its condition requires an outdated version
 
     async def _announce(self, home: Partition) -> None:
         now = time.monotonic()
@@ -150,7 +151,8 @@ class Commits:
                 self._announced.popitem(last=False)
 
     async def _pass_over(self, tenant: str, written: Collection[Partition]) -> None:
-        """Change the version of every announced partition, so that who has read the marks before begins again."""
+        """Change the version of every announced partition, so that transactions that read the marks before begin again.
+        """
         key = self._partitions.key(of_tenant(tenant))
         found = {Partition(tenant, *row) for row in await self._link.ask("announced", key[:1])}
         await asyncio.gather(*(self._bump(home) for home in found - set(written)))
@@ -158,16 +160,17 @@ class Commits:
     async def _bump(self, home: Partition) -> bool:
         head, name = await self._partitions.head(home), secrets.token_hex(6)
         step = (_next(head), _writers(home, head, name), *self._partitions.key(home), head.version, None)
-        # Where the condition does not hold, somebody else has changed the version: that does as well.
+        # If the condition is not met, another process has changed the version, which is just as good.
         return await self._link.change([("step", step)], settled=None)
 
     async def overtake(self, home: Partition) -> None:
-        """Change the version of a partition that no change locks: readers of an earlier one can no longer commit."""
+        """Change the version of an unlocked partition: transactions that read an earlier version can no longer commit.
+        """
         while not await self._bump(home):
             await pause(0.0, 0.02)
 
     async def _decided(self, view: View, rows: dict[Partition, list[Written]], others: Collection[Partition]) -> bool:
-        """Commit over several partitions: lock each, check again what was read, decide, write, unlock."""
+        """Commit over several partitions: lock each, validate the reads again, decide, write, unlock."""
         change = secrets.token_hex(12)
         redo = {
             home: redo_of(_next(view.heads[home]), _writers(home, view.heads[home], change[:12]), written)
@@ -190,7 +193,7 @@ class Commits:
                     break
                 locked.append(home)
             else:
-                # Check after all partitions are locked: from here on nothing that was read can change before the
+                # Check after all partitions are locked: from here on no row that was read can change before the
                 # decision.
                 committed = await self.holds(view, others) and await self._partitions.decide(change, "committed")
         finally:
@@ -227,7 +230,7 @@ class Commits:
         return await self._link.change([("hold", (change, *key, version, None))], settled=is_locked)
 
     async def _give_up(self, change: str, locked: Collection[Partition]) -> bool:
-        """Abort a change; False if it is committed, because its decision arrived after it was looked up."""
+        """Abort a change; return False if it is committed, because its decision arrived after the look-up."""
         if not await self._partitions.decide(change, "aborted"):
             return await self._partitions.decision(change) != "committed"
         for home in locked:

@@ -1,4 +1,4 @@
-"""Connection to the cluster: the driver's threads, asked from event loops."""
+"""Connection to the cluster: calls from event loops to the driver's threads."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ Found = list[tuple[Any, ...]]
 
 _TRIES = 6
 _SECOND_ASK = 0.25
-"""Part of the time for an answer after which a read is asked of a second node too."""
+"""Fraction of the time for an answer after which a read is sent to a second node too."""
 
 _OPENING_SECONDS = 10.0
 """Least seconds for an answer while a store is opened: nobody waits for a memory yet, and a starting node is slow."""
 
 _SCHEMA_SECONDS = 60.0
 _OTHERS_SECONDS = 20.0
-"""Seconds for which a process waits for another one that makes a table."""
+"""Seconds for which a process waits for another one that creates a table."""
 
 
 class Connection:
@@ -65,7 +65,7 @@ class Connection:
         self._serial = levels.LOCAL_SERIAL if address.local else levels.SERIAL
 
     async def open(self) -> None:
-        """Connect, and create what is missing. Raises StoreNewer, StoreUnavailable."""
+        """Connect, and create missing tables. Raises StoreNewer, StoreUnavailable."""
         if self._session is None:
             try:
                 profile = await asyncio.to_thread(self._connect)
@@ -119,14 +119,14 @@ class Connection:
             idle_heartbeat_timeout=2,
             connect_timeout=10,
             control_connection_timeout=10,
-            # A node that comes up again knows statements from the table in which Cassandra keeps them; all callers
-            # preparing all of them on it at once is what it has least time for.
+            # A restarted node knows statements from the table in which Cassandra stores them; it has least time for all
+            # callers preparing all of them at once.
             reprepare_on_up=False,
-            monitor_reporting_enabled=False,  # the driver would tell the server about this machine
+            monitor_reporting_enabled=False,  # the driver would send the server data about this machine
         )
 
     def _make(self, session: Any) -> None:
-        """Create keyspace and tables where they are missing."""
+        """Create keyspace and tables if they are missing."""
         keyspace = self._address.keyspace
         there = self._cluster.metadata.keyspaces.get(keyspace)
         texts = () if there is not None and LAST_TABLE in there.tables else TABLES
@@ -143,11 +143,11 @@ class Connection:
             found = await self.ask("known", (name,), serial=True)
         if int(found[0][0]) > VERSION:
             raise StoreNewer(hint="a newer version of mnemic has opened this keyspace")
-        if int(found[0][0]) < VERSION:  # an older process would not understand what this one writes
+        if int(found[0][0]) < VERSION:  # an older process could not read the rows of this one
             await self.change([("raise", (str(VERSION), name, found[0][0]))], settled=None)
 
     async def extend(self, name: str, texts: Sequence[str], statements: Mapping[str, str]) -> bool:
-        """Create a table that only some need, and prepare its statements; False if the cluster cannot have it."""
+        """Create an optional table, and prepare its statements; return False if the cluster does not support it."""
         if self._session is None:
             raise StoreUnavailable("closed")
         if name not in self._extended:
@@ -178,8 +178,8 @@ class Connection:
     async def ask(
         self, name: str, values: Sequence[Any], *, serial: bool = False, of_all: bool = False, of_one: bool = False
     ) -> Found:
-        """Return what a statement finds. With `serial` what was under way is settled first; with `of_all` every replica
-        answers, and gets what it lacks; with `of_one` a single one.
+        """Return the rows of a statement. With `serial` pending commits are settled first; with `of_all` every replica
+        answers, and gets its missing rows; with `of_one` a single one answers.
         """
         bound = self._bound(name, values)
         bound.is_idempotent = True
@@ -192,8 +192,8 @@ class Connection:
         return await self._tried(lambda: self._answer(bound))
 
     async def of_each_node(self, texts: Sequence[str]) -> list[list[Found]]:
-        """Return what these statements find on each node of every datacenter, about that node alone. Raises
-        StoreUnavailable where one is away.
+        """Return the rows of these statements on each node of every datacenter, about that node alone. Raises
+        StoreUnavailable if one is away.
         """
         try:
             return await asyncio.to_thread(self._of_each_node, texts)
@@ -228,8 +228,8 @@ class Connection:
         """Run these statements as one lightweight transaction on one partition; return True if its condition was met.
         If it was not, `refused` gets the answer, which ends with the values of the columns that the condition names.
 
-        Where no answer came, `settled` says whether it was made; with None it may be made twice, and is tried again.
-        Raises CommitUnknown if that cannot be had.
+        If no answer came, `settled` returns whether it was made; with None it may be made twice, and is tried again.
+        Raises CommitUnknown if the outcome cannot be determined.
         """
         bound = [self._bound(*each) for each in statements]
         statement = bound[0]
@@ -239,7 +239,7 @@ class Connection:
             )
             for each in bound:
                 statement.add(each)
-        # The driver would send it to a second node after the first was lost, and what the first had made would then
+        # After losing the first node the driver would send it to a second one, where the change made by the first would
         # look like a lost race.
         statement.retry_policy = FallthroughRetryPolicy()
         for tried in range(_TRIES):
@@ -302,7 +302,7 @@ class Connection:
         return await answer
 
     def _note_silent(self, response: Any) -> None:
-        """Record the nodes that were asked before the one that answered."""
+        """Record the nodes asked before the one that answered."""
         for host in response.attempted_hosts:
             if host == response.coordinator_host:
                 return
@@ -319,7 +319,7 @@ def _settle(answer: asyncio.Future[Found], fields: Found | BaseException) -> Non
 
 
 def _tell(loop: asyncio.AbstractEventLoop, what: Callable[[], object]) -> None:
-    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+    with suppress(RuntimeError):  # the loop is closed: no caller waits any more
         loop.call_soon_threadsafe(what)
 
 
@@ -327,7 +327,7 @@ async def some_at_once(asks: Iterable[Callable[[], Awaitable[T]]], *, most: int)
     """Return the results of these calls in order, running `most` of them at a time."""
     turn = asyncio.Semaphore(most)
 
-    # A question is only made in its turn: one that waits when the caller is cancelled was never begun.
+    # A call is only created in its turn: if the caller is cancelled, the waiting ones were never begun.
     async def one(ask: Callable[[], Awaitable[T]]) -> T:
         async with turn:
             return await ask()

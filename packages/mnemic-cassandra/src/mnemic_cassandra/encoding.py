@@ -1,4 +1,4 @@
-"""Rows and keys as bytes: keys sort as their values do, rows keep the kinds of their values."""
+"""Rows and keys as bytes: keys sort as their values do, rows preserve the types of their values."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def unknown(error: BaseException) -> bool:
 
 
 def typed(error: BaseException) -> MnemicError:
-    """Return the error of mnemic's tree that says what `error` says."""
+    """Return mnemic's error for the driver's `error`."""
     if isinstance(error, AuthenticationFailed | Unauthorized):
         return StoreUnavailable(hint="the cluster refused the name or the password, or the role lacks a privilege")
     if isinstance(error, NoHostAvailable):

@@ -61,7 +61,7 @@ _Place = tuple[int, str]
 
 
 class _Waiting(NamedTuple):
-    """Lines of a journal, the position up to which, by its own record, it was collected, and whether its scope has
+    """Lines of a journal, the position up to which it was collected by its own record, and whether its scope has
     buckets.
     """
 
@@ -78,7 +78,7 @@ class _Waiting(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """True if no line is missing, neither between the others nor at the end."""
+        """True if no line is missing between the others or at the end."""
         if len(self.before_gap.lines) < len(self.lines):
             return False
         last = (self.lines[-1].number, self.lines[-1].hash) if self.lines else (self.collected, self.before)
@@ -86,7 +86,7 @@ class _Waiting(NamedTuple):
 
     @property
     def before_gap(self) -> _Waiting:
-        """The same with the lines before the first that is missing."""
+        """The same journal with only the lines before the first missing one."""
         numbered = enumerate(self.lines, self.collected + 1)
         present = takewhile(lambda one: one[0] == one[1].number, numbered)
         return self._replace(lines=[line for _, line in present])
@@ -111,7 +111,7 @@ _now = _Now()
 
 
 async def note_event(rows: RowChange, home: Partition, event: AuditEvent, sign: Sign | None) -> None:
-    """Append an audit line to the journal of a partition; a key that signs the audit signs it there already."""
+    """Append an audit line to the journal of a partition, signed there already if a key signs the audit."""
     await _append(rows, home, "event", encode_event(event), sign)
 
 
@@ -144,7 +144,7 @@ async def collect(
     """
     notes = await partitions.noted(tenant)
     if most is not None and len(notes) > most:
-        # Any, so that journals that get lines all the time do not keep others from their turn.
+        # Any, so that constantly growing journals do not block the others.
         notes = {home: notes[home] for home in random.sample(sorted(notes), most)}
     for homes in _groups(notes):
         left = set(homes)
@@ -174,7 +174,7 @@ def _groups(notes: dict[Partition, list[str]]) -> list[tuple[Partition, ...]]:
 
 
 async def lacks_lines(store: RowStore, partitions: Partitions, tenant: str) -> bool:
-    """Check whether lines of a journal are missing on every replica. Where a replica is away, they may be there."""
+    """Check whether lines of a journal are missing on every replica. A replica that is away may have them."""
     for home in sorted(await partitions.noted(tenant)):
         read = partial(store.read, partial(_waiting, home=home))
         # Every replica is asked before it counts: an answer may lack a row for a moment.
@@ -184,9 +184,9 @@ async def lacks_lines(store: RowStore, partitions: Partitions, tenant: str) -> b
 
 
 async def _looked(store: RowStore, partitions: Partitions, home: Partition) -> _Waiting:
-    """Return the first lines of a journal. One that has a gap is read again, at last from every replica: what is
-    appended to the audit with a gap stays broken there, and the missing lines would never follow. Where a replica is
-    away, only the lines before the gap are returned, and the rest waits.
+    """Return the first lines of a journal. One with a gap is read again, at last from every replica: a gap appended to
+    the audit stays there, and the missing lines would never follow. If a replica is away, only the lines before the gap
+    are returned, and the rest waits.
     """
     waiting = await store.read(partial(_waiting, home=home))
     for tried in range(_LOOKS - 1):
@@ -208,8 +208,8 @@ async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
     if not found:
         return _Waiting(home, 0, "", [], split, counted)
     lines: list[_Line] = []
-    # From the first that may be there: the removed ones before it stay as tombstones for days, and a server that meets
-    # too many of them refuses the read.
+    # Start at the first line that may exist: removed lines before it stay as tombstones for days, and a server that
+    # meets too many of them refuses the read.
     for row in await rows.scan(JOURNAL, home, after=found[0][5], limit=_LINES):
         number, at, what, change, digest = row[3:]
         # Writers have different clocks. The number is the order within a journal, so a time before its predecessor's is
@@ -275,7 +275,7 @@ async def _chained(rows: RowChange, tenant: str, lines: Sequence[tuple[_Line, bo
     sequence, previous = end[0][1:] if end else (0, "")
     appended: list[Row] = []
     for taken, whole in lines:
-        # What nobody has signed in its journal is not signed here either.
+        # A line that was not signed in its journal is not signed here either.
         signs = sign if ":" in taken.hash else None
         sequence, line, hashed = next_line(decode_event(taken.change, ""), sequence, previous, signs)
         # Not repaired: the next line refers to a hash that no line has, so that every later check reports this place.

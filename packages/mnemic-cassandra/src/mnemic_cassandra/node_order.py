@@ -28,7 +28,7 @@ class RestingNodes(LoadBalancingPolicy):  # type: ignore[misc]  # the driver has
         self._warming: dict[Any, float] = {}
 
     def rest(self, host: Any) -> None:
-        """Note that the node has not answered."""
+        """Record that the node has not answered."""
         self._silent[host] = self._clock() + _RESTS
 
     def make_query_plan(self, working_keyspace: Any = None, query: Any = None) -> Iterator[Any]:
@@ -50,29 +50,29 @@ class RestingNodes(LoadBalancingPolicy):  # type: ignore[misc]  # the driver has
         return getattr(self._child, name)
 
     def populate(self, cluster: Any, hosts: Any) -> None:
-        """Tell the policy below of the cluster."""
+        """Pass the cluster to the wrapped policy."""
         self._child.populate(cluster, hosts)
 
     def distance(self, host: Any) -> Any:
-        """Return how far the node is."""
+        """Return the distance of the node."""
         return self._child.distance(host)
 
     def check_supported(self) -> None:
-        """Check that the driver can do what the policy below needs."""
+        """Check that the driver meets the needs of the wrapped policy."""
         self._child.check_supported()
 
     def on_up(self, host: Any) -> None:
-        """Take a node that came back."""
+        """Add a node that came back."""
         self._silent.pop(host, None)
         self._warming[host] = self._clock() + _WARMING
         self._child.on_up(host)
 
     def on_down(self, host: Any) -> None:
-        """Drop a node that is gone."""
+        """Drop a node that went down."""
         self._child.on_down(host)
 
     def on_add(self, host: Any) -> None:
-        """Take a node that was added."""
+        """Add a new node."""
         self._child.on_add(host)
 
     def on_remove(self, host: Any) -> None:

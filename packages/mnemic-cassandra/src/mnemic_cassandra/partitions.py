@@ -25,7 +25,7 @@ _AT_ONCE = 16
 _MAX_CONFIRMED = 10_000
 
 LEASE = 2.0
-"""Seconds after which a change over several partitions that is not decided yet is given up by who meets it."""
+"""Seconds after which any process may abort an undecided change over several partitions."""
 
 BATCH_BYTES = 24 * 1024
 """Bytes of one lightweight transaction; servers refuse batches of 50 KiB."""
@@ -38,7 +38,7 @@ Written = tuple[str, bytes, bytes | None]
 class Head:
     """The state of a partition and its small rows. `version` is None if nothing was ever written.
 
-    `sure`: the last answer has shown this version, so that everything read before was of it too.
+    `sure`: the last answer had this version, so all answers before it had the same.
     """
 
     version: int | None
@@ -65,7 +65,7 @@ class Partitions:
         return "\x1f".join(self.key(home))
 
     def shard(self, tenant: str) -> tuple[int, str]:
-        """Return where the lists name a tenant."""
+        """Return the list that contains a tenant."""
         stored = self._prefix + tenant
         return zlib.crc32(stored.encode("utf-8", "surrogatepass")) % SHARDS, stored
 
@@ -89,12 +89,12 @@ class Partitions:
                 serial = True
 
     async def _head(self, home: Partition, *, serial: bool) -> tuple[Head, Any]:
-        """Return the state of a partition with its small rows, and who locks it."""
+        """Return the state of a partition with its small rows, and the change that locks it."""
         key = self.key(home)
         if rows := await self.link.ask("small", key, serial=serial):
             return _head_of(rows)
-        # An empty answer does not name the version that it is of. Read again after the state, the rows cannot be older
-        # than the version: rows from before a commit would pass for its own.
+        # An empty answer does not name its version. Rows that are read again after the state cannot be older than the
+        # version; otherwise rows from before a commit would pass for its own.
         version, writers, pending = await self.state(home, serial=serial)
         if version is None:
             return Head(None, ""), pending
@@ -103,7 +103,7 @@ class Partitions:
         return Head(version, writers or "", sure=False), pending
 
     def confirm(self, home: Partition, version: int | None) -> None:
-        """Note that a majority of the replicas has this version of a partition."""
+        """Record that a majority of the replicas has this version of a partition."""
         self._confirmed[home] = version
         self._confirmed.move_to_end(home)
         while len(self._confirmed) > _MAX_CONFIRMED:
@@ -119,7 +119,7 @@ class Partitions:
         return await self.link.ask("get", (*self.key(home), name, list(keys)))
 
     async def claim(self, home: Partition, memory_id: str) -> bool:
-        """Claim an identifier for a memory of a scope; False where another scope of the tenant has or claims it."""
+        """Claim an identifier for a memory of a scope; return False if another scope of the tenant has or claims it."""
         stored, level, owner = self.key(home)
         if not await self.link.change([("claim", (stored, memory_id, level, owner))], settled=None):
             found = await self.link.ask("claimed", (stored, memory_id), serial=True)
@@ -138,7 +138,7 @@ class Partitions:
         return await self.link.ask("scan_back" if reverse else "scan", values)
 
     async def every(self, home: Partition, name: str) -> list[tuple[bytes, bytes]] | None:
-        """Read the rows of a table from every replica, which gives each what it lacks; None if one is away."""
+        """Read the rows of a table from every replica, which repairs each; None if one is away."""
         try:
             rows = await self.link.ask("whole", (*self.key(home), name), of_all=True)
             return [(key, stored) for key, stored, _ in rows]
@@ -146,7 +146,7 @@ class Partitions:
             return None
 
     async def repair(self, home: Partition, name: str) -> bool:
-        """Give each replica the rows of a table that it lacks; False if one is away."""
+        """Give each replica its missing rows of a table; return False if one is away."""
         return await self.every(home, name) is not None
 
     async def split(self, tenant: str | None = None) -> list[Partition]:
@@ -165,11 +165,11 @@ class Partitions:
         return sorted(name[len(self._prefix) :] for name in named)
 
     async def of(self, tenant: str) -> list[Partition]:
-        """Return the partitions of a tenant that have ever been written to, but for its audit."""
+        """Return the partitions of a tenant that have ever been written to, except its audit."""
         return [Partition(tenant, *row) for row in await self.link.ask("listed", self.shard(tenant))]
 
     async def noted(self, tenant: str | None) -> dict[Partition, list[str]]:
-        """Return the partitions with journals to be collected, and the notes that say so."""
+        """Return the partitions with journals to be collected, and the notes that list them."""
         if tenant is not None:
             rows = await self.link.ask("noted_of", self.shard(tenant))
         else:
@@ -181,7 +181,7 @@ class Partitions:
         return notes
 
     async def unnote(self, home: Partition, notes: Sequence[str]) -> None:
-        """Take away notes of a partition that was collected."""
+        """Remove notes of a partition that was collected."""
         place = (*self.shard(home.tenant), home.level, home.owner)
         await self.link.write([("unnote", (beyond_clocks(), *place, note)) for note in notes])
 
@@ -205,8 +205,8 @@ class Partitions:
             await self.link.change([("release", (*self.key(home), change))], settled=None)
 
     async def sweep(self, age: float = 3600.0) -> int:
-        """Bring the changes to their end whose processes have ended in the middle of them more than `age` seconds ago,
-        and remove what they have left; how many. Nobody is busy with one for so long.
+        """Finish the changes that ended processes left unfinished more than `age` seconds ago, and remove their
+        leftovers; return their number. No running process takes so long for one.
         """
         left: dict[str, list[tuple[str, int]]] = {}
         for change, part, written in await self.link.ask("left", ()):
@@ -222,7 +222,7 @@ class Partitions:
         return len(old)
 
     async def forget(self, change: str) -> None:
-        """Remove a change that was brought to its end."""
+        """Remove a finished change."""
         await self.link.write([("forget", (beyond_clocks(), change))])
 
     async def decision(self, change: str) -> str | None:
@@ -231,7 +231,7 @@ class Partitions:
         return found[0][0] if found else None
 
     async def decide(self, change: str, state: str) -> bool:
-        """Decide about an open change; True if it is decided so."""
+        """Decide an open change; return True if this decision is the recorded one."""
 
         async def settled() -> bool:
             return await self.decision(change) == state
@@ -239,8 +239,8 @@ class Partitions:
         return await self.link.change([("decide", (state, change))], settled=settled)
 
     async def make(self, home: Partition, change: str, redo: bytes) -> bool:
-        """Write what a committed change writes in one partition, and let go of it. Return True if the change does not
-        hold it any more, whoever has brought it to its end there.
+        """Write a committed change's rows in one partition, and unlock it. Return True if the change no longer locks
+        it, also if another process has finished it there.
         """
         version, writers, *flat = unpacked(redo)
         written: list[Written] = list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
@@ -270,25 +270,25 @@ class Partitions:
 
 
 def _head_of(rows: Sequence[Any]) -> tuple[Head, Any]:
-    """Return the head that these small rows name, and who locks the partition."""
+    """Return the head in these small rows, and the change that locks the partition."""
     _, _, _, version, writers, pending = rows[0]
     return Head(version, writers or "", {(name, key): value for name, key, value, *_ in rows}), pending
 
 
 def beyond_clocks() -> int:
-    """Return the time of a removal of what was written once, by whatever clock: a day from now, in microseconds. Its
-    name is never used again.
+    """Return the timestamp for removing a value written once, by any clock: a day from now, in microseconds. Its name
+    is never used again.
     """
     return time.time_ns() // 1000 + 86_400_000_000
 
 
 def redo_of(version: int, writers: str, written: Sequence[Written]) -> bytes:
-    """Return what a change writes in one partition, as bytes."""
+    """Return the rows that a change writes in one partition, as bytes."""
     return packed((version, writers, *(value for each in written for value in each)))
 
 
 def in_batches(written: Sequence[Written]) -> list[list[Written]]:
-    """Return the rows in batches that a server takes; at least one."""
+    """Return the rows in batches of a size that servers accept; at least one batch."""
     batches: list[list[Written]] = [[]]
     size = 0
     for each in written:

@@ -1,4 +1,4 @@
-"""Cache of answers: what a write reads of its tenant stays the same until the tenant's marks change."""
+"""Cache of answers: the rows of its tenant that a write reads stay the same until the tenant's marks change."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from mnemic_cassandra.routing import Partition
 from mnemic_stores.row_store_adapter.tables import MARK, REQUEST
 
 REPEATED = frozenset({MARK, REQUEST})
-"""Tables of which one write reads the same rows more than once."""
+"""Tables from which one write reads the same rows more than once."""
 
 KEPT_SECONDS = 10.0
-"""Seconds for which an answer is used. It is right for as long as its partition has the same version; the end is for an
-answer that lacked a row, as one may for a moment while nodes join or leave.
+"""Seconds for which an answer is used. It is correct while its partition has the same version; the limit is for an
+answer that lacked a row, as may happen for a moment while nodes join or leave.
 """
 
 _MOST = 4096
 _MAX_BYTES = 4096
-"""Bytes of an answer that is kept: those that a write asks for are short."""
+"""Maximum bytes of a cached answer: those that a write needs are short."""
 
 Question = tuple[Partition, int, tuple[Any, ...]]
-"""A partition, its version, and what is asked of it."""
+"""A partition, its version, and the query."""
 
 Answer = list[tuple[bytes, bytes]]
 """Keys and rows."""
 
 
 class Answers:
-    """LRU cache of short answers, each about one version of a partition. Rows change with the version only, so where
-    the version was read again, the answer is what the servers would say.
+    """LRU cache of short answers, each about one version of a partition. Rows change with the version only, so if the
+    version was read again, the cached answer equals that of the servers.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -44,8 +44,8 @@ class Answers:
         return answer if self._clock() - at < KEPT_SECONDS else None
 
     def keep(self, answers: Mapping[Question, Answer]) -> None:
-        """Keep answers whose partitions had the same version after they were given: an empty one does not say of which
-        version it is. One that is known keeps its time.
+        """Cache answers if their partitions had the same version afterwards: an empty answer does not name its version.
+        A cached one retains its time.
         """
         now = self._clock()
         for question, answer in answers.items():

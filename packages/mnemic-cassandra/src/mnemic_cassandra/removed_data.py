@@ -1,6 +1,6 @@
 """Removed rows that the files of the nodes still contain: they are gone after a major compaction behind `gc_grace`.
 
-Each node is asked for itself: its compactions, snapshots and hints are in its own tables.
+Each node is queried separately: its own tables list its compactions, snapshots and hints.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _ABOUT_A_NODE = (
 _MAIN = "rows"
 _MAJOR = "Major compaction"
 _MIN_SPEED = 8 * 1024 * 1024
-"""Bytes that a compaction reads in a second at least: a node says when one has ended, not when it began, and what was
-due only after its beginning it has kept.
+"""Minimum bytes per second that a compaction reads: a node records when one ended, not when it began, and rows that
+were due only after its beginning remain.
 """
 
 
 class _Files(NamedTuple):
-    """The files of one node: when the last major compaction of a table began, the oldest snapshot of each, the tables
-    that have files, and whether it keeps hints for other nodes.
+    """The files of one node: the beginning of the last major compaction of each table, the oldest snapshot of each, the
+    tables that have files, and whether it stores hints for other nodes.
     """
 
     compacted: Mapping[str, datetime]
@@ -38,7 +38,7 @@ class _Files(NamedTuple):
     hints: bool
 
     def left(self, table: str, due: datetime) -> bool:
-        """Check whether rows of a table may be left that were to be dropped at `due`."""
+        """Check whether rows of a table that were due to be dropped at `due` may be left."""
         began = self.compacted.get(table)
         clean = began is not None and began > due
         older = table in self.snapshots and (began is None or self.snapshots[table] < began)
@@ -52,7 +52,7 @@ async def now(link: Connection) -> datetime:
 
 
 async def unvacuumed(link: Connection, since: datetime) -> int:
-    """Return the number of tables, over all nodes, in whose files what was removed by `since` may still be."""
+    """Return the number of tables, over all nodes, with files that may still contain rows removed by `since`."""
     dues = {table: since + timedelta(seconds=grace) for table, grace in await link.ask("graces", (link.keyspace,))}
     try:
         nodes = [_files(link.keyspace, *found) for found in await link.of_each_node(_ABOUT_A_NODE)]

@@ -24,7 +24,7 @@ from mnemic_stores.row_store_adapter.tables import (
 
 
 class Partition(NamedTuple):
-    """The key of a partition: a scope, or with an empty level what a tenant has beside its scopes."""
+    """The key of a partition: a scope, or with an empty level the tenant's rows outside its scopes."""
 
     tenant: str
     level: str
@@ -32,10 +32,12 @@ class Partition(NamedTuple):
 
 
 EVERYWHERE = Partition("", "", "")
-"""The partition of what belongs to no tenant."""
+"""The partition of rows that belong to no tenant."""
 
 JOURNAL = Table("journal", ("tenant", "level", "owner", "number"), ("at", "what", "told", "hash"))
-"""Lines of the audit and entries of the outbox as they were committed, until they are collected. `what` says which."""
+"""Lines of the audit and entries of the outbox as they were committed, until they are collected; `what` tells them
+apart.
+"""
 
 LANE = Table("lane", ("tenant", "level", "owner"), ("last", "hash", "collected", "collected_hash"))
 """The end of the journal of a partition, and how far it has been collected."""
@@ -49,12 +51,12 @@ log, so that collecting a journal changes no partition that others write to befo
 """
 
 COUNTED = Table("counted", ("tenant", "level", "owner"), ("version", "place", "usage"))
-"""The usage of a scope as it is in the total of its tenant, the version of its partition that it is of, and its place
-among the newest. A tenant that was ever counted has a row without level and owner, too.
+"""The usage of a scope as counted in the total of its tenant, the partition version of that count, and its place among
+the newest. A tenant that was ever counted has a row without level and owner, too.
 """
 
 COUNTING = Table("counting", ("tenant",), ("whole",))
-"""State of the total of a tenant: all its scopes are in it (1), or it is only begun (0)."""
+"""State of the total of a tenant: it includes all scopes (1), or is incomplete (0)."""
 
 LATEST = Table("latest", ("tenant", "place"), ("level", "owner", "floor", "recent"))
 """The scopes of a tenant by their newest memories, and those memories of each that were new when it was counted."""
@@ -71,7 +73,7 @@ DROPPED = Table("dropped", ("tenant", "level", "owner", "name"), ("bucket", "dim
 """Values in buckets that no row names any more."""
 
 LARGE = {MEMORY: ("body", "vector"), EARLIER: ("body",), NEXT_VECTOR: ("vector",)}
-"""Columns of a row that are in a bucket where its scope has buckets."""
+"""Columns of a row that are in a bucket if its scope has buckets."""
 
 AUDIT_BUCKET = 4096
 """Lines of an audit in one partition."""
@@ -115,7 +117,7 @@ OF_MEMORY = frozenset({EARLIER, NEXT_VECTOR, PLACE})
 
 
 def of_tenant(tenant: str) -> Partition:
-    """Return the partition of what a tenant has beside its scopes."""
+    """Return the partition of a tenant's rows outside its scopes."""
     return Partition(tenant, "", "")
 
 
@@ -125,7 +127,7 @@ def of_audit(tenant: str, sequence: int) -> Partition:
 
 
 def partition_of(table: Table, key: Row) -> Partition | None:
-    """Return the partition of the rows whose key begins with `key`; None if it takes more to say."""
+    """Return the partition of the rows with keys that begin with `key`; None if the key does not determine it."""
     if table in _OF_NOBODY:
         return EVERYWHERE
     if not key:
@@ -149,5 +151,5 @@ _KEPT_BY_PARTITION = dict.fromkeys(_OF_SCOPE, 3) | dict.fromkeys(_OF_NOBODY, 0)
 
 
 def width_of(table: Table) -> int:
-    """Return the number of columns of a key that the partition itself says, so that no row repeats them."""
+    """Return the number of key columns that the partition determines, so that no row repeats them."""
     return _KEPT_BY_PARTITION.get(table, 1)

@@ -30,7 +30,8 @@ _LIMIT = 20.0
 
 
 class CassandraRows:
-    """A `RowStore` in a keyspace. Transactions read without locks; where what they read has changed they run again."""
+    """A `RowStore` in a keyspace. Transactions read without locks; they run again if the rows they read have changed.
+    """
 
     def __init__(self, address: Address) -> None:
         self.link = Connection(address)
@@ -58,8 +59,8 @@ class CassandraRows:
         return await self._repeated(work, _LIMIT)
 
     async def tidy(self, *, whole: bool = False) -> int:
-        """Remove what processes that have ended left behind, and bring buckets to their end. What was removed from the
-        tables goes with the nodes' compactions, once `gc_grace_seconds` are over.
+        """Remove leftovers of ended processes, and finish moving rows into buckets. The nodes' compactions drop the
+        removed rows once `gc_grace_seconds` are over.
         """
         await self.partitions.sweep()
         await self.upkeep.tidy()
@@ -95,13 +96,15 @@ class CassandraRows:
             await pause(0.0, 0.005 * min(tried, 10))
 
     async def _arrived(self, unanswered: list[tuple[UnansweredTransaction, T]]) -> list[T]:
-        """Return the results of those attempts that were made after all: one or none. Drops those that cannot be."""
+        """Return the results of attempts that were committed after all: one or none. Drops those that cannot be any
+        more.
+        """
         made = [(result, await self._commits.was_made(attempt)) for attempt, result in unanswered]
         unanswered[:] = [one for one, (_, known) in zip(unanswered, made, strict=True) if known is None]
         return [result for result, known in made if known]
 
     async def _worked(self, work: Callable[[Any], Awaitable[T]], view: View) -> T:
-        """Run `work`. What it raises counts only where what it has read is of one moment."""
+        """Run `work`. Its error counts only if its reads are of one moment."""
         try:
             return await drive(work, view)
         except MnemicError:
@@ -111,7 +114,7 @@ class CassandraRows:
 
     @asynccontextmanager
     async def _in_turn(self, wanted: Collection[Partition]) -> AsyncIterator[None]:
-        """Let the transactions of this process that met at a partition try again one after the other."""
+        """Retry the transactions of this process that competed for a partition, one after the other."""
         async with AsyncExitStack() as turns:
             for home in sorted(wanted):
                 key = (id(asyncio.get_running_loop()), home)

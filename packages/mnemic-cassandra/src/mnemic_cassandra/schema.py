@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 VERSION = 3
-"""With 2 the rows of a scope may name values in buckets; with 3 who collects brings the total of a tenant forward."""
+"""From 2 on the rows of a scope may name values in buckets; from 3 on a collection updates the total of a tenant."""
 
 KEYSPACE = """CREATE KEYSPACE IF NOT EXISTS {keyspace}
     WITH replication = {{'class': 'NetworkTopologyStrategy', 'replication_factor': {copies}}}"""
@@ -23,16 +23,16 @@ TABLES = (
     # The partitions of each tenant.
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.directory (
         shard int, tenant text, level text, owner text, PRIMARY KEY (shard, tenant, level, owner)) WITH {_SOON}""",
-    # The partitions whose journals have lines to be collected. A row is written once and deleted once. One that comes
-    # back does no harm, so its tombstone ends soon: who asks for the usage of a tenant reads over them.
+    # The partitions whose journals have lines to be collected. A row is written once and deleted once. A row that
+    # reappears does no harm, so its tombstone expires soon: every query for the usage of a tenant reads over them.
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.uncollected (
         shard int, tenant text, level text, owner text, id text, PRIMARY KEY (shard, tenant, level, owner, id))
         WITH gc_grace_seconds = 300 AND {_SOON}""",
-    # The partitions that are being written to by somebody who has read what the tenant keeps beside its scopes.
+    # The partitions being written to by transactions that have read the tenant's rows outside its scopes.
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.writing (
         tenant text, level text, owner text, id text, PRIMARY KEY (tenant, level, owner, id))
         WITH default_time_to_live = 120 AND gc_grace_seconds = 3600 AND {_SOON}""",
-    # Changes over several partitions: whether one is committed, and what it writes.
+    # Changes over several partitions: the decision about each, and its rows.
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.change (
         id text, part text, redo blob, state text static, PRIMARY KEY (id, part)) WITH {_SOON}""",
     "CREATE TABLE IF NOT EXISTS {keyspace}.about (name text PRIMARY KEY, value text)",
@@ -43,7 +43,7 @@ TABLES = (
     # The scopes that have buckets.
     """CREATE TABLE IF NOT EXISTS {keyspace}.split (
         shard int, tenant text, level text, owner text, PRIMARY KEY (shard, tenant, level, owner))""",
-    # The identifiers that archives give to memories right now, and the scopes that get them.
+    # The identifiers that archives are assigning to memories now, with their scopes.
     """CREATE TABLE IF NOT EXISTS {keyspace}.claim (
         tenant text, memory text, level text, owner text, PRIMARY KEY ((tenant, memory)))
         WITH default_time_to_live = 600 AND gc_grace_seconds = 3600""",
@@ -78,7 +78,7 @@ STATEMENTS = {
     "state": f"SELECT version, writers, pending FROM rows {_HERE} LIMIT 1",
     "get": f"SELECT key, value, version, pending FROM rows {_HERE} AND name = ? AND key IN ?",
     "scan": f"{_SCAN} LIMIT ?",
-    # The version is asked for so that a read that repairs rows repairs it too.
+    # The version is selected so that a read that repairs rows repairs it too.
     "whole": f"SELECT key, value, version FROM rows {_HERE} AND name = ?",
     "scan_back": f"{_SCAN} ORDER BY name DESC, key DESC LIMIT ?",
     "put": "INSERT INTO rows (tenant, level, owner, name, key, value) VALUES (?, ?, ?, ?, ?, ?)",

@@ -1,4 +1,4 @@
-"""The record store on Cassandra: the layer over rows, with the trail of a change kept beside what it changed."""
+"""The record store on Cassandra: the layer over rows, with the trail of a change stored beside the changed rows."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class CassandraTransaction(LayeredTransaction):
 
 
 class CassandraSnapshot(LayeredSnapshot):
-    """A snapshot whose `nearest` asks the index of the buckets of large scopes, and rescores what that nominates."""
+    """A snapshot with a `nearest` that queries the bucket index of large scopes, and rescores its candidates."""
 
     async def nearest(
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
@@ -104,8 +104,8 @@ class CassandraSnapshot(LayeredSnapshot):
         return await super().nearest(where, vector, limit=limit, space=space)
 
     async def _nominated(self, scopes: Sequence[Scope], vector: Vector, asked: int) -> _Nominated | None:
-        """Return the snapshot of what is nominated in scopes that are split, and of everything in the others; None
-        where none is split.
+        """Return the snapshot of the candidates in split scopes and of all memories in the others; None if no scope is
+        split.
         """
         assert isinstance(self._rows, View)
         stored, split = [], False
@@ -139,9 +139,9 @@ class _Nominated(LayeredSnapshot):
 class CassandraStore(LayeredStore):
     """A `RecordStore` in the keyspace at `location` (`cassandra://host1,host2/keyspace`) for many processes.
 
-    `open` makes keyspace and tables where they are missing. `durability` changes nothing: when a commit is on their
-    disks is a setting of the nodes (`commitlog_sync`). With a `keyring` sealed memories are opened; where it `seals`
-    too, what is written is sealed with the data key of its subject.
+    `open` creates missing keyspace and tables. `durability` changes nothing: when a commit reaches the disks is a
+    setting of the nodes (`commitlog_sync`). With a `keyring` sealed memories are opened; if it `seals` too, new
+    memories are sealed with the data key of their subject.
     """
 
     _transaction = CassandraTransaction
@@ -158,7 +158,7 @@ class CassandraStore(LayeredStore):
         self._database = CassandraRows(Address.of(location))
         super().__init__(self._database, keyring=keyring, seals=seals)
         self._collecting: set[str] = set()
-        """The tenants whose journals a question for their usage collects."""
+        """The tenants with journals that a query for their usage is collecting."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -168,7 +168,7 @@ class CassandraStore(LayeredStore):
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         await self._collect(tenant)
         found = await super().traces(tenant, memory_ids, fingerprints)
-        # Values that no row names: of attempts that lost a race, which stay only where a replica is away.
+        # Values that no row names: of attempts that lost a race; they stay only while a replica is away.
         for home in await self._database.partitions.split(tenant):
             found["memory"] += sum(memory in memory_ids for memory in await self._database.upkeep.sweep(home))
         return found
@@ -211,13 +211,13 @@ class CassandraStore(LayeredStore):
         return await self._ready.read(lambda rows: cast("View", rows).apart(counted))
 
     async def _bring_forward(self, tenant: str) -> None:
-        """Collect the journals of a tenant where many of them have lines; one task of a process at a time."""
+        """Collect the journals of a tenant if many of them have lines; one task of a process at a time."""
         database = self._database
         if tenant in self._collecting or len(await database.partitions.noted(tenant)) <= tenant_totals.MAX_UNCOLLECTED:
             return
         self._collecting.add(tenant)
         try:
-            # What is not collected is counted on top: a failure here makes the answer slower, not wrong.
+            # Uncollected lines are counted on top: a failure here makes the answer slower, not wrong.
             with suppress(StoreBusy, CommitUnknown):
                 await self._collect(tenant, most=tenant_totals.MAX_COLLECTED)
                 await tenant_totals.begin(self._ready, database.partitions, tenant, most=tenant_totals.MAX_COUNTED)
@@ -232,7 +232,7 @@ class CassandraStore(LayeredStore):
         return await super().tidy(whole=whole)
 
     async def vacuum(self) -> datetime:
-        """Return the time of a node. Nothing is asked of it: operators compact, once `gc_grace_seconds` are over."""
+        """Return the time of a node. No compaction is requested: operators compact once `gc_grace_seconds` are over."""
         return await removed_data.now(self._database.link)
 
     async def unvacuumed(self, since: datetime) -> int:

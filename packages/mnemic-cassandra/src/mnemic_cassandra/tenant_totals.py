@@ -1,9 +1,9 @@
-"""Usage of a whole tenant: a total beside the end of its audit, which the collection of the journals brings forward.
+"""Usage of a whole tenant: a total beside the end of its audit, updated by the collection of the journals.
 
-For each scope it is kept what was counted of it last, and of which version of its partition. A collection replaces
-that, and adds the difference to the total: a scope that is counted twice, or by two collectors at once, is in the total
-once. Scopes whose journals have lines that are not collected yet are counted on top of it as they are. Each commit that
-changes the usage of a scope has a line in its journal, so whatever is not in the total is found there.
+Each scope has a record of its last count and the partition version of that count. A collection replaces it, and adds
+the difference to the total: a scope that is counted twice, or by two collectors at once, is in the total once. Scopes
+whose journals have lines that are not collected yet are counted on top of it as they are. Each commit that changes the
+usage of a scope has a line in its journal, which finds every change missing in the total.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
     from mnemic_cassandra.transaction_view import View
 
 MAX_UNCOLLECTED = 16
-"""Scopes that are counted on top of a total; beyond, who asks for the usage collects first."""
+"""Maximum number of scopes counted on top of a total; beyond it, a query for the usage collects first."""
 
 MAX_COLLECTED = 64
-"""Scopes that it collects then. Where more wait, they are counted on top for a while, so that nobody waits for all."""
+"""Scopes that it collects then. Further ones are counted on top for a while, so that no caller waits for all."""
 
 MAX_COUNTED = 256
-"""Scopes of a tenant without a total that who asks for the usage counts; larger ones wait for `mnemic maintain`."""
+"""Maximum scopes of a tenant without a total that a usage query counts; larger tenants wait for `mnemic maintain`."""
 
 _RECENT = timedelta(minutes=2)
 """The time for which new memories are listed with their scope: a minute, which quotas ask for, and one for clocks."""
 
 _MAX_LISTED = 100
-"""New memories that are listed with a scope; where there are more, its partition is asked."""
+"""Maximum new memories listed with a scope; if there are more, its partition is queried."""
 
 _AT_ONCE = 16
 
 
 class ScopeTotals(NamedTuple):
-    """A scope as of a version of its partition: its usage by kind, its newest identifier, and its new memories, which
-    are those behind `floor`; None if they are too many.
+    """A scope as of a version of its partition: usage by kind, newest identifier, and new memories (those behind
+    `floor`); None if they are too many.
     """
 
     home: Partition
@@ -63,12 +63,12 @@ class ScopeTotals(NamedTuple):
 
     @property
     def place(self) -> str | None:
-        """Return the name of its row among the newest of the tenant, which sort by identifier."""
+        """Return the key of its row among the newest of the tenant, sorted by identifier."""
         return None if self.newest is None else f"{self.newest} {self.home.level} {self.home.owner}"
 
 
 def with_lines(view: View) -> None:
-    """Give each scope whose usage a view changes a line in its journal, where it has none."""
+    """Add a journal line to each scope without one, if a view changes its usage."""
     for home, changes in view.changes.items():
         tables = {table for table, _ in changes}
         lines = any(table == JOURNAL and row is not None for (table, _), row in changes.items())
@@ -81,7 +81,7 @@ def with_lines(view: View) -> None:
 
 
 async def counted(rows: RowReads, home: Partition) -> ScopeTotals | None:
-    """Return a scope as it is; None if nothing was ever written there."""
+    """Return the present state of a scope; None if nothing was ever written there."""
     view = cast("View", rows)
     used = await view.scan_at([home], USAGE)
     version = view.heads[home].version
@@ -103,7 +103,7 @@ async def counted(rows: RowReads, home: Partition) -> ScopeTotals | None:
 
 
 async def count(rows: RowChange, tenant: str, counts: Iterable[ScopeTotals | None]) -> None:
-    """Bring the total of a tenant forward by scopes as they were read."""
+    """Update the total of a tenant by scopes as they were read."""
     wanted = [one for one in counts if one is not None]
     if not wanted:
         return
@@ -129,12 +129,12 @@ async def count(rows: RowChange, tenant: str, counts: Iterable[ScopeTotals | Non
 
 
 async def begin(store: RowStore, partitions: Partitions, tenant: str, *, most: int | None = None) -> None:
-    """Count all scopes of a tenant that has no total yet, unless they are more than `most`. Where it is cut off, the
-    next call begins from the start: to count a scope again adds nothing.
+    """Count all scopes of a tenant that has no total yet, unless they are more than `most`. After an interruption the
+    next call starts again: counting a scope twice adds nothing.
     """
     if await store.read(partial(_is_whole, tenant=tenant)):
         return
-    # What is written from here on has a line in its journal, and is counted from there.
+    # Later writes have a line in their journal, and are counted from there.
     homes = [home for home in await partitions.of(tenant) if home.level]
     if most is not None and len(homes) > most:
         return
@@ -146,9 +146,9 @@ async def begin(store: RowStore, partitions: Partitions, tenant: str, *, most: i
 
 
 async def usage(rows: RowReads, tenant: str, since: datetime) -> dict[Kind, Usage]:
-    """Return the port's `usage` of a whole tenant: by the total where it has one."""
+    """Return the port's `usage` of a whole tenant, by its total if it has one."""
     view = cast("View", rows)
-    # First: what leaves the journals after this is in the total that is read then.
+    # Journals first: lines that leave them after this are in the total that is read then.
     on_top = await view.uncounted(tenant)
     if not await _is_whole(rows, tenant):
         return await transaction.usage(rows, tenant, since, None)
@@ -185,9 +185,9 @@ async def _recent(view: View, tenant: str, since: datetime, on_top: Sequence[Par
 async def _known(
     rows: RowReads, tenant: str, homes: Sequence[Partition], *, begun: bool
 ) -> dict[Partition, tuple[int, str | None, bytes]]:
-    """Return what was counted of these scopes: version, place among the newest, usage. Raises PartitionChanged if an
-    answer lacks the row that is always there: while nodes join or leave one may lack rows for a moment, and a scope
-    that seems uncounted would be in the total twice.
+    """Return the last counts of these scopes: version, place among the newest, usage. Raises PartitionChanged if an
+    answer lacks the row that always exists: while nodes join or leave, an answer may lack rows for a moment, and a
+    scope that seems uncounted would be in the total twice.
     """
     found = {Partition(*row[:3]): row[3:] for row in await rows.get(COUNTED, [of_tenant(tenant), *homes])}
     if begun and found.pop(of_tenant(tenant), None) is None:
@@ -218,7 +218,7 @@ def _add(total: dict[str, tuple[int, int]], used: bytes, by: int) -> None:
 
 
 def _each(listed: bytes, take: Callable[..., None]) -> None:
-    """Call `take` with each three values of a packed list."""
+    """Call `take` with every three values of a packed list."""
     values: Iterator[object] = iter(unpacked(listed))
     for three in zip(values, values, values, strict=True):
         take(*three)

@@ -1,4 +1,4 @@
-"""View that a transaction or a snapshot has: partitions as of one version each, with its own changes on top."""
+"""View of a transaction or a snapshot: partitions as of one version each, with its own changes on top."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ T = TypeVar("T")
 _MOST = 2**31 - 1
 _AT_ONCE = 16
 _LOOKS_APART = 5
-"""Most times that reads which nothing confirms are made, where a partition changes while it is read."""
+"""Maximum repetitions of unconfirmed reads while a partition keeps changing."""
 
 
 class PartitionChanged(Exception):
-    """A partition has changed while it was read."""
+    """A partition changed while it was read."""
 
 
 class UnansweredTransaction(NamedTuple):
     """A lightweight transaction without an answer: its partition, the version that it expected, and its writer's name.
 
-    It may still be made after it was looked up, as long as nobody else has changed that version.
+    It may still be made after the look-up, as long as no other transaction has changed that version.
     """
 
     home: Partition
@@ -62,7 +62,7 @@ class UnansweredTransaction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """The part of a table that a scan asks for."""
+    """The part of a table that a scan covers."""
 
     prefix: Row
     after: str | int | None
@@ -80,32 +80,32 @@ class _Range:
         )
 
     def bounds(self, width: int) -> tuple[bytes, bytes]:
-        """Return the first key, and the one behind the last, without the columns that the partition says."""
+        """Return the first key, and the one behind the last, without the columns that the partition determines."""
         prefix = self.prefix[width:]
         first = ordered(prefix) if self.after is None else ordered((*prefix, self.after)) + b"\x00"
         return first, end_of(prefix) if self.before is None else ordered((*prefix, self.before))
 
     def first(self, table: Table, rows: Sequence[Row]) -> list[Row]:
-        """Return the rows that the scan wants of these, in its order."""
+        """Return those of these rows that the scan covers, in its order."""
         return sorted(rows, key=table.key_of, reverse=self.reverse)[: self.limit]
 
 
 class View:
-    """The port's `RowChange`. Its questions are steps: whoever drives the work awaits them."""
+    """The port's `RowChange`. Its queries are steps that the driver of the work awaits."""
 
     def __init__(self, buckets: Buckets) -> None:
         self._buckets = buckets
         self._partitions = buckets.partitions
         self._names: dict[tuple[Partition, Place], ValueAddress | None] = {}
-        """The values that the rows named which this view has read."""
+        """The values named by rows that this view has read."""
         self.heads: dict[Partition, Head] = {}
         self.changes: defaultdict[Partition, dict[tuple[Table, Row], Row | None]] = defaultdict(dict)
         self.homes: dict[Row, Partition] = {}
         """The partitions of memories, by tenant and identifier, as far as they are known."""
         self.answers: dict[Question, Answer] = {}
-        """Answers about tables that are asked again; they are kept once the versions are confirmed."""
+        """Answers about tables that are read repeatedly; they are cached once the versions are confirmed."""
         self.unanswered: UnansweredTransaction | None = None
-        """The commit of this view, where no answer came."""
+        """The commit of this view, if no answer came."""
 
     async def get(self, table: Table, keys: Sequence[Row]) -> list[Row]:
         step: Step[list[Row]] = Step(partial(self._get, table, list(dict.fromkeys(keys))))
@@ -153,8 +153,8 @@ class View:
         await Step(partial(self._change, table, [(key, None) for key in keys]))
 
     async def apart(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
-        """Return what reads with the changes of this view find that its commit does not confirm: who changes what they
-        have read is no hindrance.
+        """Return the results of reads that the commit does not confirm, with the changes of this view: concurrent
+        changes of the rows read do not matter.
         """
         step: Step[T] = Step(partial(self._apart, work))
         return await step
@@ -176,7 +176,7 @@ class View:
         return list(chain.from_iterable(await some_at_once(asks, most=_AT_ONCE)))
 
     async def _homes_of(self, table: Table, key: Row) -> Sequence[Partition]:
-        """Return the partitions that may have rows of the table whose key begins with `key`."""
+        """Return the partitions that may have rows of the table with keys that begin with `key`."""
         home = partition_of(table, key)
         if home is None and table in OF_MEMORY and len(key) >= 2:
             home = self.homes.get(key[:2])
@@ -190,7 +190,7 @@ class View:
         return await self._of(key[0])
 
     async def _of(self, tenant: str) -> list[Partition]:
-        """Return all partitions of a tenant but those of its audit."""
+        """Return all partitions of a tenant except those of its audit."""
         mine = {one for one in self.changes if one.tenant == tenant and one.level != "audit"}
         return sorted({*await self._partitions.of(tenant), of_tenant(tenant), *mine})
 
@@ -209,7 +209,7 @@ class View:
             head = await self.head(home)
             if table in SMALL:
                 found = [(key, head.small[NAMES[table], key]) for key in asked if (NAMES[table], key) in head.small]
-            # Nothing was ever written there, so the question can be answered without asking.
+            # Nothing was ever written there, so no query is needed.
             elif head.version is None:
                 found = []
             else:
@@ -273,7 +273,7 @@ class View:
         return known
 
     def _checked(self, head: Head, answer: Sequence[tuple[bytes, bytes, int, str | None]]) -> list[tuple[bytes, bytes]]:
-        """Return the keys and rows of an answer. Raises PartitionChanged if it is not of the version seen before."""
+        """Return the keys and rows of an answer. Raises PartitionChanged if its version is not the one seen before."""
         if any(version != head.version or pending is not None for _, _, version, pending in answer):
             raise PartitionChanged
         head.sure = bool(answer)
@@ -287,8 +287,8 @@ class View:
         return rows
 
     async def _values(self, home: Partition, table: Table, found: Sequence[tuple[bytes, bytes]]) -> dict[str, bytes]:
-        """Return the values that these rows name. One that is not there has gone with its row meanwhile, or a majority
-        lacks it for a moment while nodes join or leave: only what no replica has is lost.
+        """Return the values that these rows name. A missing one was removed with its row meanwhile, or a majority lacks
+        it for a moment while nodes join or leave: only a value that no replica has is lost.
         """
         names = {key: named_by(stored) for key, stored in found}
         self._names |= {(home, (NAMES[table], key)): named for key, named in names.items()}
@@ -305,7 +305,7 @@ class View:
         return values
 
     async def names_of(self, home: Partition, changed: Sequence[tuple[Table, Row]]) -> dict[Place, ValueAddress | None]:
-        """Return the values that the rows with these keys name as they are stored."""
+        """Return the values that the stored rows with these keys name."""
         asked: defaultdict[Table, list[bytes]] = defaultdict(list)
         for table, key in changed:
             asked[table].append(ordered(key[width_of(table) :]))
@@ -318,7 +318,7 @@ class View:
         return {place: self._names.get((home, place)) for place in places}
 
     def small(self, table: Table, key: Row) -> Row | None:
-        """Return a row of a small table, whose partition this view has seen."""
+        """Return a row of a small table in a partition that this view has read."""
         home = partition_of(table, key)
         assert home is not None
         if (table, key) in self.changes[home]:
@@ -328,7 +328,7 @@ class View:
 
     async def nominated(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
         """Return the memories of a scope with the nearest vectors, by the buckets' index, a few more than asked for;
-        None if the scope is not split, not wholly moved, or the cluster cannot say.
+        None if the scope is not split or not wholly moved, or the cluster has no vector index.
         """
         step: Step[set[str] | None] = Step(partial(self._nominated, home, vector, limit))
         return await step
@@ -345,7 +345,7 @@ class View:
         return self._names.get((home, (NAMES[table], ordered(key[width_of(table) :])))) is not None
 
     async def claim(self, home: Partition, memory_id: str) -> bool:
-        """Claim an identifier that comes from elsewhere; False where another scope of the tenant has it."""
+        """Claim an identifier that comes from elsewhere; return False if another scope of the tenant has it."""
         return await self._partitions.claim(home, memory_id)
 
     async def _change(self, table: Table, changes: Sequence[tuple[Row, Row | None]]) -> None:

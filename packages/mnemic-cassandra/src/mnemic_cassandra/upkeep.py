@@ -1,6 +1,6 @@
-"""Upkeep of buckets: what lay in a scope before it had some is moved there, and what no row names any more is removed.
+"""Upkeep of buckets: older values of the scope are moved into them, and values that no row names any more are removed.
 
-Each step may end anywhere: a value that is written and not named yet does no harm, and a row names a value or has its
+Each step may be interrupted anywhere: a value that no row names yet does no harm, and a row names a value or has its
 columns itself.
 """
 
@@ -35,12 +35,12 @@ class Upkeep:
         self._commits = commits
 
     async def step(self, home: Partition) -> bool:
-        """Remove what was dropped, and move some rows; True if nothing is left to be moved."""
+        """Remove dropped values, and move some rows; return True if no row is left to be moved."""
         await self.remove_dropped(home)
         return await self.move_some(home)
 
     async def tidy(self) -> None:
-        """Bring all buckets to their end: everything moved, and nothing left that no row names."""
+        """Finish all buckets: move every row, and remove every value that no row names."""
         for home in await self._partitions.split():
             while not await self.step(home):
                 pass
@@ -74,10 +74,10 @@ class Upkeep:
         return True
 
     async def sweep(self, home: Partition) -> list[str]:
-        """Remove the values that no row names, as processes leave them that have ended, or lost a race; the memories of
+        """Remove the values that no row names, left by processes that ended or lost a race; return the memories of
         those that had to stay, because a replica is away.
 
-        What was listed before the partition is overtaken can only be named by a commit that came before, too.
+        A value listed before the partition's version is changed can only be named by an earlier commit.
         """
         listed = await self._buckets.listed(home, await self._store.read(partial(_number, home=home)))
         if not listed:
@@ -100,14 +100,14 @@ async def _number(rows: RowReads, home: Partition) -> int:
 
 
 async def _note(rows: RowChange, home: Partition, moved: str | None) -> None:
-    """Note how far a scope is moved."""
+    """Record how far a scope is moved."""
     for row in await rows.get(SPLIT, [home]):
         if row[3] != moved:
             await rows.put(SPLIT, [(*home, moved, row[4])])
 
 
 async def _moved(rows: RowChange, home: Partition) -> bool:
-    """Write some rows again, so that they name values; True if there was none."""
+    """Rewrite some rows so that they name values; return True if there was none."""
     view = cast("View", rows)
     found = await rows.get(SPLIT, [home])
     if not found or found[0][3] is None:
@@ -128,7 +128,7 @@ async def _moved(rows: RowChange, home: Partition) -> bool:
 
 
 async def _put(view: View, home: Partition, table: Table, rows: Sequence[Row]) -> int:
-    """Write those of these rows again that have their columns themselves; how many."""
+    """Rewrite those of these rows that have their columns themselves; return their number."""
     here = [row for row in rows if not view.is_moved(home, table, table.key_of(row))]
     await view.put(table, here)
     return len(here)

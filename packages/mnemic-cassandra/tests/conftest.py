@@ -1,7 +1,7 @@
 """A real Cassandra for the tests of this package: one node, or the cluster whose address MNEMIC_CASSANDRA gives.
 
-Without Java, or the files that `make cassandra` fetches, the tests that need a node are skipped; the head of the run
-says so.
+Without Java, or the files that `make cassandra` fetches, the tests that need a node are skipped; the run's head says
+so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""On PostgreSQL an erasure is complete once the server has vacuumed what it removed, or where that was sealed."""
+"""On PostgreSQL an erasure is complete once the server has vacuumed the removed rows, or if they were sealed."""
 
 from __future__ import annotations
 

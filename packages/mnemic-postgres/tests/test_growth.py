@@ -1,4 +1,4 @@
-"""What is asked about a whole tenant costs the same however many users it has."""
+"""Queries about a whole tenant cost the same however many users it has."""
 
 from __future__ import annotations
 

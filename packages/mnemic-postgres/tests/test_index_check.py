@@ -1,4 +1,4 @@
-"""An index on PostgreSQL that lacks an entry: what it names is not found, and `doctor` says which index it is."""
+"""An index on PostgreSQL that lacks an entry: the row is not found, and `doctor` names the index."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ async def test_an_index_that_lacks_an_entry_is_named_until_it_is_made_again(post
     store = await opened(dsn)
     await remember(store, memory("tea"))
     await store.close()
-    # What is written while an index counts as not ready has no entry in it.
+    # Rows written while an index counts as not ready have no entry in it.
     postgres.sql(f"UPDATE pg_index SET indisready = false WHERE indexrelid = {NAMED}")
     store = await opened(dsn)
     lost = memory("coffee")
     await remember(store, lost)
     postgres.sql(f"UPDATE pg_index SET indisready = true WHERE indexrelid = {NAMED}")
     tenant = scope().tenant
-    assert await store.damaged(tenant) == []  # without the extension nobody has looked
+    assert await store.damaged(tenant) == []  # without the extension nothing was checked
     postgres.sql("CREATE EXTENSION amcheck")
     assert await store.damaged(tenant) == [("index", "memory_by_age")]
     postgres.sql("REINDEX INDEX mnemic.memory_by_age")

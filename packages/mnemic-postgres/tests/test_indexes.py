@@ -1,4 +1,4 @@
-"""Scopes that are searched in memory answer as the database does, never from what is no longer, or not yet, true."""
+"""Scopes searched in memory answer as the database does, never from outdated or uncommitted state."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LISTS = ("nearest", "match", "recent")
 
 @pytest_asyncio.fixture
 async def store(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[PostgresStore]:
-    """A store with more memories than a search takes in on its way, all of them loaded."""
+    """A store with more memories than a search applies itself, all of them loaded."""
     store = PostgresStore(postgres.database(tmp_path))
     await store.open(EMBEDDER.space)
     await remember(store, *told(random.Random(3), MANY))
@@ -71,7 +71,7 @@ async def ranked(store: PostgresStore, where: Where, words: str) -> list[list[Sc
 
 
 async def same(store: PostgresStore, plain: PostgresStore, where: Where, words: str = "old harbour tea") -> None:
-    """Both give the same lists, but for the last digits of their scores."""
+    """Both give the same lists, except for the last digits of their scores."""
     for name, one, two in zip(LISTS, await ranked(store, where, words), await ranked(plain, where, words), strict=True):
         assert [entry.score for entry in one] == pytest.approx([entry.score for entry in two], abs=1e-5), name
         strict = {entry.memory_id for entry in one if entry.score > one[-1].score + 1e-5}
@@ -80,7 +80,7 @@ async def same(store: PostgresStore, plain: PostgresStore, where: Where, words: 
 
 @asynccontextmanager
 async def memories_locked(postgres: PostgresServer) -> AsyncIterator[None]:
-    """Nobody can read the table of memories."""
+    """No reader can access the table of memories."""
     connection = await asyncpg.connect(postgres.dsn(), timeout=30)
     async with connection.transaction():
         await connection.execute("LOCK TABLE mnemic.memory IN ACCESS EXCLUSIVE MODE")

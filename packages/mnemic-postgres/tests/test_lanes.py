@@ -49,7 +49,7 @@ def lane_of(owner: str) -> int:
 
 
 async def forged(dsn: str, *commands: str) -> None:
-    """Run commands as whoever owns the tables would, triggers and row-level security aside."""
+    """Run commands as the owner of the tables could, without triggers and row-level security."""
     connection = await asyncpg.connect(dsn)
     try:
         await connection.execute("SET session_replication_role = replica; SET row_security = off")

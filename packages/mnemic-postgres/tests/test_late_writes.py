@@ -1,4 +1,4 @@
-"""A write that is held between its last look at consents and erasures and its commit, while the person is erased."""
+"""A write that is paused between its last check of consents and erasures and its commit, while the person is erased."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXTS = ("The harbour is near.", "Tea is served at four.", "The boat is red.", "
 
 
 class HeldCommit:
-    """The next commit of any session waits until it is let go."""
+    """The next commit of any session waits until it is released."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._reached, self._free = Future[None](), Future[None]()
@@ -52,8 +52,8 @@ class HeldCommit:
         self._free.set_result(None)
 
     async def during(self, server: PostgresServer, work: Awaitable[T]) -> T:
-        """Return the result of `work`, which begins while the commit is held; it goes on once `work` is done, or waits
-        for a lock.
+        """Return the result of `work`, which begins while the commit is paused; the commit continues once `work` is
+        done, or waits for a lock.
         """
         running = asyncio.ensure_future(work)
         await over_or_waiting(server, running)
@@ -69,7 +69,7 @@ async def over_or_waiting(server: PostgresServer, running: asyncio.Future[Any]) 
 
 @pytest.fixture
 async def engines(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[tuple[MemoryEngine, MemoryEngine]]:
-    """Two processes, as far as the database can tell."""
+    """Two processes, from the database's point of view."""
     dsn = postgres.database(tmp_path)
     options: dict[str, Any] = {"embedder": WordEmbedder(), "grant": Grant(levels=frozenset({"user", "workspace"}))}
     async with (

@@ -1,4 +1,4 @@
-"""The bounded memory of what was used last."""
+"""The bounded cache of the entries used last."""
 
 from __future__ import annotations
 

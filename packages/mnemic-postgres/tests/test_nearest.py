@@ -1,4 +1,4 @@
-"""Small scopes are searched exactly, large ones through the vector index, and nobody is given fewer than there are."""
+"""Small scopes are searched exactly, large ones through the vector index; no search returns fewer than there are."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def told(choice: random.Random, number: int, **fields: object) -> list[Memory]:
 
 @pytest_asyncio.fixture
 async def store(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[PostgresStore]:
-    """A store that finds anything above 50 memories large; a crowd and a big scope have been moved into the index."""
+    """A store that treats scopes above 50 memories as large; a crowd and a big scope have been moved into the index."""
     store = PostgresStore(postgres.database(tmp_path), exact_up_to=50, index_bytes=0)
     await store.open(EMBEDDER.space)
     choice = random.Random(5)

@@ -1,4 +1,4 @@
-"""A store behind a pooler: what it may do to a connection, and what must be refused then."""
+"""A store behind a pooler: changes that it may make to a connection, and the refusals that follow."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def folder(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def pooler(dsn: str, folder: Path, *, keeps_role: bool) -> AsyncIterator[str]:
-    """A test double of a pooler in `folder`: bytes pass through, and the role that a connection asks for at its start
-    only where it is kept.
+    """A test double of a pooler in `folder`: bytes pass through, but the role that a connection requests only if it
+    keeps roles.
     """
     server = Path(parse_qs(urlsplit(dsn).query)["host"][0]) / SOCKET
 
@@ -98,7 +98,7 @@ async def test_a_connection_that_loses_its_role_is_refused_later_too(postgres: P
 async def test_tenants_whose_scopes_have_the_same_number_are_kept_apart(
     postgres: PostgresServer, tmp_path: Path
 ) -> None:
-    """As the scopes of two servers behind a router have."""
+    """Numbers as scopes of two servers behind a router have them."""
     store = PostgresStore(postgres.database(tmp_path))
     await store.open(EMBEDDER.space)
     postgres.sql(

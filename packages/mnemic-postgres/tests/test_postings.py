@@ -1,4 +1,4 @@
-"""Postings are kept of large scopes alone, and nobody finds anything else for it."""
+"""Only large scopes have postings, and results are the same with them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def told(choice: random.Random, number: int, **fields: object) -> list[Memory]:
 
 @pytest_asyncio.fixture
 async def store(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[PostgresStore]:
-    """A store that leaves every search to the database, and finds anything above 50 memories large."""
+    """A store that leaves every search to the database, and treats scopes above 50 memories as large."""
     store = PostgresStore(postgres.database(tmp_path), exact_up_to=50, index_bytes=0)
     await store.open(EMBEDDER.space)
     yield store
@@ -38,13 +38,13 @@ async def matches(store: PostgresStore, *scopes: str) -> list[list[Scored]]:
 
 
 async def moved(store: PostgresStore) -> None:
-    """Have the scopes that are large enough moved into the indexes."""
+    """Move the large scopes into the indexes."""
     await store.match(Where(scopes=(ANA, BEN)), "tea", limit=1)
     await store.settled()
 
 
 def same(found: list[list[Scored]], expected: list[list[Scored]]) -> bool:
-    """Tell whether two searches found the same: sums of floats in another order differ in the last digits."""
+    """Compare the results of two searches: sums of floats in another order differ in the last digits."""
     rounded = [
         [sorted((round(entry.score, 9), entry.memory_id) for entry in one) for one in lists]
         for lists in (found, expected)
@@ -90,7 +90,7 @@ async def test_changes_are_followed_before_during_and_after_the_move(
 ) -> None:
     kept = told(random.Random(5), 60, scope=ANA)
     await remember(store, *kept)
-    # A move that was cut short: some rows are in the indexes, the scope is not said to be.
+    # An interrupted move: some rows are in the indexes, the scope is not marked as moved.
     await moved(store)
     postgres.sql("UPDATE mnemic.scope SET large = false")
     first, second, third = kept[:3]

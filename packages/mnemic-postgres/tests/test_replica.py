@@ -38,7 +38,7 @@ def standby(primary: PostgresServer) -> Iterator[PostgresServer]:
 async def store(
     primary: PostgresServer, standby: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[PostgresStore]:
-    """Looks at the replica before each read, and gives one that failed no rest."""
+    """Checks the replica before each read, without a pause after a failure."""
     monkeypatch.setattr(replica, "BELIEVED", 0.0)
     monkeypatch.setattr(replica, "SHORTEST_REST", 1e-9)
     monkeypatch.setattr(replica, "LONGEST_REST", 1e-9)
@@ -50,7 +50,7 @@ async def store(
 
 @pytest.fixture
 async def other(store: PostgresStore, primary: PostgresServer, tmp_path: Path) -> AsyncIterator[PostgresStore]:
-    """As another process has it open, without a replica."""
+    """The store as another process opens it, without a replica."""
     other = PostgresStore(primary.database(tmp_path))
     await other.open(EMBEDDER.space)
     yield other
@@ -58,14 +58,14 @@ async def other(store: PostgresStore, primary: PostgresServer, tmp_path: Path) -
 
 
 async def until(met: Callable[[], Awaitable[bool]]) -> None:
-    """Return once it is so: a server has to come up, or along."""
+    """Return once it is true: a server has to start, or catch up."""
     async with asyncio.timeout(30):
         while not await met():
             pass
 
 
 async def counted(store: PostgresStore, number: int) -> None:
-    """Return once the store counts so many, and its replica has come as far as the store asks of it: until then the
+    """Return once the store counts so many, and its replica has caught up with the store's commits: until then the
     primary answers.
     """
 
@@ -80,7 +80,7 @@ async def counted(store: PostgresStore, number: int) -> None:
 
 @contextmanager
 def standing_still(standby: PostgresServer) -> Iterator[None]:
-    """The standby, told to stop replaying, has stopped: it goes on for a moment after it was told."""
+    """The standby has stopped replaying: it continues for a moment after the request."""
     standby.sql("SELECT pg_wal_replay_pause()")
     try:
         while standby.sql("SELECT pg_get_wal_replay_pause_state()")[0][0] != "paused":
@@ -114,7 +114,7 @@ async def test_what_a_store_has_written_it_finds_at_once(store: PostgresStore, s
 async def test_what_the_index_knows_already_is_not_read_from_a_replica_that_does_not(
     store: PostgresStore, other: PostgresStore, standby: PostgresServer
 ) -> None:
-    """Else it would be found, and then not be there."""
+    """Otherwise it would be found, and then be missing."""
     tea, coffee = memory("tea"), memory("coffee")
     await remember(store, tea)
     await counted(store, 1)

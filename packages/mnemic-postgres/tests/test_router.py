@@ -1,4 +1,4 @@
-"""A store behind a router: what would go wrong there without an error is refused, or right."""
+"""A store behind a router: operations that could fail silently are refused, or correct."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.routed import SERVERS, RoutedServers
 
 
 class Routed(Setting):
-    """Whatever the suite does, the router is asked for nothing that it could not carry."""
+    """The whole suite asks nothing of the router that it could not support."""
 
     @pytest.fixture(autouse=True)
     def given_servers(self, routed_servers: RoutedServers) -> Iterator[None]:

@@ -1,5 +1,5 @@
-"""A server behind a router that is killed while all tenants write takes its own along and no others; one that is lost
-is restored from its own backup; one that does not enforce row-level security is refused by each transaction.
+"""A server behind a router, killed while all tenants write, affects its own tenants only; a lost one is restored from
+its own backup; one that does not enforce row-level security is refused by each transaction.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.routed import RoutedServers
 
 KEPT, LOST = 0, 1
 CUT_OFF = {"store_unavailable", "commit_unknown"}
-"""Reasons of calls to a server that is gone: before its commit, and while it was under way."""
+"""Reasons of calls to a lost server: before its commit, and during it."""
 NUMBERS = "SELECT DISTINCT start_value FROM pg_sequences WHERE schemaname = 'mnemic' AND increment_by = 1024"
 
 
@@ -103,7 +103,7 @@ async def test_a_lost_server_is_restored_from_its_own_backup(routed_servers: Rou
 
 
 class Caller:
-    """Writes memories of one tenant, one after the other, and remembers what was acknowledged and what failed."""
+    """Writes memories of one tenant, one after the other, and records acknowledged and failed writes."""
 
     def __init__(self, store: PostgresStore, tenant: str, called: asyncio.Condition) -> None:
         self.store = store
@@ -113,7 +113,7 @@ class Caller:
         self.failed: list[str] = []
 
     async def go_on(self, stop: asyncio.Event) -> None:
-        """Write until told to stop."""
+        """Write until `stop` is set."""
         number = 0
         while not stop.is_set():
             number += 1
@@ -126,7 +126,7 @@ class Caller:
 
 
 async def until(callers: list[Caller], good: Callable[[Caller], bool]) -> None:
-    """Return once this is true of all of them."""
+    """Return once this is true for all of them."""
     async with asyncio.timeout(300), callers[0].called:
         await callers[0].called.wait_for(lambda: all(map(good, callers)))
 
@@ -167,7 +167,7 @@ async def test_a_server_killed_while_all_tenants_write_takes_its_own_along_and_n
         found = await store.newest(Where(scopes=(scope(tenant=caller.tenant),)), limit=100_000)
         held = [one.memory_id for one in found]
         assert {one.memory_id for one in caller.acknowledged} <= set(held)
-        # A commit that was under way may have come to its end without an answer.
+        # A commit under way may have completed without an answer.
         assert len(caller.acknowledged) <= len(held) == len(set(held)) <= len(caller.acknowledged) + 1
         lines = [line.memory_id for line in await store.audit(caller.tenant, limit=100_000)]
         assert sorted(map(str, lines)) == sorted(held)

@@ -22,7 +22,7 @@ COUNTED = ("memory", "memory_version", "scope", "usage", "mark", "request", "ten
 
 
 class Writer:
-    """Writes memories of two users, each with its line in the audit, and remembers what was acknowledged."""
+    """Writes memories of two users, each with its line in the audit, and records acknowledged writes."""
 
     def __init__(self, store: PostgresStore) -> None:
         self.store = store
@@ -48,7 +48,7 @@ class Writer:
             self.acknowledged.append(one.memory_id)
 
     async def go_on(self, stop: asyncio.Event) -> None:
-        """Write until told to stop."""
+        """Write until `stop` is set."""
         number = 0
         while not stop.is_set():
             await self.write(number)
@@ -56,7 +56,7 @@ class Writer:
 
 
 async def until(servers: RoutedServers, number: int, statement: str, value: object) -> None:
-    """Return once the statement says so."""
+    """Return once the statement returns true."""
     async with asyncio.timeout(120):
         while (await asyncio.to_thread(servers.sql, number, statement))[0][0] != value:
             pass

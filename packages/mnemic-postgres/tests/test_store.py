@@ -29,7 +29,7 @@ class PostgresContract(RecordStoreContract):
 
 
 class TestSealedPostgresStore(PostgresContract):
-    """With what memories say sealed by their subjects' keys."""
+    """With the content of memories sealed by their subjects' keys."""
 
     def new_store(self, folder: Path) -> RecordStore:
         if not (folder / "master.key").exists():
@@ -43,7 +43,7 @@ class TestPostgresStore(PostgresContract):
         return PostgresStore(self.server.database(folder))
 
     async def test_an_index_that_a_kill_left_half_built_is_built_anew(self, store: RecordStore) -> None:
-        """Of a new vector space: the server keeps what was under way as an index that it does not use."""
+        """An interrupted index of a new vector space: the server retains it as an index that it does not use."""
         await remember(store, tea := memory("tea"))
         await store.begin_space(other := VectorSpace(model="other", dimension=EMBEDDER.space.dimension))
         await store.fill([(tea, tea.vector)])

@@ -1,4 +1,4 @@
-"""What a write on PostgreSQL asks of the server, and that what is remembered between writes is asked again in time."""
+"""Statements that a write on PostgreSQL sends, and the refresh of state cached between writes."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The commit: one lightweight transaction if it writes one partition, a decided change if it writes several.
 
-The rows that a transaction has read must be unchanged at its commit. In its own partition the condition of the
-lightweight transaction checks this. For marks of the tenant outside its scopes (consents, erasures) the writer
-announces itself first and reads them again; a process that changes a mark visits the announced partitions afterwards,
-so that a writer that missed the change is refused.
+The rows that a transaction has read must be unchanged at its commit. The lightweight transaction's condition checks its
+own partition. For marks of the tenant outside its scopes (consents, erasures) the writer announces itself and reads
+them again; a process that changes a mark visits the announced partitions, so that a writer that missed the change is
+refused.
 """
 
 from __future__ import annotations
@@ -151,8 +151,7 @@ class Commits:
                 self._announced.popitem(last=False)
 
     async def _pass_over(self, tenant: str, written: Collection[Partition]) -> None:
-        """Change the version of every announced partition, so that transactions that read the marks before begin again.
-        """
+        """Change the version of every announced partition, so that earlier readers of the marks begin again."""
         key = self._partitions.key(of_tenant(tenant))
         found = {Partition(tenant, *row) for row in await self._link.ask("announced", key[:1])}
         await asyncio.gather(*(self._bump(home) for home in found - set(written)))
@@ -164,8 +163,7 @@ class Commits:
         return await self._link.change([("step", step)], settled=None)
 
     async def overtake(self, home: Partition) -> None:
-        """Change the version of an unlocked partition: transactions that read an earlier version can no longer commit.
-        """
+        """Change the version of an unlocked partition: readers of an earlier version can no longer commit."""
         while not await self._bump(home):
             await pause(0.0, 0.02)
 

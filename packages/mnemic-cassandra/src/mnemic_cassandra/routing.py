@@ -35,9 +35,7 @@ EVERYWHERE = Partition("", "", "")
 """The partition of rows that belong to no tenant."""
 
 JOURNAL = Table("journal", ("tenant", "level", "owner", "number"), ("at", "what", "told", "hash"))
-"""Lines of the audit and entries of the outbox as they were committed, until they are collected; `what` tells them
-apart.
-"""
+"""Lines of the audit and entries of the outbox as they were committed, until they are collected: see `what`."""
 
 LANE = Table("lane", ("tenant", "level", "owner"), ("last", "hash", "collected", "collected_hash"))
 """The end of the journal of a partition, and how far it has been collected."""

@@ -30,8 +30,7 @@ _LIMIT = 20.0
 
 
 class CassandraRows:
-    """A `RowStore` in a keyspace. Transactions read without locks; they run again if the rows they read have changed.
-    """
+    """A `RowStore` in a keyspace. Transactions read without locks, and run again if the rows read have changed."""
 
     def __init__(self, address: Address) -> None:
         self.link = Connection(address)
@@ -96,9 +95,7 @@ class CassandraRows:
             await pause(0.0, 0.005 * min(tried, 10))
 
     async def _arrived(self, unanswered: list[tuple[UnansweredTransaction, T]]) -> list[T]:
-        """Return the results of attempts that were committed after all: one or none. Drops those that cannot be any
-        more.
-        """
+        """Return the results of attempts that were committed after all: one or none. Drops failed ones."""
         made = [(result, await self._commits.was_made(attempt)) for attempt, result in unanswered]
         unanswered[:] = [one for one, (_, known) in zip(unanswered, made, strict=True) if known is None]
         return [result for result, known in made if known]
@@ -114,7 +111,7 @@ class CassandraRows:
 
     @asynccontextmanager
     async def _in_turn(self, wanted: Collection[Partition]) -> AsyncIterator[None]:
-        """Retry the transactions of this process that competed for a partition, one after the other."""
+        """Retry transactions of this process that competed for a partition, one after the other."""
         async with AsyncExitStack() as turns:
             for home in sorted(wanted):
                 key = (id(asyncio.get_running_loop()), home)

@@ -26,10 +26,10 @@ LANES = 256
 """Lanes of a tenant. Two of sixteen users who write at the same time rarely meet in one."""
 
 _MOST = 50_000
-"""Ends that are remembered at a time; those of the lanes that were written longest ago are forgotten first."""
+"""Maximum cached ends; those of the lanes that were written longest ago are evicted first."""
 
 _PAGE = 500
-"""Lines of a lane that are collected at a time."""
+"""Maximum lines of a lane collected at a time."""
 
 _LANES = load("lanes")
 
@@ -84,8 +84,8 @@ class AuditAppender:
         """Append the lines of a transaction to their lane, with its counters."""
         lane = trail.lane
         known = self._ends.get((tenant, lane))
-        # Optimistic: append at the cached end. The statement checks that it still is the end, and takes the lane's lock
-        # only for itself.
+        # Optimistic: append at the cached end. The statement checks that it is still the end, and locks the lane only
+        # while it runs.
         if known is not None and await self._appended(ask, tenant, trail, known, sign):
             return
         end = await ask("lane_end", tenant, lane)
@@ -109,7 +109,7 @@ class AuditAppender:
         given = (*columns(lines, 3), number, previous, *entry_columns(trail.entries), *end, *used_columns(trail.used))
         if not await ask("append_trail", tenant, lane, *given):
             return False
-        # Should the transaction come to nothing after all, this is no end, and the next one finds that out.
+        # If the transaction fails after all, this end is wrong, and the next append detects it.
         self._ends.put((tenant, lane), (number, previous))
         return True
 
@@ -147,7 +147,7 @@ async def collect(session: Session, tenant: str, sign: Sign | None) -> None:
         lines = []
         for line in taken:
             event = decode_event(line.event, "")
-            # What nobody has signed in its lane is not signed here either.
+            # A line that was not signed in its lane is not signed here either.
             signs = sign if ":" in line.hash else None
             sequence, text, previous = next_line(event, sequence, previous, signs)
             # A line that was changed in its lane breaks the chain here.
@@ -203,7 +203,7 @@ def _by_lane(rows: Sequence[Any], sign: Sign | None) -> Iterator[list[_Line]]:
 
 
 def _in_order(lanes: Iterator[list[_Line]]) -> tuple[list[_Line], bool]:
-    """Return the lines in order, and whether there are more: then only those before the first that was not read."""
+    """Return the lines in order, and True if there are more: then only the lines before the first unread one."""
     pages = list(lanes)
     # A full page may be continued: lines later than its last one could still be preceded by lines not read yet.
     full = [page[-1].at for page in pages if len(page) == _PAGE]

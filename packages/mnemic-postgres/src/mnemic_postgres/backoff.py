@@ -1,4 +1,4 @@
-"""Exponential backoff: a server that failed is left alone for a while, twice as long each time it fails again."""
+"""Exponential backoff: a server that failed is not asked for a while, twice as long after each further failure."""
 
 from __future__ import annotations
 

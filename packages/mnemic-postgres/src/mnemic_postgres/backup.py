@@ -1,4 +1,4 @@
-"""A copy of a database's memories while they are in use, and their way back: logical, through the owner's connection.
+"""Backup of a database's memories while they are in use, and restore: logical, through the owner's connection.
 
 The data is one file: the rows of one table after the other, as `COPY` writes them, read in one snapshot.
 """
@@ -34,7 +34,7 @@ TABLES = (
 """Tables to copy, in an order in which every row finds the rows that it refers to."""
 
 OLDER_TABLES = frozenset({"posting"})
-"""Those of them that older schemas alone have."""
+"""Those of them that only older schemas have."""
 
 NOT_COPIED = frozenset({"schema_version", "space", "next_space"})
 """Tables that the manifest describes instead, and those that can be filled again."""
@@ -103,8 +103,8 @@ class _Output:
 async def take(dsn: str, folder: Path, now: datetime) -> Manifest:
     """Copy the database's memories into the new `folder`, as of one moment; others may read and write meanwhile.
 
-    Nothing is there, or all: the data is read again, and every audit's chain was checked in the same snapshot. Raises
-    InvalidInput (`backup:exists`, `backup:unwritable`), StoreCorrupt, StoreFailed.
+    The copy is complete or absent: the data is read again, and every audit's chain was checked in the same snapshot.
+    Raises InvalidInput (`backup:exists`, `backup:unwritable`), StoreCorrupt, StoreFailed.
     """
     owner = _owner(dsn)
     try:
@@ -127,7 +127,7 @@ async def _copied(connection: Any, file: IO[bytes], now: datetime) -> Manifest:
     if space is None:
         raise StoreUnavailable("empty", hint="nothing was ever stored here")
     await connection.execute(_BEGIN)
-    # As pg_dump does: from here on nobody changes a table's form. What is read begins after it.
+    # As pg_dump does: from here on no table can be altered. The reads begin after it.
     await connection.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS SHARE MODE")
     if tables != await _tables(connection):
         raise StoreBusy(hint="the database was being brought up to date; try again")
@@ -135,7 +135,7 @@ async def _copied(connection: Any, file: IO[bytes], now: datetime) -> Manifest:
     for table in tables:
         columns = tuple(row[0] for row in await connection.fetch(_COLUMNS, table))
         before = output.rows, output.bytes
-        # As a query, for a partitioned table is copied by nothing else.
+        # As a query: COPY accepts no partitioned table otherwise.
         rows = await connection.fetchval(_ROWS, table, columns)
         await connection.copy_from_query(rows, output=output.take, timeout=_SECONDS)
         sections.append(_Section(table, columns, output.rows - before[0], output.bytes - before[1]))
@@ -158,7 +158,7 @@ async def _copied(connection: Any, file: IO[bytes], now: datetime) -> Manifest:
 
 
 def _counts(sections: Sequence[_Section]) -> dict[str, int]:
-    """Count as the manifest of a memory file does: without the present versions."""
+    """Count like the manifest of a memory file: without the present versions."""
     rows = {section.table: section.rows for section in sections}
     counted = {name: rows[name] for name in ("memory", "audit", "mark", "request", "document")}
     counted["audit"] += rows.get("journal", 0)
@@ -167,7 +167,7 @@ def _counts(sections: Sequence[_Section]) -> dict[str, int]:
 
 async def _chains(connection: Any, *, checked: bool = False, lanes: bool = True) -> dict[str, tuple[int, str]]:
     """Return the end of every tenant's audit. Raises StoreCorrupt if one is broken, or with `checked` if a memory
-    differs from what was written.
+    differs from its written state.
     """
     session = Session(connection, lambda: _SECONDS)
     found = {}
@@ -183,11 +183,11 @@ async def _chains(connection: Any, *, checked: bool = False, lanes: bool = True)
 
 
 async def restore(dsn: str, folder: Path, prepare: Callable[[str, Manifest], Awaitable[None]]) -> Manifest:
-    """Put the checked copy into the database, where no schema `mnemic` may be yet; `prepare` is given an address by
+    """Restore the checked copy into the database, which must have no schema `mnemic` yet; `prepare` gets an address by
     which it alone can open that before the end. A backup of an older schema is migrated on the way.
 
-    Raises InvalidInput (`restore:exists`), StoreCorrupt, StoreNewer, StoreFailed, and what `prepare` raises; then
-    nothing is there.
+    Raises InvalidInput (`restore:exists`), StoreCorrupt, StoreNewer, StoreFailed, and the errors of `prepare`; then
+    nothing is restored.
     """
     manifest = manifest_in(folder, "postgres")
     check_data(folder / DATA, manifest)

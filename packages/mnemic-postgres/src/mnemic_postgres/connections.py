@@ -23,7 +23,7 @@ T = TypeVar("T")
 _SESSION = load("session")
 _MIGRATING = 0x6D6E656D6963  # "mnemic" in ASCII: an advisory lock, exclusive for a migration and shared by writers
 _OTHER_SCHEMA = "22012"
-"""Division by zero, which nothing but the check of the schema does."""
+"""Division by zero, which only the check of the schema causes."""
 _READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _READ = f"{_READ_ONLY}; {BOUND}; SAVEPOINT begun"
 _ALONE = ""
@@ -39,9 +39,9 @@ class Session:
     """Open transaction. It raises mnemic's errors; `failure` keeps the driver's for the decision about a retry.
 
     A failed statement aborts a transaction. A `forgiving` one begins again, since other reads may still succeed.
-    `overtaken`: it used an index in memory that contains changes which it does not see. `committed` is called on the
-    loop once its changes are durable. Behind a router it begins when its tenant is known, and a forgiving one that
-    begins again does so at a later moment.
+    `overtaken`: it used an index in memory that contains changes invisible to it. `committed` is called on the loop
+    once its changes are durable. Behind a router it begins when its tenant is known, and a forgiving one that begins
+    again does so at a later moment.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class Connections:
         *,
         seconds: float | None = None,
     ) -> T:
-        """Run `work` on the current committed state; it sees no later commit. A background job has a separate limit in
+        """Run `work` on the current committed state; it sees no later commit. A background job has its separate limit,
         `seconds`.
         """
         return await self._thread.run(self._run(_READ, work, self._limited(deadline, seconds)))
@@ -238,11 +238,10 @@ class Connections:
 
 
 def _writing(schema: int) -> str:
-    """Return the beginning of a transaction that writes: after a migration that is under way, under a schema that is
-    known.
+    """Return the beginning of a writing transaction: it waits for a running migration, and requires a known schema.
 
-    One command, for one journey. A condition that is false becomes a division by zero: nothing else ends a
-    transaction from within plain SQL.
+    One command, for one round trip. A false condition becomes a division by zero: nothing else ends a transaction from
+    within plain SQL.
     """
     return (
         f"BEGIN; {BOUND}; SELECT pg_advisory_xact_lock_shared({_MIGRATING}); "  # noqa: S608 - numbers alone
@@ -322,7 +321,7 @@ class _Attempt:
         if not session.begun:
             return result
         if self._begin == _READ:
-            # Whoever goes on without a list that failed does not see that the whole moment was lost with it.
+            # A caller that continues without a failed list does not notice that the whole snapshot was lost with it.
             if session.failure is not None and lost_race(session.failure):
                 raise typed(session.failure)
             return result
@@ -342,7 +341,7 @@ class _Attempt:
                 raise CommitUnknown(hint="retry with the same idempotency key") from None
             raise
         if status != "COMMIT":
-            # A statement had failed and `work` went on regardless: the server undid everything.
+            # A statement had failed and `work` continued regardless: the server undid everything.
             raise StoreFailed("rolled_back") if session.failure is None else typed(session.failure)
 
 
@@ -355,7 +354,7 @@ async def _given_back(pool: Any, connection: Any, *, clean: bool) -> None:
     if not clean:
         with suppress(asyncpg.InterfaceError):  # the pool has already dropped a broken connection
             connection.terminate()
-    with suppress(*ANSWER_ERRORS):  # the pool drops a connection that it cannot reset; what was done is known
+    with suppress(*ANSWER_ERRORS):  # the pool drops a connection that it cannot reset; the outcome is known
         await pool.release(connection)
 
 
@@ -390,7 +389,7 @@ def _refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
 
 
 def _not_led(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
-    """Return the error to raise if a router did not begin a transaction: it has codes that PostgreSQL has not."""
+    """Return the error to raise if a router did not begin a transaction: it has error codes of its own."""
     if getattr(cause, "sqlstate", None) in ROLE_REFUSED:
         return not_granted()
     unknown = type(failed) is StoreFailed

@@ -15,7 +15,7 @@ from mnemic_stores.codec import blob_check, body_check, text_check, words_check
 from mnemic_stores.damage import UNREADABLE, in_columns
 
 MOST = 100
-"""Damaged rows that are named; there may be more."""
+"""Maximum damaged rows returned; there may be more."""
 
 _PAGE = 500
 _DAMAGE = statements("damage")
@@ -84,8 +84,8 @@ def _columns_agree(row: Any) -> bool:
 
 
 async def fill_checks(connection: Any) -> int:
-    """Add checksums to rows written before there were any, in short transactions; return their number. Needs the
-    owner's rights.
+    """Add checksums to rows from versions without them, in short transactions; return their number. Needs the owner's
+    rights.
     """
     return await _fill_versions(connection) + await _fill_memories(connection)
 

@@ -1,4 +1,4 @@
-"""Access to a database: who connects, and the parts of an open one."""
+"""Access to a database: its logins, and the parts of an open one."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class DatabaseAccess:
         return (self.owner_dsn,) if self.router is None else self.router.servers
 
     async def open(self, space: VectorSpace | None) -> OpenDatabase:
-        """Migrate with the owner's rights, then connect as the application. Without a `space` none is claimed.
+        """Migrate with the owner's rights, then connect as the application. Without a `space`, claim none.
 
-        Raises what `prepare` and `open_pool` raise.
+        Raises the errors of `prepare` and `open_pool`.
         """
         thread = LoopThread("mnemic-postgres")
         try:
@@ -153,7 +153,7 @@ class OpenDatabase:
     replica: Replica | None = None
 
     async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:
-        """Run `work` on the current committed state, or on the replica if it has everything that was committed here."""
+        """Run `work` on the current committed state, or on the replica if it has every commit of this store."""
         if self.replica is None:
             return await self.connections.read(work)
         return await self.thread.run(self.replica.read(work, self.connections))

@@ -1,4 +1,4 @@
-"""Servers that hold the tenants, each reached directly: for what concerns a server as a whole, as its outbox does."""
+"""Servers with the tenants, each reached directly: for work on a server as a whole, such as its outbox."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mnemic_postgres.owner_maintenance import OwnerConnection
 T = TypeVar("T")
 
 SHORTEST_REST, LONGEST_REST = 1.0, 30.0
-"""Seconds for which a server that failed is left alone; twice as long each time."""
+"""Seconds for which a server that failed is not asked; twice as long each time."""
 
 
 class Server:
@@ -40,7 +40,7 @@ class Servers:
         return len(self) > 1 and any(member.backoff.failing for member in self._members)
 
     async def each(self, work: Callable[[Connections], Awaitable[T]]) -> list[T]:
-        """Return the result of `work` on every server, one after the other. Raises what the first one raises."""
+        """Return the result of `work` on every server, one after the other. Raises the first error."""
         return [await work(member.connections) for member in self._members]
 
     async def reached(self, work: Callable[[Connections], Awaitable[T]]) -> list[T]:

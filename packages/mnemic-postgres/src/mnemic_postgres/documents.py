@@ -106,7 +106,7 @@ class _Batch:
         if puts:
             return await connections.write(partial(self._read_and_put, puts))
         answers, refreshed = await connections.read(self._read)
-        # Reading is read-only; only a document whose time to live starts again costs a write.
+        # Reading is read-only; only a document that restarts its time to live costs a write.
         if refreshed:
             await connections.write(partial(self._refresh, refreshed))
         return answers
@@ -124,7 +124,7 @@ class _Batch:
         await session.fetch(_SHARED["refresh"], self.tenant, self.now, sorted(rows))
 
     async def _read(self, session: Session) -> tuple[list[DocumentAnswer], list[int]]:
-        """Return the answers, and the rows whose time to live starts again."""
+        """Return the answers, and the rows that restart their time to live."""
         await session.enter(self.tenant)
         reads = _Reads(asking(session.fetch, _SHARED | _DOCUMENTS), self.tenant, self.hide)
         return await reads.answers(self.operations)
@@ -150,7 +150,7 @@ async def _put(session: Session, tenant: str, puts: Sequence[PutDocument], now: 
     if not kept:
         return
     last = (await session.fetch(_SHARED["last_change"], tenant))[0][0]
-    # The port promises that no two changes of a tenant have the same time, even if the clock stands or goes back.
+    # The port promises that no two changes of a tenant have the same time, even if the clock stops or goes back.
     given = [_columns_of(put, at) for at, put in enumerate(kept, start=max(now, last + 1))]
     rows = await session.fetch(_DOCUMENTS["put"], tenant, *columns(given, 5))
     numbers = {(row["path"], row["key"]): row["row_id"] for row in rows}

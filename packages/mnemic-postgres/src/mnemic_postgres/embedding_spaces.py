@@ -1,6 +1,6 @@
-"""Second vector space, filled while the current one is in use, and activated in one step.
+"""Second vector space: filled while the current one is in use, then activated in one step.
 
-All of it is done with the owner's rights: it concerns every tenant, and changes the table.
+All of it needs the owner's rights: it concerns every tenant, and changes the table.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ async def unfilled(connection: Any, bodies: Bodies, limit: int) -> list[Memory]:
 
 
 async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:
-    """Implement the port's `fill` where a space is being filled. Content that can no longer be decrypted gets a zero
+    """Implement the port's `fill` if a space is being filled. Content that can no longer be decrypted gets a zero
     vector, which is near to nothing.
     """
     space = await _space(connection, _NEXT)
@@ -129,8 +129,8 @@ def spelt(vector: Vector | None) -> str:
 
 
 async def switch(connection: Any) -> VectorSpace | None:
-    """Make the filled space the present one, if one was filled, and return the present one; None, and nothing done,
-    where a memory still has no vector in it.
+    """Make the filled space the present one, if one was filled, and return the present one; do nothing and return None
+    if a memory still has no vector in it.
 
     The index is built before, while others write; the change of names itself waits for no more than 5 seconds.
     """
@@ -149,7 +149,7 @@ async def switch(connection: Any) -> VectorSpace | None:
 
 
 async def _index(connection: Any) -> None:
-    """Build the index unless it exists. One whose creation was interrupted is never used, and would stay."""
+    """Build the index unless it exists. An index with interrupted creation would never be used or removed."""
     if await connection.fetchval(_HALF_BUILT):
         await connection.execute("DROP INDEX CONCURRENTLY memory_by_next_vector")
     await connection.execute(_INDEX)

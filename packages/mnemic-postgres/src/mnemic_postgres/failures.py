@@ -21,8 +21,9 @@ DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.Internal
 """Everything the driver raises. A TimeoutError is an OSError; the client's own follow a broken connection."""
 
 ANSWER_ERRORS = (*DRIVER_ERRORS, AttributeError)
-"""The same with what asyncpg 0.30 raises at an answer that lacks its end: PgDog 0.1.17 gives such answers to what comes
-after the loss of a server."""
+"""The same with the errors of asyncpg 0.30 at a truncated answer: PgDog 0.1.17 gives such answers to statements after
+the loss of a server.
+"""
 
 _LOST_RACES = {"40001", "40P01"}
 """Serialization failure, deadlock."""
@@ -70,7 +71,7 @@ def lost_connection(error: BaseException) -> bool:
 
 
 def typed(error: BaseException) -> MnemicError:
-    """Return the error of mnemic's tree that says what `error` says."""
+    """Return mnemic's error for the driver's `error`."""
     if isinstance(error, asyncpg.PostgresError):
         if error.sqlstate == "22000" and _OTHER_SPACE.search(str(error)):
             return SpaceMismatch(hint="the vectors were made by another model; open the store with that one")

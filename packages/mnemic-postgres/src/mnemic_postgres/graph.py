@@ -1,4 +1,4 @@
-"""The graph in the same PostgreSQL database as the memories it is made of (`mnemic_stores.relational.graph`)."""
+"""The graph in the same PostgreSQL database as its memories (`mnemic_stores.relational.graph`)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _GRAPH = load("graph", "postgres")
 
 
 class PostgresGraph(graph.RelationalGraph[OpenDatabase]):
-    """A `GraphStore` in the database at `dsn`, where row-level security isolates tenants as it does for memories.
+    """A `GraphStore` in the database at `dsn`; row-level security isolates tenants as it does for memories.
 
     `pool_size` bounds its connections, `statement_timeout` (seconds) every call. The first call migrates with the
-    rights of `owner_dsn`, or of `dsn` where none is given. `router` and `servers`: as for `PostgresStore`.
+    rights of `owner_dsn`, or of `dsn` if none is given. `router` and `servers`: as for `PostgresStore`.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ T = TypeVar("T")
 Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"
 
 MOST = 64
-"""Members of a group at most: it is undone as a whole, so a failure costs all of them a second run."""
+"""Maximum members of a group: it is undone as a whole, so a failure costs all of them a second run."""
 MAX_LOCK_SECONDS = 0.5
 """Longest time for which a group accepts further writes; writers of that scope in other processes wait."""
 
@@ -39,7 +39,7 @@ class _Job:
     error: Exception | None = None
 
     def answer(self) -> None:
-        """Tell the caller, unless it was cancelled meanwhile."""
+        """Give the caller its result, unless it was cancelled meanwhile."""
         if self.future.done():
             return
         if self.error is not None:
@@ -51,9 +51,9 @@ class _Job:
 class GroupCommit:
     """Queues of writes by scope, first in, first out, on the loop of `thread`.
 
-    A write that is alone in its scope runs in a separate transaction. Those that come meanwhile would wait for its
+    A write that is alone in its scope runs in a separate transaction. Writes that arrive meanwhile would wait for its
     lock; they run together, one after the other in one transaction. No savepoint separates them, because a router
-    allows none: where one fails after it has changed something, all are undone and each runs in a separate one.
+    allows none: if one fails after a change, all are undone and each runs in a separate one.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class GroupCommit:
         await self._running.stop()
 
     async def _submit(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None, scope: Scope) -> T:
-        # No lock: all of this runs on one loop, so nobody can join between this check and the entry of the scope.
+        # No lock: all of this runs on one loop, so no write can join between this check and the entry of the scope.
         if scope in self._waiting:
             job = _Job(work, deadline, asyncio.get_running_loop().create_future())
             self._waiting[scope].append(job)
@@ -106,7 +106,7 @@ class GroupCommit:
                 del self._waiting[scope]
 
     async def _drained(self, scope: Scope) -> None:
-        """Run what waits for `scope`, until nothing does."""
+        """Run the writes that wait for `scope`, until there are none."""
         queue = self._waiting[scope]
         try:
             while (first := _next(queue)) is not None:
@@ -116,7 +116,7 @@ class GroupCommit:
                     await self._separately(first)
         finally:
             del self._waiting[scope]
-            # Only when the store is closed is anybody left, who would otherwise wait forever.
+            # Callers are left only if the store was closed; they would otherwise wait forever.
             for job in queue:
                 job.error = StoreUnavailable("closed")
                 job.answer()
@@ -145,7 +145,7 @@ class GroupCommit:
             for job in group:
                 # One copy for each caller: a shared exception would collect the tracebacks of all of them.
                 job.error = copy(error)
-        except Exception:  # noqa: BLE001 - nothing is stored, and whoever caused it meets it again
+        except Exception:  # noqa: BLE001 - nothing is stored, and its cause meets it again alone
             for job in group:
                 await self._separately(job)
             return

@@ -12,12 +12,12 @@ from mnemic_stores.scope_index import ScopeIndex
 
 @dataclass(slots=True)
 class GroupState:
-    """Knowledge that the members of a group share, who run one after the other inside one BEGIN and COMMIT.
+    """State shared by the members of a group, which run one after the other inside one BEGIN and COMMIT.
 
     `changed` maps tenant and memory_id of each memory that earlier members wrote to its new state, None if it was
     removed; `known` are neighbours that were read; no other transaction can change them while the scope is locked;
-    `indexes` are those at hand when the group began, `written` what they learn once it is committed. Lines, entries and
-    counters wait for `finish`.
+    `indexes` are those loaded when the group began, `written` the entries they get once it is committed. Lines, entries
+    and counters wait for `finish`.
     """
 
     space: VectorSpace | None = None

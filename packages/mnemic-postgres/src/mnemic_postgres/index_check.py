@@ -26,8 +26,8 @@ _INDEXES = """
 
 
 async def examined(connection: Any) -> list[Damage]:
-    """Return the indexes that lack an entry of their table, or have one out of place; each table is read. None where
-    the extension is not there, or this login may not call it.
+    """Return the indexes that lack an entry of their table, or have one out of place; each table is read. None if the
+    extension is missing, or this login may not call it.
     """
     check = await connection.fetchval(_CHECK)
     if check is None:

@@ -34,15 +34,15 @@ from mnemic_stores.index_cache import IndexCache
 from mnemic_stores.scope_index import IndexEntry, ScopeIndex
 
 CATCH_UP = 256
-"""Changes that a reader takes in on its way; more are loaded in the background."""
+"""Maximum changes that a reader applies itself; more are loaded in the background."""
 
 _INDEXING = load("indexing")
 _ALL = 2**63 - 1
-"""No limit: a router may take a missing one for a mistake (PgDog: `missing parameter`)."""
+"""No limit: a router may report a missing one as an error (PgDog: `missing parameter`)."""
 
 _PAGE = 1000
 _LOADS = 2
-"""Scopes that are loaded at the same time."""
+"""Maximum scopes loaded at the same time."""
 _LOAD_SECONDS = 60.0
 """Seconds that loading one scope may take."""
 _BESIDE_VECTOR = 1800
@@ -100,7 +100,7 @@ class Indexes:
         rows = await session.fetch(_INDEXING["entries"], tenant, place.scope_id, seen + 1, 0, _ALL)
         entries = await self._entries(session, tenant, rows)
         kept = None
-        # Removed rows cannot be read any more, so the numbers that remain are listed.
+        # Removed rows can no longer be read, so the remaining numbers are listed.
         if seen < place.removed_at:
             kept = [number for (number,) in await session.fetch(_INDEXING["numbers"], tenant, place.scope_id)]
         if place.changes <= index.seen:
@@ -113,7 +113,7 @@ class Indexes:
 
     def take_in(self, places: Mapping[Scope, ScopeState | None], written: Mapping[Scope, Sequence[Written]]) -> None:
         """Add what a transaction has committed to the indexes of its scopes, which it locked in the states `places`. An
-        index that lacks earlier changes, or has these, stays as it is, and reads what it lacks at its next use.
+        index that lacks earlier changes, or has these, stays unchanged, and reads missing ones at its next use.
         """
         for scope, memories in written.items():
             place = places[scope]
@@ -123,11 +123,11 @@ class Indexes:
     def _take_in(self, name: tuple[str, int], memories: Sequence[Written]) -> None:
         index = self._cache.slot(name).index
         changes = [written.row["changed"] for written in memories]
-        # Before its first use an index has seen nothing, not even what was there before changes were counted. In a gap
-        # a memory was removed.
+        # Before its first use an index is empty, even of memories from before changes were counted. In a gap a memory
+        # was removed.
         if not index.seen or changes != list(range(index.seen + 1, index.seen + 1 + len(memories))):
             return
-        # One that was changed twice counts as it is now.
+        # A memory changed twice counts in its present state.
         last = {written.row["number"]: written for written in memories}
         index.put([entry_of(written, self._dimension) for written in last.values()])
         index.seen = changes[-1]

@@ -1,8 +1,8 @@
-"""Event loop of the connections, in a separate thread, which any loop and any thread may hand work to.
+"""Event loop of the connections, in a separate thread; any loop and any thread may give it work.
 
 The driver's connections belong to the loop that made them, but frameworks call a store from many: a new one for each
-synchronous call, or one a thread. So each store starts a loop in a thread. To hand it a call costs about a tenth of a
-millisecond.
+synchronous call, or one a thread. So each store starts a loop in a thread. Passing a call to it costs about a tenth of
+a millisecond.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class LoopThread:
-    """Runs from its construction to `stop`. The thread is a daemon: a forgotten `stop` keeps no process from ending."""
+    """Runs from its construction to `stop`. The thread is a daemon: a forgotten `stop` does not block process exit."""
 
     def __init__(self, name: str) -> None:
         self._process = OneProcess()
@@ -45,7 +45,7 @@ class LoopThread:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
     def stop(self) -> None:
-        """End the loop and its thread. What still runs there is cancelled. Does nothing in a forked process."""
+        """End the loop and its thread; cancel running tasks. Does nothing in a forked process."""
         if self._process.left:
             return
         self.call(_cancel_others())
@@ -55,7 +55,7 @@ class LoopThread:
 
 
 class Tasks:
-    """Background tasks of one loop. A task started under a key is not started again before it has ended."""
+    """Background tasks of one loop. A task with a key is not started again before it has ended."""
 
     def __init__(self) -> None:
         self._running: dict[Hashable, asyncio.Task[None]] = {}
@@ -76,7 +76,7 @@ class Tasks:
             await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     async def stop(self) -> None:
-        """Cancel what is running, and wait for it to end."""
+        """Cancel running tasks, and wait for their end."""
         tasks = list(self._running.values())
         for task in tasks:
             task.cancel()

@@ -1,4 +1,4 @@
-"""Work of jobs on the database: walks over a whole tenant, counts, and proof that something is gone."""
+"""Work of jobs on the database: walks over a whole tenant, counts, and proof of removal."""
 
 from __future__ import annotations
 

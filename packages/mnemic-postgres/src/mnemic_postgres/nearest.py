@@ -21,7 +21,7 @@ _WRITING = load("writing")
 
 
 class Nearest:
-    """Search for neighbours inside a transaction: by the index at hand, else by the database.
+    """Search for neighbours inside a transaction: by the loaded index, else by the database.
 
     `before` maps tenant and memory_id of each memory that the transaction changed to its state before, None if new.
     """
@@ -52,7 +52,7 @@ class Nearest:
     async def _indexed(
         self, scope: Scope, index: ScopeIndex, vector: Vector, limit: int, at_least: float
     ) -> list[tuple[Memory, float]]:
-        """Return the nearest by an index that knows nothing of what earlier members of the group changed."""
+        """Return the nearest by an index without the changes of earlier members of the group."""
         changed = self._common.changed
         replaced = sum(memory is None or memory.version > 1 for memory in changed.values())
         best = index.near(Where(scopes=(scope,)), vector, limit=limit + replaced, at_least=at_least)
@@ -123,7 +123,7 @@ def _nearest_of(memories: Iterable[Memory | None], scope: Scope, vector: Vector)
     active = [
         memory for memory in memories if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE
     ]
-    # While the store is being changed to other vectors, some have another length.
+    # While the store changes to other vectors, some have another length.
     near = [(memory, memory.vector) for memory in active if memory.vector and len(memory.vector) == len(vector)]
     scores = cosines([held for _, held in near], vector) if near else []
     return [(memory, score) for (memory, _), score in zip(near, scores, strict=True)]

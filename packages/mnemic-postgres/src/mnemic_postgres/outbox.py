@@ -15,9 +15,7 @@ _OUTBOX = load("outbox")
 
 
 async def pending(members: Servers, projection: str | None, limit: int) -> list[OutboxEntry]:
-    """Return the port's `pending`. Of several servers, entries are taken in turn, so that none has to wait for the
-    others.
-    """
+    """Return the port's `pending`. Entries of several servers are taken in turn, so that none waits for the others."""
     found = await members.reached(partial(_pending, projection=projection, limit=limit))
     if len(found) == 1:
         return found[0]

@@ -1,4 +1,4 @@
-"""Work with the owner's rights, for all tenants at once: what an operator asks for, never an actor."""
+"""Work with the owner's rights, for all tenants at once: requested by operators, never by actors."""
 
 from __future__ import annotations
 

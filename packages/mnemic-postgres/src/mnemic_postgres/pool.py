@@ -41,8 +41,8 @@ async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
 
 
 async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str] | None) -> Any:
-    """Return a pool whose connections work as the application's role. Without `settings` they ask for nothing when
-    they start: each transaction brings what it needs, as behind a router.
+    """Return a pool whose connections work as the application's role. Without `settings` they request nothing at their
+    start: each transaction sets its own options, as behind a router.
 
     Raises InvalidConfig (`invalid_config:postgres_role`) and StoreUnavailable.
     """

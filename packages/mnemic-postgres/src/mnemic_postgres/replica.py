@@ -16,7 +16,7 @@ T = TypeVar("T")
 BELIEVED = 1.0
 """Seconds for which the replica's last report counts."""
 SHORTEST_REST, LONGEST_REST = 1.0, 60.0
-"""Seconds for which a replica that failed is left alone; twice as long each time."""
+"""Seconds for which a replica that failed is not asked; twice as long each time."""
 
 _COMMITTED = "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint AS lsn"
 _FOLLOWING = """
@@ -26,8 +26,8 @@ _FOLLOWING = """
 
 
 class Replica:
-    """Sends reads to the replica once it has replayed all that this store has committed, while it is connected to the
-    primary; all others, and all reads while the replica fails, go to the primary.
+    """Sends reads to the replica once it has replayed every commit of this store, while it is connected to the primary;
+    all others, and all reads while the replica fails, go to the primary.
 
     Positions are bytes of the write-ahead log. All of it runs on the loop of the connections, which `opened` creates at
     first need. No read takes longer than `seconds`, of which the replica gets half.
@@ -64,7 +64,7 @@ class Replica:
             self._needed = max(self._needed or 0, row["lsn"])
 
     async def read(self, work: Callable[[Session], Awaitable[T]], primary: Connections) -> T:
-        """As `Connections.read`."""
+        """Read as `Connections.read` does."""
         began = time.monotonic()
         if await self._serves():
             try:

@@ -22,7 +22,7 @@ from mnemic_postgres.transaction import PostgresTransaction
 T = TypeVar("T")
 
 _SECRETS = 10_000
-"""Secrets of tenants that are kept in memory."""
+"""Maximum secrets of tenants cached in memory."""
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Servers that share the tenants behind a router: alike in everything a store relies on, each with a distinct range of
 row numbers.
 
-Nothing here decides where a tenant lives. That is the router's, as are the copies of a server and its failover.
+Nothing here assigns tenants to servers. The router does that; it also manages copies of a server and failover.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ STEP = 1024
 another server and entries of all outboxes stay distinct.
 """
 _MARGIN = 1000 * STEP
-"""Numbers that are left out when a server in use gets its own: others take some meanwhile."""
+"""Numbers skipped when a server in use gets its own: other processes take some meanwhile."""
 _SETTING_UP = 0x6D6E656D6964
-"""Advisory lock, on the first server, of whoever looks at all of them."""
+"""Advisory lock, on the first server, for a process that sets up all of them."""
 
 _KNOWN = "SELECT to_regclass('mnemic.salt') IS NOT NULL"
 _OPEN_TABLES = """
@@ -60,14 +60,14 @@ async def connected(dsns: Sequence[str], seconds: float) -> AsyncIterator[list[A
 
 
 async def prepare_all(connections: Sequence[Any], space: VectorSpace | None) -> list[Prepared]:
-    """Migrate every server, set up new ones like the others, and check that all have the same configuration. Raises
-    what `prepare` raises, and InvalidConfig (`invalid_config:postgres_servers`, `invalid_config:postgres_role`).
+    """Migrate every server, set up new ones like the others, and check that all have the same configuration. Raises the
+    errors of `prepare`, and InvalidConfig (`invalid_config:postgres_servers`, `invalid_config:postgres_role`).
     """
     try:
         # One process at a time sets servers up. The first server's lock stands for all, and ends with its connection.
         await connections[0].execute(f"SELECT pg_advisory_lock({_SETTING_UP})")
         known = [await connection.fetchval(_KNOWN) for connection in connections]
-        # A server that is set up already is the model: with another salt than its own, a new one would not find words.
+        # A server that is already set up is the model: with another salt a new one would not find words.
         first = known.index(True) if True in known else 0
         found = [await embedding_spaces.present(one) for one, there in zip(connections, known, strict=True) if there]
         if len({one for one in found if one is not None}) > 1:

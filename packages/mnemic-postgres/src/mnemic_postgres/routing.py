@@ -16,10 +16,10 @@ ANNOUNCEMENTS = {
     "pgdog": "SET pgdog.sharding_key TO {tenant}",
     "spqr": "SET __spqr__sharding_key TO {tenant}",
 }
-"""Commands by which known routers learn where the next transaction belongs."""
+"""Commands that tell known routers the server of the next transaction."""
 
 _INSIDE = "SET pgdog."
-"""Beginning of commands that are refused outside of a transaction: the router begins on a server once it knows."""
+"""Beginning of commands that are refused outside a transaction: the router then has a tenant to choose by."""
 
 _MOST = 1000
 """Maximum number of servers with distinct row numbers (`mnemic_postgres.router_servers`)."""
@@ -49,8 +49,8 @@ class OpenSession(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """Router as it is configured: the command that names the tenant to it, with {tenant} in its place, and the
-    addresses of the servers themselves.
+    """Router as configured: the command that names the tenant to it, with {tenant} as placeholder, and the addresses of
+    the servers themselves.
     """
 
     announcement: str
@@ -92,7 +92,7 @@ class Route:
         return (begin, announced) if self.announcement.startswith(_INSIDE) else (announced, begin)
 
     async def settle(self, session: OpenSession, *, lock: int | None, milliseconds: str) -> None:
-        """Set up the transaction, and check where the router led. Raises InvalidConfig (`postgres_role`,
+        """Set up the transaction, and check the server that the router chose. Raises InvalidConfig (`postgres_role`,
         `postgres_servers`), StoreNewer if something is to be written (`lock`).
         """
         settings = (*self.settings, ("statement_timeout", milliseconds))
@@ -109,7 +109,7 @@ class Route:
 
 
 def digest_of(salt: bytes) -> bytes:
-    """Return what a transaction compares of a salt, which itself stays on the server."""
+    """Return the digest of a salt that a transaction compares; the salt itself stays on the server."""
     return hashlib.sha256(salt).digest()
 
 
@@ -119,7 +119,7 @@ def quoted(text: str) -> str:
 
 
 def not_granted() -> InvalidConfig:
-    """Return the error of a server where the login does not become the role, or the role is not bound."""
+    """Return the error of a server on which the login does not become the role, or the role is not bound."""
     hint = f"on the tenant's server: GRANT {APP_ROLE} to the login, and see that row-level security is in force"
     return InvalidConfig("postgres_role", hint=hint)
 

@@ -67,7 +67,7 @@ class Bodies:
 
     def memory(self, row: Any, scope: Scope | None = None) -> Memory:
         """Return the memory of a row, which belongs to `scope` unless it names another. A damaged vector is dropped;
-        raises StoreCorrupt (`memory`) if anything else differs from what was written.
+        raises StoreCorrupt (`memory`) if anything else differs from its written state.
         """
         vector = decode_vector(row["vector"])
         if vector is not None and row["vector_check"] not in (None, blob_check(vector)):
@@ -77,7 +77,7 @@ class Bodies:
         return self.sealer.checked(row["body"], row["checksum"], place, vector)
 
     def whole(self, rows: Iterable[Any]) -> list[Memory]:
-        """Return the memories of those rows that are not damaged; the others are skipped, and noted."""
+        """Return the memories of the undamaged rows; the others are skipped, and recorded."""
         found = []
         for row in rows:
             try:
@@ -87,7 +87,7 @@ class Bodies:
         return found
 
     def data(self, row: Any, scope: Scope) -> Mapping[str, Any] | None:
-        """Return the data of a row's memory of `scope`; None if it is damaged, which is noted."""
+        """Return the data of a row's memory of `scope`; None if it is damaged, which is recorded."""
         try:
             return self.sealer.data(row["body"], row["checksum"], scope)
         except StoreCorrupt:
@@ -95,9 +95,7 @@ class Bodies:
             return None
 
     def named(self, row: Any) -> Memory:
-        """Return the memory of a row; of a damaged one as much as is known without its body, so that it can be
-        removed.
-        """
+        """Return the memory of a row; of a damaged one the fields known without its body, so that it can be removed."""
         try:
             return self.memory(row)
         except StoreCorrupt:
@@ -118,7 +116,7 @@ class Bodies:
         return body, body_check(*place_of(memory.scope), body), vector_check(memory.vector), words
 
     def version(self, row: Any, current: Memory) -> Memory:
-        """Return an earlier version of the memory `current`; of a damaged row as much as is known."""
+        """Return an earlier version of the memory `current`; of a damaged row the known fields."""
         return earlier(self.sealer, row["body"], row["checksum"], row["version"], current)
 
 
@@ -152,7 +150,7 @@ def places_of(tenant: str, scopes: Iterable[Scope]) -> tuple[str, list[str], lis
 
 def filter_of(where: Where) -> dict[str, Any]:
     """Return the conditions of a filter other than the scopes, by name."""
-    # As of an earlier time, a statement that is superseded today may have been the valid one.
+    # At an earlier time, a statement that is superseded today may have been the valid one.
     statuses = where.statuses if where.as_of is None else where.statuses | {"superseded"}
     asked = {
         "statuses": [str(status) for status in statuses],

@@ -67,7 +67,7 @@ def migrations() -> tuple[Migration, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Facts that the store needs about a database that is ready. `durable`: its commits survive power loss."""
+    """Facts that the store needs about a ready database. `durable`: its commits survive power loss."""
 
     salt: bytes
     search_path: str
@@ -77,8 +77,8 @@ class Prepared:
 
 async def prepare(connection: Any, space: VectorSpace | None, *, salt: bytes | None = None) -> Prepared:
     """Migrate the database, claim it for `space` if one is given, and check that row-level security binds the
-    application. A new one takes the `salt`. Needs the owner's rights only if something is to be changed. Raises
-    StoreNewer, StoreCorrupt, SpaceMismatch, InvalidConfig (`invalid_config:postgres_<what>`), StoreUnavailable.
+    application. A new one takes the `salt`. Needs the owner's rights only for changes. Raises StoreNewer, StoreCorrupt,
+    SpaceMismatch, InvalidConfig (`invalid_config:postgres_<what>`), StoreUnavailable.
     """
     try:
         server = await connection.fetchrow(_SERVER)

@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 def asking(fetch: Callable[..., Awaitable[list[Any]]], statements: Mapping[str, str]) -> Ask:
-    """Return an `Ask` for these statements; `fetch` runs any statement. Lists contain texts: those that no row can have
-    are left out.
+    """Return an `Ask` for these statements; `fetch` runs any statement. Lists contain texts: those that no row can
+    contain are left out.
     """
 
     async def ask(name: str, *values: Any) -> list[Any]:

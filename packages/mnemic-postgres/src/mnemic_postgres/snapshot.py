@@ -88,7 +88,7 @@ class PostgresSnapshot:
         return await self._newest(where, _READING["newest"], before, limit)
 
     async def _newest(self, where: Where, statement: str, before: str | None, limit: int, *values: Any) -> list[Memory]:
-        """Return as many as wanted, even if rows between them are damaged."""
+        """Return the wanted number of entries, even if rows between them are damaged."""
         found: list[Memory] = []
         while True:
             wanted = max(0, limit) - len(found)
@@ -101,9 +101,7 @@ class PostgresSnapshot:
     async def _newest_of(
         self, where: Where, facets: Sequence[frozenset[str]], before: str | None, limit: int
     ) -> list[Memory]:
-        """Return the set that the fewest memories have from the index; the others are asked row by row, each by its
-        number.
-        """
+        """Read the set with the fewest memories from the index, and check the others row by row, each by its number."""
         sets = [[ANY_FACET, *map(self._terms.number, one)] for one in facets]
         if len(sets) > 1:
             places = places_of(where.tenant, where.scopes)
@@ -141,7 +139,7 @@ class PostgresSnapshot:
                 continue
             near = await self._approximate(where, scope, vector, limit) if place.large else []
             if len(near) < limit:
-                # Not in the vector index, or that gave up early: never fewer than there are.
+                # The scope is not in the vector index, or the index gave up early: never return fewer than there are.
                 exact.append(scope)
                 near = []
             found.append(near)
@@ -227,7 +225,7 @@ class PostgresSnapshot:
         return frozenset(found)
 
     async def _split(self, where: Where) -> tuple[list[ScopeIndex], Where | None]:
-        """Return the indexes at hand, and the filter for the other scopes, None if there are none."""
+        """Return the loaded indexes, and the filter for the other scopes, None if there are none."""
         await self._look(where)
         for scope in where.scopes:
             place = self._places[scope]
@@ -240,7 +238,7 @@ class PostgresSnapshot:
         return at_hand, replace(where, scopes=rest) if rest else None
 
     async def _look(self, where: Where) -> None:
-        """Look up the scopes of a filter whose state is not known yet."""
+        """Look up the scopes of a filter that have an unknown state."""
         unknown = [scope for scope in where.scopes if scope not in self._places]
         if not unknown:
             return

@@ -1,6 +1,6 @@
 """SQL of this package alone, read from its files like the shared one (`mnemic_stores.relational.statements`).
 
-What varies from call to call is a parameter; a filter only chooses among conditions that are written down.
+Values that vary from call to call are parameters; a filter only chooses among prepared conditions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CONDITIONS, _ = _sections(_FOLDER / "filters.sql")
 
 
 def load(name: str) -> dict[str, str]:
-    """Return the statements of one file, by name, each complete but for `{accepted}`."""
+    """Return the statements of one file, by name, each complete except for `{accepted}`."""
     statements, _ = _sections(_FOLDER / f"{name}.sql")
     return {title: filled(text, _PARTS) for title, text in statements.items()}
 

@@ -38,7 +38,7 @@ T = TypeVar("T")
 _READING = load("reading")
 _SESSION = load("session")
 _EXAMINING = 3600.0
-"""Seconds that it may take to read every row of a tenant."""
+"""Maximum seconds for reading every row of a tenant."""
 
 
 class PostgresStore(JobTables, SingleReads):
@@ -53,13 +53,12 @@ class PostgresStore(JobTables, SingleReads):
     commits of others may be missing for as long as it lags. `exact_up_to` is the number of active memories beyond which
     a scope that does not fit in memory moves into the approximate vector index.
 
-    With a `router` (`pgdog`, `spqr`, or a command with {tenant} in it) `dsn` leads to one, which knows on which of the
-    `servers` a tenant lives; their own addresses are for what concerns a server as a whole: opening, migrations, the
-    outbox. See docs/postgres-router.md for what differs.
+    With a `router` (`pgdog`, `spqr`, or a command with {tenant} in it) `dsn` leads to one, which knows the tenant's
+    server among `servers`; their own addresses are for work on a server as a whole: opening, migrations, the outbox.
+    See docs/postgres-router.md for the differences.
 
-    With a `keyring` sealed memories are opened; where it `seals` too, what they say is sealed with the data key of
-    their subject (`mnemic_stores.encryption`). The server searches too, so it must see vectors, hashed words and
-    speakers.
+    With a `keyring` sealed memories are opened; if it `seals` too, their content is sealed with the data key of their
+    subject (`mnemic_stores.encryption`). The server searches too, so it must see vectors, hashed words and speakers.
     """
 
     def __init__(
@@ -221,24 +220,24 @@ class PostgresStore(JobTables, SingleReads):
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Return 0: the server's vacuum frees space, and its checkpoints truncate the log. `whole` adds checksums to
-        rows from before there were any.
+        rows from versions without them.
         """
         opened = self._ready
         if whole:
-            with suppress(StoreFailed):  # who lacks the owner's rights goes on without
+            with suppress(StoreFailed):  # without the owner's rights no checksums are added
                 await opened.as_owners(damage.fill_checks)
         return 0
 
     async def damaged(self, tenant: str) -> list[Damage]:
         opened = self._ready
         rows = await opened.connections.read(lambda session: damage.examined(session, tenant), seconds=_EXAMINING)
-        with suppress(StoreFailed):  # who lacks the owner's rights looks at rows alone
+        with suppress(StoreFailed):  # without the owner's rights only rows are checked
             rows += [one for found in await opened.as_owners(index_check.examined) for one in found]
         return rows
 
     async def vacuum(self) -> datetime:
         moments = await self._ready.members.each(lambda connections: connections.read(maintenance.now))
-        with suppress(StoreFailed):  # who lacks the owner's rights waits for the server's own vacuum
+        with suppress(StoreFailed):  # without the owner's rights the server's own vacuum must do
             await self._ready.as_owners(maintenance.vacuum)
         return max(moments)
 

@@ -43,7 +43,7 @@ class ScratchDatabase:
         asyncio.run(_run(self._dsn, f"DROP DATABASE IF EXISTS {self._name} WITH (FORCE)"))
 
     def size(self) -> int:
-        """Bytes that it occupies on the server's disk."""
+        """Bytes that the database occupies on the server's disk."""
         ((size,),) = asyncio.run(_run(self.location, "SELECT pg_database_size(current_database())"))
         return int(size)
 

@@ -1,4 +1,4 @@
-"""One write transaction. Its methods put their questions as steps, which the store's driver lets through."""
+"""One write transaction. Its methods issue their queries as steps, which the store's driver runs."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class PostgresTransaction(Transaction):
         self._session = None
 
     def pass_on(self) -> None:
-        """Tell the next member of the group what this one changed."""
+        """Give the changes of this member to the next member of the group."""
         self._common.changed |= self._changed
 
     async def finish(self) -> None:
@@ -141,7 +141,7 @@ class PostgresTransaction(Transaction):
         if place is None or limit <= 0:
             return []
         near = Nearest(self._open, self._common, self._before, self._bodies, self._indexes)
-        # While the store is being changed to other vectors, what is at hand may not be theirs.
+        # While the store changes to other vectors, the loaded index may contain the old ones.
         return await near.find(scope, place, vector, limit, at_least, indexed=len(vector) == 4 * self._dimensions[0])
 
     async def insert(self, memory: Memory) -> None:
@@ -212,7 +212,7 @@ class PostgresTransaction(Transaction):
         return True
 
     async def _unpost(self, head: tuple[str, int], stored: Any) -> None:
-        """Remove the postings of a stored memory, if it has any; of damaged words they cannot be determined."""
+        """Remove the postings of a stored memory, if it has any; they are unknown if its words are damaged."""
         if stored["large"] and words_are_whole(stored):
             await self._rows("remove_postings", *head, stored["number"], _terms_of(stored))
         elif stored["large"]:
@@ -288,7 +288,7 @@ class PostgresTransaction(Transaction):
             await self._rows("put_mark", tenant, name, value, text_check(name, value))
 
     async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words, *, large: bool) -> None:
-        """Update the postings of a changed memory, if the data they repeat has changed."""
+        """Update the postings of a changed memory, if the data they contain has changed."""
         active = memory.status is Status.ACTIVE
         before = (stored["large"], stored["content"], stored["context"], stored["status"] == Status.ACTIVE)
         if before == (large, content.packed, context.packed, active):
@@ -313,7 +313,7 @@ class PostgresTransaction(Transaction):
         return place
 
     async def _lock(self, scope: Scope) -> ScopeState | None:
-        """Return the scope as this transaction found it when it first touched and so locked it; None while it has no
+        """Return the scope in its state when this transaction first accessed and so locked it; None while it has no
         number.
         """
         if scope in self._common.places:

@@ -1,4 +1,4 @@
-"""Searches that read a search service: the engine asks it through the official SDK, the store says what it found."""
+"""Searches that read a search service: the engine queries it through the official SDK, the store returns the finds."""
 
 from __future__ import annotations
 

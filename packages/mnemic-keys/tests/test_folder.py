@@ -1,4 +1,4 @@
-"""Data keys: sealing, destroying, rotating, and what is told when a key is not the right one."""
+"""Data keys: sealing, destroying, rotating, and the errors for a wrong key."""
 
 from __future__ import annotations
 

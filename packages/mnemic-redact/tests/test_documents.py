@@ -1,4 +1,4 @@
-"""Papers, accounts, vehicles and wallets; and the kinds that only a caller who names them looks for."""
+"""Papers, accounts, vehicles and wallets; and the kinds that are detected only if the caller names them."""
 
 from __future__ import annotations
 

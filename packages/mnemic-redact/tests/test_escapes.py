@@ -1,4 +1,4 @@
-"""Escaped and spelled characters are read as what they are, and nothing that was found without is lost."""
+"""Escaped and spelled characters are decoded, and no find of the plain text is lost."""
 
 from __future__ import annotations
 

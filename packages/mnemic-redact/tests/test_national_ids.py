@@ -1,4 +1,4 @@
-"""Numbers that a state gives a person: what proves them, and what only looks like one."""
+"""Numbers that a state assigns to a person: their proofs, and look-alikes."""
 
 from __future__ import annotations
 

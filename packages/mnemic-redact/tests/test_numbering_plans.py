@@ -1,4 +1,4 @@
-"""What numbering plans say of digits."""
+"""Answers of numbering plans about digits."""
 
 from __future__ import annotations
 

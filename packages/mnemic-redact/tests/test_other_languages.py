@@ -1,4 +1,4 @@
-"""Numbers and passwords as people tell them in other languages than English, and what only looks like them."""
+"""Numbers and passwords as people write them in languages other than English, and look-alikes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found, and what only looks like it."""
+"""Finds of every kind, and their look-alikes."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ FOUND = [
     ("AccountKey=abcdEFGH0123+/==", "SECRET", "abcdEFGH0123+/=="),
     ("https://x.test/cb?access_token=abc123def456", "SECRET", "abc123def456"),
     ("curl -u ada:s3cr3t https://x.test", "SECRET", "s3cr3t"),
-    ("\U0001f150 AKIAIOSFODNN7EXAMPLE", "SECRET", "AKIAIOSFODNN7EXAMPLE"),  # a capital that has no small letter
+    ("\U0001f150 AKIAIOSFODNN7EXAMPLE", "SECRET", "AKIAIOSFODNN7EXAMPLE"),  # a capital without a small letter
     ("\u0130zmir: my PASSWORD is x9y8z7w6", "SECRET", "x9y8z7w6"),
     ("MI CONTRASEÑA ES HUNTER2", "SECRET", "HUNTER2"),
     ("МОЙ ПАРОЛЬ HUNTER2", "SECRET", "HUNTER2"),

@@ -1,4 +1,4 @@
-"""Redaction of a text: markers that prove themselves, idempotence, actions, overlaps, and how a text is read."""
+"""Redaction of a text: markers that prove themselves, idempotence, actions, overlaps, normalisation."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_table_made_anew_finds_each_kind() -> None:
 
 
 def spans(*finds: tuple[str, int, int], text: str = "abcdefghijkl") -> list[Span]:
-    """What becomes of these finds, each of a detector of its own."""
+    """Return the text redacted with these finds, each of a separate detector."""
 
     def finder(entity: str, start: int, end: int) -> Finder:
         return Finder(entity, (lambda _: iter([Found(start, end, f"{entity} itself")]),))
@@ -312,7 +312,7 @@ def test_what_a_detector_reads(
     text: str, read: str, offsets: list[int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = type(normalised_text._PLAIN)()
-    monkeypatch.setattr(normalised_text, "_PLAIN", table)  # worked out anew
+    monkeypatch.setattr(normalised_text, "_PLAIN", table)  # computed anew
     assert fold(text) == (read, offsets)
 
 

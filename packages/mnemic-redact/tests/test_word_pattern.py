@@ -1,4 +1,4 @@
-"""Expressions that are tried only where they can match: the same answers as `re` gives."""
+"""Expressions that are tried only if they can match: the same answers as `re` gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index as mnemic makes it: its fields, and an exact search over vectors."""
+"""The index as mnemic creates it: its fields, and an exact search over vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search index: one document a memory, fed by the outbox, asked by words and by vector at once."""
+"""The search index: one document per memory, fed by the outbox, queried by words and by vector at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 SECONDS = 5.0
 MAX_TOP = 1000
-"""Documents the service returns at most in one answer."""
+"""Maximum documents that the service returns in one answer."""
 
 NO_INDEX = "store_unavailable:azure_search:404"
 """The service's answer before there is an index."""
@@ -37,9 +37,9 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 class AzureSearchIndex:
     """A `SearchIndex` and a `Projection` on the index `index` of the service at `endpoint` (`https://...`).
 
-    The index must have the fields of `docs/storage.md`; where the `dimension` of the vectors is given, `create` makes
-    it, and so do `clear` and the first documents where it is missing. It contains the text of active memories, so the
-    same data-protection rules apply as for the record store. Every call ends within `seconds` and is not repeated: the
+    The index must have the fields of `docs/storage.md`; if the `dimension` of the vectors is given, `create` makes it,
+    and so do `clear` and the first documents if it is missing. It contains the text of active memories, so the same
+    data-protection rules apply as for the record store. Every call ends within `seconds` and is not repeated: the
     outbox does that. Raises InvalidConfig for an endpoint that cannot be one.
     """
 
@@ -70,8 +70,8 @@ class AzureSearchIndex:
         return cls(endpoint, parts.path.strip("/"), unquote(parts.password or ""), dimension=dimension)
 
     async def create(self) -> bool:
-        """Make the index where there is none; whether it was made now. Raises SpaceMismatch if one is there for vectors
-        of another dimension, InvalidConfig where the dimension is not known, StoreFailed.
+        """Create the index if there is none; return whether it was created now. Raises SpaceMismatch if it exists for
+        vectors of another dimension, InvalidConfig if the dimension is not known, StoreFailed.
         """
         if self._dimension is None:
             raise InvalidConfig("azure_search", hint="the dimension of the vectors is needed to make an index")
@@ -122,7 +122,7 @@ class AzureSearchIndex:
         return [Scored(document["memory_id"], float(document["@search.score"])) for document in found]
 
     async def clear(self, tenant: str) -> None:
-        """Delete the tenant's documents, page by page; make the index where it is missing. The service shows a deletion
+        """Delete the tenant's documents, page by page; create the index if it is missing. The service shows a deletion
         a moment late: a page without a new document ends the loop.
         """
         if self._dimension is not None:
@@ -156,7 +156,7 @@ class AzureSearchIndex:
         return {document["id"] for document in await self._within(lambda: _collected(asked, _CLEARED_AT_ONCE))}
 
     async def _send(self, batch: IndexDocumentsBatch) -> None:
-        """Send it all, and look at every answer: the service takes some documents of a batch and refuses others."""
+        """Send all documents, and check every answer: the service may accept one part of a batch and refuse another."""
         if not batch.actions:
             return
         try:
@@ -175,7 +175,7 @@ class AzureSearchIndex:
             async with asyncio.timeout(self._seconds):
                 return await ask()
         except (AzureError, OSError, ValueError, KeyError) as error:
-            raise _typed(error) from None  # the driver's message may hold what was sent
+            raise _typed(error) from None  # the driver's message may contain the sent data
 
 
 def _typed(error: BaseException) -> MnemicError:
@@ -209,7 +209,7 @@ def _plain(query: str) -> str | None:
 
 
 def _document_id(tenant: str, memory_id: str) -> str:
-    """Return a key as the service takes it: letters, digits, `_`, `-` and `=`. No two memories share one."""
+    """Return a unique key of characters that the service accepts: letters, digits, `_`, `-` and `=`."""
     line = f"{len(tenant)}:{tenant}{memory_id}".encode()
     return "m" + base64.urlsafe_b64encode(line).decode()
 

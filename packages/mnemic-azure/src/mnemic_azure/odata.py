@@ -10,16 +10,16 @@ from mnemic.types import Where
 from mnemic_stores.codec import to_micros
 
 IN_ONE_FILTER = 1000
-"""Values a filter may list. The service refuses filters that are much larger."""
+"""Maximum values in a filter. The service refuses much larger filters."""
 
 
 def text(value: str) -> str:
-    """Return a string literal: quotes are doubled, and nothing else in it has a meaning."""
+    """Return a string literal: quotes are doubled, no other character is special."""
     return "'" + value.replace("'", "''") + "'"
 
 
 def moment(value: datetime) -> str:
-    """Microseconds since 1970, as the index keeps times: its own dates stop at milliseconds."""
+    """Microseconds since 1970, as the index stores times: its own dates stop at milliseconds."""
     return str(to_micros(value))
 
 

@@ -1,10 +1,10 @@
 """Data keys in a folder, one small file for each subject.
 
-The folder is kept and backed up apart from the store: data encrypted for a subject can be decrypted only while their
+The folder is stored and backed up apart from the store: data encrypted for a subject can be decrypted only while their
 file exists, in the store as in every copy of it. A file contains the data key wrapped by the master key; its name is a
 salted hash of the subject. A destroyed key leaves its generation, so that "destroyed" and "the wrong folder" are two
 answers. During a re-encryption the file contains the key and its successor; afterwards only the generation of the old
-one, so that an older copy says "rotated".
+one, so that an older copy is reported as "rotated".
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _HEADER_BYTES = len(_SEAL) + _NAME_BYTES + _GENERATION_BYTES
 _SEALED_AT = _HEADER_BYTES + NONCE_BYTES
 
 Seen = tuple[int, int, int]
-"""By what a file is known not to have changed: its inode, its size, its time."""
+"""Signature that an unchanged file has: its inode, its size, its time."""
 
 
 @dataclass(frozen=True, slots=True)
 class _DataKey:
-    """Content of a subject's file; `wrapped` None once the key is destroyed. `before`: keys that still open; `retired`:
-    the generations of those that did, and have successors that open all they sealed.
+    """Content of a subject's file; `wrapped` None once the key is destroyed. `before`: earlier keys that still open;
+    `retired`: generations of earlier keys with successors that open all they sealed.
     """
 
     generation: int
@@ -89,7 +89,7 @@ class _DataKey:
 
 
 class KeyCount(NamedTuple):
-    """Numbers of subjects that have a key, whose key was destroyed, and whose key has a successor and still opens."""
+    """Numbers of subjects with a key, with a destroyed key, and with a key that has a successor and still opens."""
 
     live: int
     destroyed: int
@@ -97,7 +97,7 @@ class KeyCount(NamedTuple):
 
 
 class _Opened(NamedTuple):
-    """The keys of one file by generation, which of them seals, and which there were."""
+    """The keys of one file by generation, the one that seals, and the retired ones."""
 
     generation: int
     keys: Mapping[int, AESGCM]
@@ -107,8 +107,8 @@ class _Opened(NamedTuple):
 class KeyFolder:
     """A `Keyring` in the folder at `path`, under the master key in `key_file`; many processes may use it at once.
 
-    The folder is made at the first use. A key that another process destroys is gone here with the next call; a master
-    key that another process changes is read again. Raises InvalidConfig (`invalid_config:key_file`).
+    The folder is created at the first use. A key destroyed by another process is gone here at the next call; a master
+    key changed by another process is read again. Raises InvalidConfig (`invalid_config:key_file`).
     """
 
     def __init__(self, path: Path, key_file: Path) -> None:
@@ -225,10 +225,10 @@ class KeyFolder:
         return retired
 
     def rotate(self) -> int:
-        """Return a new master key in the key file, and every data key wrapped by it; how many there are.
+        """Write a new master key into the key file, and wrap every data key by it; return their number.
 
         If interrupted, it leaves both keys in the file, and the next call continues. Afterwards the old master key
-        opens nothing that is in the folder. Raises KeyFailed, InvalidConfig.
+        opens nothing in the folder. Raises KeyFailed, InvalidConfig.
         """
         with self._locked():
             self._replace_master(self._master.followed())
@@ -283,7 +283,7 @@ class KeyFolder:
         return master.unwrap(stored.wrapped, _bound(name, stored.generation))
 
     def _known(self, name: bytes) -> _Opened | None:
-        """Return the keys, from memory while the file is the same; None if there is none."""
+        """Return the keys, from the cache while the file is unchanged; None if there is none."""
         try:
             about = os.stat(self._file(name))
         except FileNotFoundError:

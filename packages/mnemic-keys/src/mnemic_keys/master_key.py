@@ -27,7 +27,7 @@ _NAME_BYTES = 8
 
 @dataclass(frozen=True)
 class MasterKey:
-    """One key that wraps data keys. `name` tells two of them apart and says nothing about either."""
+    """One key that wraps data keys. `name` distinguishes two of them and reveals nothing about either."""
 
     value: bytes = field(repr=False)
 
@@ -37,7 +37,7 @@ class MasterKey:
         return hmac.digest(self.value, b"mnemic master key", "sha256")[:_NAME_BYTES].hex()
 
     def wrap(self, key: bytes, bound: bytes) -> bytes:
-        """Return a data key sealed with AES-256-GCM (NIST SP 800-38D), `bound` to what it belongs to."""
+        """Return a data key sealed with AES-256-GCM (NIST SP 800-38D), with `bound` as associated data."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         return nonce + AESGCM(self.value).encrypt(nonce, key, bound)
 
@@ -106,7 +106,7 @@ class MasterKeys:
         return MasterKeys(self.keys[:1])
 
     def store(self, path: Path) -> None:
-        """Put these keys into the place of those in the file, all or nothing."""
+        """Replace the keys in the file by these, all or nothing."""
         replace_file(path, self._text())
 
     def _text(self) -> bytes:

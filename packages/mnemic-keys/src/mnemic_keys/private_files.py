@@ -1,4 +1,4 @@
-"""Small files that only their owner reads, written whole or not at all, and overwritten when they go."""
+"""Small files that only their owner reads, written whole or not at all, and overwritten when they are removed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OWNER_ONLY = 0o600
 
 
 def make_file(path: Path, content: bytes) -> None:
-    """Make a new file, on the disk when this returns. Raises FileExistsError."""
+    """Create a new file, durable when this returns. Raises FileExistsError."""
     written = _written(path, content)
     try:
         # A link fails if the name exists, a rename would replace it: two processes must not both make a subject's first
@@ -47,7 +47,7 @@ def _written(path: Path, content: bytes) -> Path:
 
 
 def _overwrite(file: int) -> None:
-    """Zeros over a file that has lost its name, so that its blocks tell nothing: best effort, a disk may remap them."""
+    """Overwrite an unlinked file with zeros, so that its blocks reveal nothing: best effort, a disk may remap them."""
     try:
         os.write(file, bytes(os.fstat(file).st_size))
         os.fsync(file)

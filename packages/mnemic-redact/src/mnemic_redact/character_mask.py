@@ -1,4 +1,4 @@
-"""A text with each character replaced by what it is: enough to see that a search would find nothing.
+"""A text with each character replaced by its class: enough to rule out that a search finds anything.
 
 Looking for "three digits, a separator, four digits" in a mask is a search for the bytes `000 0000`, which takes
 some microseconds for 8 KiB; the expression that finds the number itself takes a hundred times as long.
@@ -27,14 +27,14 @@ _CLASSES = bytes(map(_class, range(256)))
 @lru_cache(maxsize=1)
 def character_mask(text: str) -> bytes:
     """`text` with `0` for each digit, `a` for each letter of ASCII, a blank for each blank, full stop and hyphen; the
-    other signs as they are, and `?` for what is not in Latin-1.
+    other signs unchanged, and `?` for characters outside Latin-1.
     """
     return text.encode("latin-1", "replace").translate(_CLASSES)
 
 
 @lru_cache(maxsize=1)
 def hexadecimal(text: str) -> bytes:
-    """Return the text with `f` for each hexadecimal digit, and everything else as it is."""
+    """Return the text with `f` for each hexadecimal digit, and everything else unchanged."""
     return text.encode("latin-1", "replace").translate(_HEX)
 
 

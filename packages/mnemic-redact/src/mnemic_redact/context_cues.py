@@ -1,4 +1,4 @@
-"""Evidence in the words around a number: that it is a telephone's, or that of something else."""
+"""Evidence in the words around a number: for a telephone number, or for another kind of number."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CALLED = AnyCase(
 _ANNOUNCED_AFTER = Folded(
     r"(?i)\.?,? (?:is|was) (?:my|his|her|their|your|our|the)(?: [^\W\d_]{3,12}){0,2}"
     r" (?:number|phone|cell|mobile|fax|line)(?![^\W\d_])"
-    # What a telephone is used for, as a card says it (RFC 6350, 6.4.1): "555 0123-Fax", "555 0123 (home)".
+    # Types of a telephone on a card (RFC 6350, 6.4.1): "555 0123-Fax", "555 0123 (home)".
     r"|(?i: ?- ?| \()(?:home|work|office|direct|text|voice|fax|cell(?:ular)?|mobile|video|pager|tel(?:ephone)?|phone)"
     r"(?![^\W_])"
 )
@@ -58,7 +58,7 @@ def calls_abroad(text: str) -> bool:
 
 
 class Before:
-    """Check whether one of the words that `words` finds is shortly before a number, asked from left to right.
+    """Check whether a word matched by `words` is shortly before a number; called for numbers from left to right.
 
     A part that was searched is not searched again: a word that labels a number contains no digits, so a match cannot
     cross the start of a number.
@@ -92,7 +92,7 @@ class Before:
 
 
 class _Abroad:
-    """The same in other languages than English; where a word for another number follows it, that one counts."""
+    """The same in languages other than English; if a word for another kind of number follows it, that word counts."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -119,7 +119,7 @@ class _Abroad:
 
 
 class Telephone:
-    """Check whether words shortly before a number say that it is a telephone's, asked from left to right."""
+    """Check whether words shortly before a number mark it as a telephone's; called for numbers from left to right."""
 
     def __init__(self, english: Before, text: str) -> None:
         self._english = english
@@ -136,22 +136,22 @@ class Telephone:
 
 
 def near(text: str) -> Telephone:
-    """Asked of a number that is grouped or has a country code: "numbers" and "my office line" will do."""
+    """For a number that is grouped or has a country code: "numbers" and "my office line" suffice."""
     return Telephone(Before(_NEAR, text, _NEAR_SIGNS), text)
 
 
 def called(text: str) -> Telephone:
-    """Asked of digits in one piece, which may be anything."""
+    """For digits in one piece, which may be anything."""
     return Telephone(Before(_CALLED, text, (*TELEPHONY, "contact", "number")), text)
 
 
 def another(text: str) -> Before:
-    """Return a check whether words shortly before a number say that it is that of an order, a version, a key."""
+    """Return a check whether words shortly before a number mark it as that of an order, a version, a key."""
     return Before(_OTHER, text, _OTHER_SIGNS)
 
 
 class After:
-    """Check whether the words after a place of `text` say that a telephone's number precedes it."""
+    """Check whether the words after a place of `text` mark the number before it as a telephone's."""
 
     def __init__(self, text: str) -> None:
         self._text = text

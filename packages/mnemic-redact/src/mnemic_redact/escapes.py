@@ -1,4 +1,4 @@
-"""Escaped characters read as what they are: percent-encoding, HTML entities, and the escapes of JSON and JavaScript."""
+"""Decoding of escaped characters: percent-encoding, HTML entities, and the escapes of JSON and JavaScript."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _TWICE = re.compile(r"(?<=%)(?:25){1,2}(?=[0-9A-Fa-f]{2})|(?<=&)(?:amp;){1,2}")
 
 
 def decoded(text: str) -> tuple[str, list[int]] | None:
-    """`text` with escaped characters in their places, and for each character (and the end) its offset in `text`; None
-    where nothing is escaped.
+    """Decode `text`; return it with the offset in `text` of each character (and of the end). None if nothing is
+    escaped.
 
-    An escape that was itself escaped ("%2540", "&amp;#64;") is read through, up to twice.
+    An escape that was itself escaped ("%2540", "&amp;#64;") is decoded up to twice.
     """
     if not any(sign in text for sign in _SIGNS):
         return None

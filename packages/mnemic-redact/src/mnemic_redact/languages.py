@@ -88,7 +88,7 @@ KEYS = Spoken(
     "klucz ключ токен parola(?:m|mız)?",
     joined="令牌 密[钥鑰] トークン 토큰 암호",
 )
-"""The same, of words that mean other things too: what they name must look like a secret."""
+"""The same, of words with other meanings too: their value must look like a secret."""
 CODES = Spoken(
     *(
         f"{code}~(?:d[ei]~)?(?:verificaci[oó]n|seguridad|acceso|desbloqueo|verifica[cç][aã]o|seguran[cç]a|acesso"
@@ -100,7 +100,7 @@ CODES = Spoken(
     "toegangscode код~(?:подтверждения|доступа|из~смс) do[gğ]rulama~kodu رمز~(?:التحقق|الدخول) ओटीपी",
     joined="[验驗][证證][码碼] 認証コード 確認コード 인증~?번호 인증~?코드 รหัสยืนยัน",
 )
-"""A code that opens something for a while."""
+"""A temporary access code."""
 ARE = "(?:is|was|are|es|son|é|est|è|ist|lautet|to|är|er|on|je|este|это|هو|هي|है|是|为|為|は|는|은|คือ)"
 """Words between a name and its value."""
 AT = "(?:al|el|en el|no|o|para|au|le|sur le|an|unter|il|op|het|na|do mnie|pod|на|по|على|مع|에|に)"

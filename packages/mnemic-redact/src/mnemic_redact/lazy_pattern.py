@@ -1,4 +1,4 @@
-"""A regular expression that is compiled when it is first used: a program that never needs it does not wait."""
+"""A regular expression compiled at its first use: a program that never needs it does not wait."""
 
 from __future__ import annotations
 

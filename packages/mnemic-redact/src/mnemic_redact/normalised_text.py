@@ -10,7 +10,7 @@ from itertools import chain, compress, count, repeat
 from mnemic_redact.types import PLACEHOLDER
 
 _JOINED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-"""Scripts that put no blank between a word and a number, or what is said of it: Thai, Lao, Burmese, Khmer, Chinese,
+"""Scripts without a blank between a word and a number, or the words about it: Thai, Lao, Burmese, Khmer, Chinese,
 Japanese, Korean.
 """
 _JOINS = re.compile(f"[{_JOINED}]")
@@ -21,8 +21,8 @@ def fold(text: str) -> tuple[str, list[int] | None]:
     """`text` as detectors read it, and for each character (and the end) its offset in `text`; None if they are equal.
 
     NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space. Invisible
-    characters (zero-width, soft hyphens, variation selectors, fillers) are removed. Where a script that joins words
-    meets letters and digits of ASCII there is a blank, as other scripts would write it.
+    characters (zero-width, soft hyphens, variation selectors, fillers) are removed. A blank separates a script that
+    joins words from ASCII letters and digits, as other scripts would write it.
     """
     if text.isascii() or text.replace(PLACEHOLDER, "").isascii():
         return text, None
@@ -57,14 +57,14 @@ _FEW = 12
 def _replaced(text: str, changed: Mapping[str, str]) -> str:
     if len(changed) > _FEW or not all(map(str.isascii, changed.values())):
         return text.translate(_PLAIN)
-    # What comes in is plain, so that nothing is replaced twice.
+    # The replacements are plain, so that no character is replaced twice.
     for character, plain in changed.items():
         text = text.replace(character, plain)
     return text
 
 
 class _Plain(dict[int, str]):
-    """Each character as detectors read it, worked out once."""
+    """Each character as detectors read it, computed once."""
 
     def __missing__(self, code: int) -> str:
         plain = self[code] = _plain(chr(code))

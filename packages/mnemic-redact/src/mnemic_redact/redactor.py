@@ -64,11 +64,11 @@ class Redactor:
 
     @property
     def tokenises(self) -> bool:
-        """True if anything is to be kept sealed."""
+        """True if any value is to be stored sealed."""
         return Action.TOKENISE in self._actions.values()
 
     def redact(self, text: str, secret: bytes) -> Redaction:
-        """Every find replaced, under the tenant's `secret`; doing it twice changes nothing more.
+        """Replace every find, under the tenant's `secret`; a second run changes nothing more.
 
         Raises Unredactable (`redaction`) for a text built so that every replacement uncovers a new find.
         """
@@ -98,8 +98,8 @@ def redact(
     """Replace the personal data and secrets in `text` by markers.
 
     The marker of a value is the same wherever it occurs under one `secret`; without one, a secret of this process is
-    used, and the markers of another process differ. `actions`, `regions` and `further` are those of `Redactor`; who
-    uses them for many texts makes one. Raises InvalidRules and Unredactable.
+    used, and the markers of another process differ. `actions`, `regions` and `further` are those of `Redactor`; for
+    many texts, create a `Redactor`. Raises InvalidRules and Unredactable.
     """
     redactor, own = _default()
     if actions or regions or further:

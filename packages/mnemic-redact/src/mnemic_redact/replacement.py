@@ -1,10 +1,10 @@
 """Finds of detectors in a text, and their replacement.
 
-**Markers.** What is found becomes `[EMAIL#3fa9c1d27b08]`: the entity, a pseudonym of 8 hex digits, and a check of 4.
-Both are HMAC-SHA-256 under the tenant's secret, the pseudonym of the thing itself (so that two people stay two people,
-and one person stays one), the check of entity and pseudonym. So a marker proves itself: a genuine one is left alone,
-which makes redaction idempotent; a typed look-alike has no valid check and loses its brackets, `(EMAIL#...)`, so that
-no text can be passed off as redacted. A bare `[EMAIL]` is not a marker and stays.
+**Markers.** A find becomes `[EMAIL#3fa9c1d27b08]`: the entity, a pseudonym of 8 hex digits, and a check of 4. Both are
+HMAC-SHA-256 under the tenant's secret, the pseudonym of the value itself (so that two people stay distinct, and one
+person stays one), the check of entity and pseudonym. So a marker proves itself: a genuine one is left alone, which
+makes redaction idempotent; a typed look-alike has no valid check and loses its brackets, `(EMAIL#...)`, so that no text
+can be passed off as redacted. A bare `[EMAIL]` is not a marker and stays.
 
 **Overlaps.** All detectors see the same text. Matches that overlap are replaced together, under the name of the
 longest, so that no part of a number or address is left.
@@ -29,12 +29,12 @@ _MAX_PASSES = 5
 
 
 _Find = tuple[int, int, str, str]
-"""The fields of a span; a text may have a thousand of them, of which most are found twice."""
+"""The fields of a span; a text may have a thousand spans, most of them found twice."""
 
 
 class _Marked(NamedTuple):
-    """A marker in the place of `length` characters of the text as it was given; without an entity where it was there
-    from the beginning.
+    """A marker in the place of `length` characters of the original text; without an entity if the original contained
+    it.
     """
 
     marker: str
@@ -57,7 +57,7 @@ class Finds:
             raise InvalidRules("redaction.entities", hint="what is found here: " + ", ".join(sorted(known)))
 
     def redact(self, text: str, secret: bytes) -> Redaction:
-        """Every find replaced. Raises Unredactable (`redaction`)."""
+        """Replace every find. Raises Unredactable (`redaction`)."""
         text = MARKER.sub(lambda match: _kept(match, secret), text.replace(PLACEHOLDER, "\ufffd"))
         markers = [_Marked(one := match.group(), len(one), "", "") for match in MARKER.finditer(text)]
         text = MARKER.sub(PLACEHOLDER, text)
@@ -106,7 +106,7 @@ class Finds:
         found = self._found(text)
         unescaped = decoded(text)
         if unescaped:
-            # Beside the text as it is: a password may contain what looks like an escape.
+            # In addition to the original text: a password may contain characters that look like an escape.
             plain, offsets = unescaped
             inside = {(start, end) for start, end, _, _ in found}
             more = [(offsets[start], offsets[end], entity, value) for start, end, entity, value in self._found(plain)]
@@ -148,7 +148,7 @@ def _outside_uuids(found: list[_Find], text: str) -> list[_Find]:
 
 
 def marker(entity: str, value: str, secret: bytes) -> str:
-    """Return the marker of `value`, whose spelling must be the same wherever it is the same thing."""
+    """Return the marker of `value`, which must be spelled the same wherever it means the same thing."""
     pseudonym = _hmac(secret, "pseudonym", entity, value)[:_PSEUDONYM_DIGITS]
     return f"[{entity}#{pseudonym}{_check(entity, pseudonym, secret)}]"
 
@@ -204,7 +204,7 @@ _by_start = itemgetter(0)
 
 
 def _replace(text: str, markers: Sequence[_Marked], spans: Sequence[_Find], secret: bytes) -> tuple[str, list[_Marked]]:
-    """Each span replaced by one placeholder, its marker put among the others in the order of the text."""
+    """Replace each span by one placeholder, and insert its marker among the others in the order of the text."""
     pieces: list[str] = []
     ordered: list[_Marked] = []
     waiting = iter(markers)
@@ -225,7 +225,7 @@ def _replace(text: str, markers: Sequence[_Marked], spans: Sequence[_Find], secr
 
 
 def _compose(text: str, markers: Sequence[_Marked]) -> tuple[str, tuple[Span, ...]]:
-    """Return the text with its markers, and where in the text as it was given each of them is new."""
+    """Return the text with its markers, and the place in the original text of each new one."""
     pieces = text.split(PLACEHOLDER)
     whole = [""] * (2 * len(pieces) - 1)
     whole[::2] = pieces

@@ -2,7 +2,7 @@
 
 The analysis follows Russ Cox, "Regular Expression Matching with a Trigram Index" (2012): of each part of an expression
 the strings that it matches exactly, as long as these are few, else a set of words of which every match has one. Words
-instead of trigrams, because a text has fewer of them, and what is known of a word can be kept.
+instead of trigrams, because a text has fewer of them, and results for a word can be cached.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 MOST = 64
-"""Strings of one part that are kept exactly; and twice that many words in the answer to a whole expression."""
+"""Maximum exact strings of one part; the answer for a whole expression may have twice that many words."""
 _EDGE = "\b"
 """The edge of a word, in a string that is matched exactly."""
 _RUN = re.compile(r"\w+")
@@ -28,12 +28,12 @@ _COMMON_SIGNS = frozenset(".,-'")
 
 
 _Item = tuple[Any, Any]
-"""A part as `re` parses it: its kind, and what it is."""
+"""A part as `re` parses it: its kind and its arguments."""
 _PLAIN = frozenset({"LITERAL", "IN", "AT", "ASSERT", "ASSERT_NOT"})
 
 
 class _Part(NamedTuple):
-    """Part of an expression as far as it is known: the strings it matches, None if they are many; and words of which
+    """Known facts about a part of an expression: the strings it matches, None if they are many; and words of which
     every match has one, None if there are none.
     """
 
@@ -60,7 +60,7 @@ def required(pattern: re.Pattern[str]) -> frozenset[str] | None:
 
 
 def _sequence(items: Sequence[_Item], before: str = "", after: str = "") -> _Part:
-    """Return what is known of parts in a row. `before`, `after`: the edge of a word, where one is known to be there."""
+    """Return the known facts about parts in a row. `before`, `after`: the edge of a word, if known to be there."""
     exact, words, whole = frozenset({before}), None, True
     for place, one in enumerate(items):
         left = _EDGE if all(string and not _RUN.match(string[-1]) for string in exact) else ""
@@ -77,7 +77,7 @@ def _sequence(items: Sequence[_Item], before: str = "", after: str = "") -> _Par
 
 
 def _edge_of(items: Sequence[_Item], after: str) -> str:
-    """Return the edge of a word, where these parts certainly begin with one or behind one."""
+    """Return the edge of a word if these parts certainly begin with one or behind one."""
     for op, value in items:
         if str(op) not in _PLAIN:
             return ""
@@ -109,7 +109,7 @@ def _part(op: Any, value: Any, before: str, after: str) -> _Part:
 
 
 def _class(members: Sequence[_Item]) -> _Part:
-    """Return the characters of a class; for white space a blank, as what they part is all that counts."""
+    """Return the characters of a class; a blank for white space, since only the separation of words counts."""
     found: set[str] = set()
     for op, value in members:
         if str(op) == "LITERAL":
@@ -126,7 +126,7 @@ def _class(members: Sequence[_Item]) -> _Part:
 def _repeated(least: int, most: Any, items: Sequence[_Item], before: str, after: str) -> _Part:
     once = most == 1
     part = _sequence(items, before if once else "", after if once else "")
-    # A row of blanks parts words as one does.
+    # A row of blanks separates words as one does.
     blank = part.exact is not None and all(string and not _RUN.search(string) for string in part.exact)
     if least == 0:
         return _Part(part.exact | _NOTHING) if (once or blank) and part.exact is not None else _ANY
@@ -134,7 +134,7 @@ def _repeated(least: int, most: Any, items: Sequence[_Item], before: str, after:
 
 
 def _around(items: Sequence[_Item], *, positive: bool) -> _Part:
-    """Return the words that follow or precede, or the edge of a word, where an expression looks for one of these."""
+    """Return the words of a lookaround, or the edge of a word, if an expression looks for one of these."""
     if positive:
         return _Part(_NOTHING, _words_of(_sequence(items)))
     members: Sequence[Any] = items[0][1] if len(items) == 1 and str(items[0][0]) == "IN" else ()
@@ -150,13 +150,13 @@ def _either(parts: Sequence[_Part]) -> _Part:
 
 
 def _union(sets: Sequence[frozenset[str] | None]) -> frozenset[str] | None:
-    """Return all that is in one of these sets, None if one of them is unknown."""
+    """Return the union of these sets, None if one of them is unknown."""
     known = [one for one in sets if one is not None]
     return frozenset().union(*known) if len(known) == len(sets) else None
 
 
 def _words_of(part: _Part) -> frozenset[str] | None:
-    """Return the better of the words that are known, and those of the exact strings."""
+    """Return the better of the known words and those of the exact strings."""
     if part.exact is None:
         return part.words
     marks = [_mark(string) for string in part.exact]
@@ -164,7 +164,7 @@ def _words_of(part: _Part) -> frozenset[str] | None:
 
 
 def _mark(string: str) -> str | None:
-    """Return the word that says most of a string, else a sign of it."""
+    """Return the most selective word of a string, else a sign of it."""
     low = string.lower()
     if _EXOTIC.search(low):
         return None
@@ -178,7 +178,7 @@ def _mark(string: str) -> str | None:
 
 
 def _cost(mark: str) -> float:
-    """Return about the share of texts that have a word."""
+    """Return the approximate share of texts that have a word."""
     bare = mark.strip("^$")
     if not _RUN.match(bare):
         return 1.0 if bare in _COMMON_SIGNS else _SIGN

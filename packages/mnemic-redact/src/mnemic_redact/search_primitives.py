@@ -53,10 +53,10 @@ class Folded(Pattern):
 
 
 class AnyCase:
-    """An expression for words in whatever case, itself in lower case.
+    """A case-insensitive expression for words, itself in lower case.
 
-    On a text whose lower case is the same characters in the same places it is compared with that, letter by letter,
-    which takes a third of the time of a comparison without regard to case.
+    If lower-casing a text leaves every character in its place, it is compared with the lower-cased text, letter by
+    letter, in a third of the time of a case-insensitive comparison.
     """
 
     def __init__(self, expression: str) -> None:
@@ -129,8 +129,8 @@ _LETTER = Pattern("[a-z]")
 
 
 def holds_signed(text: str, signed: Mapping[str, tuple[str, ...]]) -> bool:
-    """Do the same for words by a sign that each of them has in it ("" for those without): where the text does not have
-    the sign, its words are not looked for.
+    """Do the same for words by a sign that each of them contains ("" for those without): if the text lacks the sign,
+    its words are not searched.
     """
     return _LETTER.search(lowered(text)) is not None and any(
         sign in text and holds(text, words) for sign, words in signed.items()
@@ -145,7 +145,7 @@ def _plain(text: str) -> bool:
 @lru_cache(maxsize=1)
 def lowered(text: str) -> str:
     """Return `text` in lower case, computed once for all searches of one text."""
-    # All searches look at one text after the other.
+    # All searches of one text run before the next text.
     return text.lower()
 
 
@@ -154,7 +154,7 @@ _NUMBERED = Folded(r"\d(?<!\d\d)(?:[ ().\-/]{0,3}\d){6}")
 
 @lru_cache(maxsize=1)
 def is_numbered(text: str) -> bool:
-    """Return True if a number of seven digits, in whatever groups, is anywhere in `text`."""
+    """Return True if a number of seven digits, in any grouping, is anywhere in `text`."""
     return _NUMBERED.search(text) is not None
 
 

@@ -14,7 +14,7 @@ character, so it bounds a word as brackets do.
 
 
 class RedactError(ValueError):
-    """Root of the errors. `reason` is a stable code, `hint` says what would be accepted; neither quotes the text."""
+    """Root of the errors. `reason` is a stable code, `hint` states the accepted values; neither quotes the text."""
 
     def __init__(self, reason: str, *, hint: str) -> None:
         self.reason = reason
@@ -31,7 +31,7 @@ class Unredactable(RedactError):
 
 
 class Found(NamedTuple):
-    """A stretch of text and the spelling by which two of them are the same thing."""
+    """A stretch of text, and its spelling, by which two stretches count as the same thing."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class Detector(Protocol):
 
 
 class Span(NamedTuple):
-    """A stretch of the text to be replaced, and the spelling by which two of them are the same thing."""
+    """A stretch of the text to be replaced, and its spelling, by which two of them count as the same thing."""
 
     start: int
     end: int
@@ -59,8 +59,8 @@ class Span(NamedTuple):
 
 
 class Action(StrEnum):
-    """Action on an entity: replace it by a marker, do so and keep the value sealed, refuse the whole write, or leave it
-    unchanged.
+    """Action on an entity: replace it by a marker, do so and store the value sealed, refuse the whole write, or leave
+    it unchanged.
     """
 
     REDACT = "redact"
@@ -73,8 +73,8 @@ class Action(StrEnum):
 class Redaction:
     """A text after redaction, and the entities that were replaced or that forbid storing it, each as often as found.
 
-    `spans`: the places of the replacements in the text as it was given, in order. `tokens`: for each marker of an
-    entity whose action is `tokenise`, the value that it replaced.
+    `spans`: the places of the replacements in the original text, in order. `tokens`: for each marker of an entity with
+    the action `tokenise`, the value that it replaced.
     """
 
     text: str = field(repr=False)

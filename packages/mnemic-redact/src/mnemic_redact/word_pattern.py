@@ -1,9 +1,9 @@
-"""A regular expression that is tried only on texts that have a word without which it cannot match.
+"""A regular expression that is tried only on texts with a word that every match requires.
 
 Most expressions of a language begin with a list of words, and `re` tries it at every place of a text that has none of
-them. The words of an expression are read off its syntax (`mnemic_redact.required_words`): beforehand, where a package
-keeps them in a file and makes them known (`know`), else once the expression is used often. One pass over the words of a
-text, which is kept, says for all expressions at once whether they are worth trying on it.
+them. The words of an expression are read off its syntax (`mnemic_redact.required_words`): beforehand, if a package
+stores them in a file and registers them (`know`), else once the expression is used often. One cached pass over the
+words of a text decides for all expressions at once whether to try them.
 """
 
 from __future__ import annotations
@@ -20,22 +20,20 @@ from typing import Any, TypeVar
 from mnemic_redact.lazy_pattern import Pattern
 
 SHORTEST = 24
-"""Characters of a text below which an expression is tried at once: that takes less than a look at the words."""
+"""Characters of a text below which an expression is tried at once: that is faster than a look at the words."""
 OFTEN = 40
-"""Number of uses from which the words of an expression that are not known are read off: a short process does
-without.
-"""
+"""Number of uses from which unknown words of an expression are read off: a short process does without."""
 _LONGEST_WORD = 40
 """Characters of a word beyond which any expression may match in it."""
 _KEPT, _WORDS = 4096, 16_384
-"""Texts, and words, whose expressions are kept."""
+"""Numbers of texts and of words with cached expressions."""
 _RUN = re.compile(r"\w+")
 _MATCHED = str.maketrans({"ı": "i", "İ": "I", "ſ": "s"})
 
 
 def plain_letters(text: str) -> str:
-    """Return `text`, no longer and no shorter, with i and s in the place of the letters that a pattern without regard
-    to case takes for them but `str.lower` does not: what was matched can be looked up.
+    """Return `text` at the same length, with i and s for the letters that a case-insensitive pattern takes for them but
+    `str.lower` does not: so that matches can be looked up.
     """
     return text.translate(_MATCHED)
 
@@ -44,7 +42,7 @@ T = TypeVar("T")
 
 
 class WordCache(dict[str, T]):
-    """Values that `make` gives words, kept for as many words as a language has in use."""
+    """Cache of the values that `make` returns for words, for as many words as a language uses."""
 
     __slots__ = ("_make",)
 
@@ -60,8 +58,8 @@ class WordCache(dict[str, T]):
 
 
 class WordFilter:
-    """Tells by the words of a text which expressions can match in it, each a bit of a number. Expressions are only ever
-    added, by a new filter, which knows all that those before it know.
+    """Selects by the words of a text the expressions that can match in it, each a bit of a number. Expressions are only
+    ever added, by a new filter that contains all those before it.
     """
 
     def __init__(self, bits: dict[str, int]) -> None:
@@ -109,19 +107,19 @@ _bits: dict[str, int] = {}
 
 
 def name_of(pattern: Pattern) -> str:
-    """Return the name under which the words of an expression are kept: a digest of it and its flags."""
+    """Return the name under which the words of an expression are stored: a digest of it and its flags."""
     return blake2b(f"{pattern.flags}:{pattern.text}".encode(), digest_size=8).hexdigest()
 
 
 def know(read: Callable[[], Mapping[str, Sequence[str]]]) -> None:
-    """Have the words of expressions at hand that `read` returns by their names (`name_of`), none of them for one that
-    may match without any; it is called when the first expression is tried.
+    """Register the words of expressions that `read` returns by their names (`name_of`), none for an expression that may
+    match without any; `read` is called when the first expression is tried.
     """
     _unread.append(read)
 
 
 def _read_known() -> None:
-    """Give every expression a bit whose words are known."""
+    """Assign a bit to every expression with known words."""
     global _filter, _count  # noqa: PLW0603
     with _lock:
         bits, found = dict(_filter.bits), dict[str, int]()
@@ -131,7 +129,7 @@ def _read_known() -> None:
                 _count += bool(words)
                 bits |= {word: bits.get(word, 0) | bit for word in words}
         _filter = WordFilter(bits)
-        # Last: whoever sees a bit meets a filter that knows it.
+        # Last: a thread that sees a bit meets a filter that knows it.
         _bits.update(found)
 
 
@@ -157,7 +155,7 @@ class WordPattern(Pattern):
         return False
 
     def _is_known(self) -> bool:
-        """Return True if the words of the expression are known, and from now on looked at."""
+        """Return True if the words of the expression are known, and are checked from now on."""
         if _unread:
             _read_known()
         bit = _bits.get(name_of(self))
@@ -176,12 +174,12 @@ class WordPattern(Pattern):
                 bit = 1 << _count
                 _count += 1
                 _filter = _filter.added(words, bit)
-                # Last: whoever sees the bit meets a filter that knows it.
+                # Last: a thread that sees the bit meets a filter that knows it.
                 self._bit = bit
 
     def search(self, string: str, start: int = 0, end: int = maxsize) -> re.Match[str] | None:
         """Return the first match between two places of `string`."""
-        # A word that the end of the search cuts is another word than that of the text.
+        # A word cut by the end of the search differs from the word of the text.
         absent = end == maxsize and self.is_absent(string)
         return None if absent else self.compiled.search(string, start, end)
 
@@ -204,7 +202,7 @@ class WordPattern(Pattern):
 
 
 class WordPatterns:
-    """Several expressions, of which it is asked together whether one may match."""
+    """Several expressions, tested together for a possible match."""
 
     __slots__ = ("_bits", "_patterns")
 

@@ -1,8 +1,8 @@
 """Kinds of personal data and secrets, as one table of detectors; each file of this folder has the searches of a kind.
 
-To add a kind, write its file and add its line to `detectors`, or to `OPTIONAL` where a find is often meant to be kept.
-If a find may consist of letters and spaces alone, add a sign of it to `_SUSPECT` of `redactor`: texts without any sign
-are not searched.
+To add a kind, write its file and add its line to `detectors`, or to `OPTIONAL` if callers often want to store such
+finds. If a find may consist of letters and spaces alone, add a sign of it to `_SUSPECT` of `redactor`: texts without
+signs are not searched.
 
 Every search is linear in the length of the text: quantifiers are bounded or possessive. Finds are validated where a
 rule exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), issued areas for US social security numbers,
@@ -39,7 +39,7 @@ _NATIONAL_IDS = (
 
 def detectors(regions: Sequence[str] = (), optional: Collection[str] = ()) -> tuple[Detector, ...]:
     """Return the table; telephone numbers without a country code are those of `regions`, and `optional` names the kinds
-    of `OPTIONAL` to look for too. Where two matches of one length compete, the earlier line wins.
+    of `OPTIONAL` to look for too. If two matches of one length compete, the earlier line wins.
 
     Raises InvalidRules (`redaction.regions`).
     """

@@ -10,7 +10,7 @@ _CODE = r"((?=(?:[a-z \-]{0,6}\d){4})[a-z]{0,3}[ \-]?\d[a-z\d]{5,14})(?!\w)"
 
 
 def varies(number: str) -> bool:
-    """Return False for one digit over and over, as examples have it."""
+    """Return False for one repeated digit, as in examples."""
     return len(set(compact(number))) > 1
 
 

@@ -32,7 +32,7 @@ _NO_NAMES = frozenset(
     "a again am an and are available be been find found here hosted i is it live look me meet not online or page read"
     " readable see shop site store that the them there they up us was we website were work works you".split()
 )
-"""Words before "at" that say where something is, and are no name of a mailbox."""
+"""Words before "at" that belong to a place and are no mailbox name."""
 
 
 def spelled_emails(text: str) -> Iterator[Found]:

@@ -138,7 +138,7 @@ def _telling(value: str) -> bool:
 
 
 def _mixed(value: str) -> bool:
-    """Return True if `value`, which nothing but a name announces, looks like a value: digits among letters or signs."""
+    """Return True if `value`, announced only by a name, looks like a value: digits among letters or signs."""
     return (
         _DIGIT.compiled.search(value) is not None
         and not value.rstrip(".:").isdigit()

@@ -1,7 +1,7 @@
 """Numbers that a state gives a person, known by their form and proved by their check digits.
 
-What has no check digit is taken where its form is like nothing else (the United Kingdom, Korea); digits in one piece
-preceded by the number's name.
+Numbers without a check digit are accepted if their form is unique (the United Kingdom, Korea); digits in one piece only
+after the number's name.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def is_chinese(number: str) -> bool:
 
 
 def is_italian(number: str) -> bool:
-    """Codice fiscale: the last letter is what the others are worth at odd and even places, modulo 26 (Decreto
+    """Codice fiscale: the last letter is the sum of the others' values at odd and even places, modulo 26 (Decreto
     ministeriale 23 dicembre 1976).
     """
     odd = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
@@ -228,4 +228,4 @@ numbers = (
         for needs, name, holds in _NAMED
     ),
 )
-"""Numbers of at least seven digits, or said to be one of these."""
+"""Numbers of at least seven digits, or labelled as one of these."""

@@ -56,7 +56,7 @@ ips = (
         spell=str.casefold,
     ),
 )
-"""IP addresses, but for those that are everybody's: loopback, unspecified, broadcast."""
+"""IP addresses except the universal ones: loopback, unspecified, broadcast."""
 
 
 def _one_device(value: str) -> bool:
@@ -84,7 +84,7 @@ macs = (
         fits=_one_device,
         spell=_plain,
     ),
-    # Named as one, it is taken also where a letter is mistyped.
+    # After its name it is accepted even with a mistyped letter.
     pattern(
         AnyCase(r"(?<!\w)mac(?: ?address| ?id)?(?: is|:|=)?[ \t]{0,3}((?:[0-9a-z]{2}[:\-]){5}[0-9a-z]{2})(?!\w)"),
         needs=("mac",),
@@ -93,11 +93,11 @@ macs = (
         group=1,
     ),
 )
-"""Hardware addresses of 48 bits (IEEE 802), but for those of no device."""
+"""Hardware addresses of 48 bits (IEEE 802), except those of no device."""
 
 imeis = (
     pattern(
-        # A single digit tells of which of several; one that others follow begins the number.
+        # A single digit numbers one of several devices; one followed by others begins the IMEI.
         AnyCase(
             r"(?<!\w)(?:imei(?:sv)?|meid)(?:[ /]?\d(?!\d))?(?: number| no\.?| code)?(?: is|:|=|#| -)?[ \t]{0,3}"
             r"(\d(?:[ \-/]?\d){13,15})(?!\d)"

@@ -1,6 +1,6 @@
-"""Numbering plans: what digits may be a telephone number, and where. libphonenumber's metadata, by `phonenumberslite`.
+"""Numbering plans: digits that may be a telephone number, by country. libphonenumber's metadata, by `phonenumberslite`.
 
-The library is imported when the first number is asked about, and its plan of a country read when that country is.
+The library is imported for the first number, and its plan of a country read at the first question about that country.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ TRIED = ("US", "GB", "DE", "FR", "IN", "BR", "IL", "CA")
 the likeliest first.
 """
 MAX_PARSED = 48
-"""Reads of a number by the library in one text. Each takes some 35 microseconds, which would dominate the cost of a
-text of nothing but numbers.
+"""Maximum numbers that the library parses in one text. Each takes some 35 microseconds, which would dominate the cost
+of a text of numbers alone.
 """
 _GROUP = re.compile(r"\d+")
 
@@ -48,7 +48,7 @@ class Plans:
 
 
 class Asked:
-    """Answers for one text, each worked out once; where it was asked too often, what was nominated is a number."""
+    """Answers for one text, each computed once; beyond the limit every candidate counts as a number."""
 
     def __init__(self, named: Sequence[str]) -> None:
         self._named = named
@@ -84,11 +84,11 @@ class Asked:
             return False
 
     def valid(self, doubtful: Sequence[Found]) -> Iterator[Found]:
-        """Those that are assigned numbers of a region that policy names, and grouped as that region groups them. Of the
-        regions tried by default none: too much is grouped as a number is somewhere.
+        """Numbers assigned in a region that policy names, and grouped as in that region. None of the regions tried by
+        default: too many digits are grouped like a number of some region.
 
-        Where there are more than can be asked about, none: an answer that hung on how many were asked before would
-        change when the text is redacted again.
+        None if there are more than the limit: an answer that depended on the number of earlier questions would change
+        when the text is redacted again.
         """
         different = {found.value for found in doubtful}
         if len(different) * len(self._named) > MAX_PARSED:

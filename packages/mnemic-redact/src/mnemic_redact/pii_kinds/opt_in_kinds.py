@@ -1,4 +1,4 @@
-"""Kinds that are looked for where the caller's actions name them: what they find is often meant to be kept."""
+"""Kinds that are detected if the caller's actions name them: callers often want to store such values."""
 
 from __future__ import annotations
 

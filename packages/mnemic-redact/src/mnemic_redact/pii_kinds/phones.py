@@ -1,7 +1,7 @@
 """Telephone numbers: nominated by a plus, a known grouping or a label, decided by numbering plans.
 
-The context of digits says more than their count: plans allow almost any grouping, so without a country a plan rejects
-little. With a country it also recognises numbers that have no cue around them.
+The context of digits is better evidence than their count: plans allow almost any grouping, so without a country a plan
+rejects little. With a country it also recognises numbers that have no cue around them.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _NAMES = (
     "policy", "licence", "license", "passport", "id", "item", "part", "claim", "bug", "issue", "commit", "port", "pid",
     "step", "line", "row", "timestamp", "at time", "iban", "function", "method",
 )  # fmt: skip
-# Nine to twelve digits in one piece, not within a word, path, decimal or marker. U+FDD0 masks what another detector has
-# found.
+# Nine to twelve digits in one piece, not within a word, path, decimal or marker. U+FDD0 masks the finds of another
+# detector.
 _PIECE = Folded(r"\d(?<![\w+.\-/#\ufdd0]\d)\d{8,11}(?![\w\-/\ufdd0]|[.,]\d)")
 _HAND = (
     r"(?:my|his|her|our|your|their) (?:new |home |work |office )?number"
@@ -96,7 +96,7 @@ class _Written(NamedTuple):
 
 
 def _written(whole: str) -> _Written | None:
-    """Return the evidence; None if it is no telephone number, because it is too short or long, or a date."""
+    """Return the evidence; None if the number is too short or long for a telephone, or is a date."""
     number = whole
     if not whole[-1].isdigit() or "x" in whole or "e" in whole:
         number = whole.partition("x")[0].partition("e")[0].rstrip()

@@ -1,7 +1,7 @@
 """Identity and tax numbers of some fifty countries, proved by python-stdnum (docs/adr/0043).
 
-Forms that look like nothing else are taken wherever they are proved. The others (digits in one piece, forms that dates
-and order numbers share) are taken after the number's name, in the languages of its country.
+Unique forms are accepted wherever they are proved. The others (digits in one piece, forms shared with dates and order
+numbers) are accepted after the number's name, in the languages of its country.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mnemic_redact.search_primitives import Search, found, lowered, pattern
 from mnemic_redact.types import Found
 
 MAX_VALIDATIONS = 64
-"""Proofs for one text, some 10 microseconds each; beyond them a named number is taken without."""
+"""Maximum proofs for one text, some 10 microseconds each; beyond it a named number is accepted without."""
 
 
 @cache
@@ -116,11 +116,11 @@ _NAMED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("idnp", "idno"), ("md.idno",)),
     (("vat", "ust-id", "ust.-id", "umsatzsteuer", "tva", "partita iva", "btw", "nip", "moms"), ("eu.vat", "gb.vat")),
 )
-"""Names of numbers, and the modules of python-stdnum any of which proves them."""
+"""Names of numbers, and the modules of python-stdnum; any of them proves the number."""
 _LONG = 6
 _VALUE = r"(?<![^\W_])(?P<value>(?:[a-z]{2,5})?\d(?:[ .\-/+]?\d|(?<=\d)[a-z](?=\d)){3,15}(?:[ \-]?[a-z\d]{1,3})?)(?!\w)"
 _MARKS = " .-/"
-"""Marks that part the groups of a number."""
+"""Separators of the groups of a number."""
 
 
 def _name(word: str) -> str:

@@ -1,4 +1,4 @@
-"""Reading conversations: every format, told from its content, and every way a file can be wrong."""
+"""Reading conversations: every format, detected from its content, and every defect of a file."""
 
 from __future__ import annotations
 
@@ -357,7 +357,7 @@ def test_a_day_in_many_spellings(text: str) -> None:
 
 @given(st.datetimes(timezones=st.timezones(), min_value=datetime(1900, 1, 2), max_value=datetime(2200, 1, 1)))  # noqa: DTZ001
 def test_iso_times_come_back_as_they_were(when: datetime) -> None:
-    # What was written counts: a local time that a clock change skipped comes back as the moment it spells.
+    # The written time counts: a local time that a clock change skipped is restored as the moment it spells.
     assert moment(when.isoformat(), "when") == datetime.fromisoformat(when.isoformat())
 
 

@@ -1,4 +1,4 @@
-"""Reading what other products export: files written by hand after the documented formats."""
+"""Reading exports of other products: files written by hand after the documented formats."""
 
 from __future__ import annotations
 
@@ -336,7 +336,7 @@ async def test_a_second_import_of_a_chat_changes_nothing(tmp_path: Path, engine:
 
 
 async def test_an_imported_value_that_waits_is_said_to_wait(tmp_path: Path) -> None:
-    """An import is trusted less than what the user has said, so its other value of a key waits for a person."""
+    """An import is trusted less than the user's statements, so its other value of a key waits for a person."""
     chat = tmp_path / "WhatsApp Chat with Ben.txt"
     chat.write_text("3/12/24, 9:15 AM - Ana: I live in Porto\n3/12/24, 9:16 AM - Ben: ok\n", encoding="utf-8")
     ana = Actor(user="ana")

@@ -1,6 +1,4 @@
-"""A repeated import changes nothing, whatever was learnt in between, and one that was broken off goes on where it
-ended.
-"""
+"""A repeated import changes nothing, whatever was learnt in between; an interrupted one continues where it ended."""
 
 from __future__ import annotations
 
@@ -59,7 +57,7 @@ TOLD = (
     "My mother lives in Turin.",
     "I sold the Volvo.",
 )
-"""Changes of what was said before between people, where little is kept of what is said once."""
+"""Changes of earlier statements between people, whose single statements are rarely stored."""
 
 
 @asynccontextmanager
@@ -84,7 +82,7 @@ async def kept(engine: MemoryEngine) -> list[Memory]:
 
 
 async def stated(engine: MemoryEngine) -> list[tuple[object, ...]]:
-    """What the memories of the store say, without the identifiers and times that each import makes anew."""
+    """Content of the memories of the store, without the identifiers and times that each import creates anew."""
     found = [(str(one.kind), one.key or "", one.content, one.status.value, one.valid_to) for one in await kept(engine)]
     return sorted(found, key=str)
 
@@ -177,8 +175,8 @@ class MortalStore(InProcessStore):
 
 
 async def broken_off(found: Callable[[], Iterator[Item]], commits: int) -> tuple[bool, list[tuple[object, ...]]]:
-    """Break an import off after so many commits and repeat it in a new process; return whether it was broken off, and
-    what the store says then.
+    """Interrupt an import after so many commits and repeat it in a new process; return whether it was interrupted, and
+    the content of the store.
     """
     store, killed = MortalStore(), False
     first = MemoryEngine(store=store, embedder=WordEmbedder(), clock=ManualClock(datetime(2026, 6, 5, tzinfo=UTC)))
@@ -238,13 +236,13 @@ async def test_a_second_import_embeds_nothing_and_commits_nothing(tmp_path: Path
     path, store, embedder = exported(tmp_path, name, *SAID), MortalStore(), WordEmbedder()
     async with MemoryEngine(store=store, embedder=embedder) as engine:
         await taken(engine, items(path, name))
-        embedder.texts, store.left = 0, 1  # to read what is known of the entries
+        embedder.texts, store.left = 0, 1  # to read the stored entries
         await taken(engine, items(path, name))
         assert embedder.texts == 0
 
 
 async def test_refused_statements_are_captured_once_they_are_allowed(tmp_path: Path) -> None:
-    """And nothing else of their message, whatever was learnt in between."""
+    """The rest of their message is not imported, whatever was learnt in between."""
     path = exported(tmp_path, "sharegpt", "I prefer aisle seats, and Rex died.")
     async with opened() as engine:
         await engine.revoke_consent("seat", actor=ANA)
@@ -256,6 +254,6 @@ async def test_refused_statements_are_captured_once_they_are_allowed(tmp_path: P
         second = await taken(engine, items(path, "sharegpt"))
         assert dict(second.captured) == {"seat": 1}
         assert [one for one in await kept(engine) if one in before] == before
-        assert len(await kept(engine)) == len(before) + 2  # the seat, and the message that tells it
+        assert len(await kept(engine)) == len(before) + 2  # the seat, and its message
         third = await taken(engine, items(path, "sharegpt"))
         assert (third.captured.total(), third.blocked.total()) == (0, 0)

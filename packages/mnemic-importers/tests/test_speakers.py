@@ -1,4 +1,4 @@
-"""Speakers of an export, and which of them is the user."""
+"""Speakers of an export, and the user among them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHAT = (
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Path:
-    """Chat as WhatsApp names it: the file does not say whose it is."""
+    """Chat as WhatsApp names it: the file does not name its owner."""
     path = tmp_path / "_chat.txt"
     path.write_text(CHAT, encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""Ten times what a limit allows, in the export of every product: a typed refusal by place, and the rest is taken in."""
+"""Ten times what a limit allows, in the export of every product: a typed refusal by place, and the rest is imported."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIRST, LAST = "I live in Oslo.", "The boat is called Wanda."
 
 
 async def taken(path: Path, **given: Any) -> tuple[Summary, set[str]]:
-    """Take the file in; the summary, and what is kept."""
+    """Import the file; return the summary and the stored memories."""
     clock = ManualClock(datetime(2026, 3, 5, tzinfo=UTC))
     ana = Actor(user="ana")
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock) as engine:

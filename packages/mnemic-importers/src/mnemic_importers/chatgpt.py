@@ -1,6 +1,6 @@
 """ChatGPT's data export: `conversations.json`, a list of conversations whose messages form a tree (`mapping`).
 
-The path that ends at `current_node` is what the user saw last; messages of other branches are left out and counted.
+The path that ends at `current_node` is the one the user saw last; messages of other branches are skipped and counted.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _message(message: Any, conversation: str) -> Message:
 
 
 def _words(part: Any) -> str:
-    """Return the words of a part of a message: its text, or what was said aloud. A picture has none."""
+    """Return the words of a part of a message: its text, or the transcript of speech. A picture has none."""
     if isinstance(part, Mapping) and part.get("content_type") == "audio_transcription":
         part = part.get("text")
     return part if isinstance(part, str) else ""

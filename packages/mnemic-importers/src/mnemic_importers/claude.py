@@ -1,5 +1,5 @@
-"""Claude's data export: `conversations.json`, a list of conversations with `chat_messages`, and beside it what Claude
-remembers of the user, as a text and one for each project: `memories.json`, in later exports a file for each account.
+"""Claude's data export: `conversations.json`, a list of conversations with `chat_messages`, and beside it Claude's
+memories of the user, as a text and one for each project: `memories.json`, in later exports a file for each account.
 """
 
 from __future__ import annotations
@@ -28,14 +28,12 @@ _HEADING = re.compile(r"#{1,6} +(?P<marked>.+)|\*\*(?P<bold>[^*\n]+)\*\*:?")
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
-    """Return True if `value` is a conversation of Claude's export, or what it remembers."""
+    """Return True if `value` is a conversation of Claude's export, or its memories."""
     return isinstance(value.get("chat_messages"), list) or isinstance(value.get("conversations_memory"), str)
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """Yield the messages of each conversation in their order, the oldest conversation first, then what Claude
-    remembers.
-    """
+    """Yield the messages of each conversation in their order, the oldest conversation first, then Claude's memories."""
     all_of_them = read(found, name, recognises, "expected a Claude conversation with chat_messages")
     for record in in_order(all_of_them, lambda value: began_at(value.get("created_at"))):
         if isinstance(record, Item):
@@ -79,7 +77,7 @@ def _paragraphs(words: str) -> Iterator[tuple[str, str]]:
 
 
 def folder(files: Packed, _asked: bool) -> Iterator[Item] | None:
-    """Return the items of an export that contains what Claude remembers; None for any other folder."""
+    """Return the items of an export that contains Claude's memories; None for any other folder."""
     remembered = [
         one
         for one in records_of(files, filter(_MEMORY_FILE.search, files.named(".json")))
@@ -108,7 +106,7 @@ def _message(value: Any, conversation: str) -> Message:
 
 
 def _content(said: Mapping[str, Any]) -> str:
-    """Return the text parts of a message: not what the assistant thought, nor calls of tools; of an old export, its
+    """Return the text parts of a message, without the assistant's thoughts and tool calls; of an old export, its
     `text`.
     """
     parts = said.get("content")

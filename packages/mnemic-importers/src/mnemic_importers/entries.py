@@ -29,7 +29,7 @@ def wrong(place: str, conversation: str, reason: str, hint: str) -> Item:
 def read(
     found: Iterator[Record], name: str, recognises: Callable[[Mapping[str, Any]], bool], hint: str
 ) -> Iterator[Record | Item]:
-    """Yield each record of the format, and an item with the problem in the place of each other one."""
+    """Yield each record of the format, and for each other one an item with the problem in its place."""
     for record in found:
         if record.problem is not None:
             yield Item(place=record.place, conversation=name, problem=record.problem)
@@ -51,9 +51,9 @@ def records_of(files: Packed, names: Iterable[str]) -> Iterator[Record]:
 def in_order(
     found: Iterator[Record | Item], began: Callable[[Mapping[str, Any]], datetime | None]
 ) -> Iterator[Record | Item]:
-    """Yield conversations in the order in which they began: products export the newest first, and what was said first
-    has to be taken in first. Conversations without a start time come last, in the order of the file, followed by other
-    entries.
+    """Yield conversations in the order in which they began: products export the newest first, but the earliest
+    statements must be imported first. Conversations without a start time come last, in the order of the file, followed
+    by other entries.
     """
     timed: list[tuple[datetime, int, Record]] = []
     untimed: list[Record] = []
@@ -73,7 +73,7 @@ def in_order(
 
 
 def began_at(value: Any) -> datetime | None:
-    """Return the time that a field of a conversation gives; None if it gives none."""
+    """Return the time in a field of a conversation; None if it has none."""
     try:
         return None if value is None else moment(value, "conversation:time")
     except InvalidInput:

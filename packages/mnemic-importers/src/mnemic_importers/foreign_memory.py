@@ -1,4 +1,4 @@
-"""Memories of other products, with their identifiers and times, as versions that are brought back."""
+"""Memories of other products, with their identifiers and times, as versions to restore."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMESPACE = UUID("6a1f4c5e-6f0d-5c0a-9c52-3d8a0f1d7e60")
 
 
 def memory_id_of(given: str) -> str:
-    """Return `given` where it is a UUID, else one that is always the same for it."""
+    """Return `given` if it is a UUID, else a UUID that is always the same for it."""
     try:
         return str(UUID(given))
     except ValueError:
@@ -25,7 +25,7 @@ def memory_id_of(given: str) -> str:
 
 
 def first_moment(value: Mapping[str, Any], *names: str) -> datetime | None:
-    """Return the first of these times that is there. Raises InvalidInput (`memory:<name>`)."""
+    """Return the first of these times that is present. Raises InvalidInput (`memory:<name>`)."""
     given = first(value, *names)
     return None if given is None else moment(given, f"memory:{names[0]}")
 
@@ -40,8 +40,8 @@ def brought(
     valid_from: datetime | None = None,
     valid_to: datetime | None = None,
 ) -> ArchivedMemory:
-    """Return one memory as it was elsewhere; one that was true until `valid_to` is superseded. Raises InvalidInput
-    (`memory:created_at`) without a time at which it was made.
+    """Return one memory as it was in its product; one that was true until `valid_to` is superseded. Raises InvalidInput
+    (`memory:created_at`) without a time of creation.
     """
     if created is None:
         raise InvalidInput("memory:created_at", hint="expected the time at which it was made")

@@ -1,6 +1,6 @@
-"""Google Takeout of Gemini: `MyActivity.json` of "Gemini Apps", a list of what was asked and answered.
+"""Google Takeout of Gemini: `MyActivity.json` of "Gemini Apps", a list of questions and answers.
 
-It names no conversations: those of one day make one.
+It names no conversations: the activities of one day make one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mnemic_importers.importer_interface import Importer
 
 _PRODUCTS = frozenset({"Gemini Apps", "Gemini", "Bard"})
 _ASKED = ("Prompted ", "Asked ", "Said ", "Eingegebener Prompt: ")
-"""Openings of a title before what was asked; in a language without one here the whole title counts as asked."""
+"""Openings of a title before the question; in a language without one here the whole title counts as the question."""
 _BLOCKS = frozenset({"p", "br", "li", "div", "tr", "h1", "h2", "h3", "h4", "pre"})
 
 _UNSEEN = frozenset({"script", "style"})
@@ -88,7 +88,7 @@ class _Text(HTMLParser):
         self._unseen = 0
 
     def handle_data(self, data: str) -> None:
-        """Note words."""
+        """Collect words."""
         if not self._unseen:
             self.words.append(data)
 

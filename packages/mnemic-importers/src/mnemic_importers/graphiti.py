@@ -1,7 +1,7 @@
 """Facts of Graphiti or Zep: `{"edges": [{"uuid", "fact", "created_at", "valid_at", "invalid_at"}]}`, or an edge
 a line.
 
-When a fact was true is kept: facts that are no longer true are imported as superseded, for questions about that time.
+The validity of facts is preserved: facts no longer true are imported as superseded, for questions about their time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Importer: the readers of one file format, and how a file of it is recognised. A package offers one by an entry point
-of `mnemic.importers` (docs/plugins.md).
+"""Importer: the readers and the recognisers of one file format. A package offers one by an entry point of
+`mnemic.importers` (docs/plugins.md).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mnemic_importers.file_readers.multi_file_exports import Packed
 from mnemic_importers.file_readers.records import Record
 
 RecordReader = Callable[[Iterator[Record], str], Iterator[Item]]
-"""Records, and the name for a conversation that has none, into items."""
+"""Turns records, and the name for a conversation without one, into items."""
 
 LineReader = Callable[[Iterator[tuple[int, str]], str], Iterator[Item]]
 """The same from the numbered lines of a text."""
@@ -23,11 +23,11 @@ LineReader = Callable[[Iterator[tuple[int, str]], str], Iterator[Item]]
 class Importer:
     """Format of a file. A file of JSON is read by `items`, a text by `lines`.
 
-    `recognises` is asked about a record and `recognises_line` about the first line of a text, where no format is named.
-    In a folder or a zip, `main_files` are the names under which a product exports everything, and files that end with
+    If no format is named, `recognises` is called with a record, `recognises_line` with the first line of a text. In a
+    folder or a zip, `main_files` are the names under which a product exports everything, and files that end with
     `ending` are of this format. `folder` reads all files of an export at once; it returns None for a folder of another
-    format, unless `asked` says that the format was named. `rank` is the place in automatic detection, lowest first: a
-    format whose fields other formats have too comes after those.
+    format, unless the format was named (`asked`). `rank` is the place in automatic detection, lowest first: a format
+    comes after other formats that contain all its fields.
     """
 
     items: RecordReader | None = None

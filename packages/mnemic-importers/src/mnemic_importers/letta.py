@@ -1,7 +1,7 @@
 """Agents of Letta: an agent file (`.af`) with `core_memory` and `messages`, or with `agents` and `blocks`.
 
-Blocks of memory about the user become memories; what the agent is (`persona`) is left out. Messages are kept as they
-were said, without the envelope that Letta puts around them.
+Blocks of memory about the user become memories; the agent's description (`persona`) is left out. Messages keep their
+wording, without the envelope that Letta puts around them.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _words(content: Any) -> str:
 
 
 def _unwrapped(words: str) -> str:
-    """Return the message in the envelope `{"type": "user_message", "message": ...}`; nothing for one that Letta sent
+    """Return the message in the envelope `{"type": "user_message", "message": ...}`; nothing for one sent by Letta
     itself.
     """
     if not words.startswith("{"):
@@ -111,7 +111,7 @@ def _unwrapped(words: str) -> str:
 
 
 def _sent(said: Mapping[str, Any]) -> str:
-    """Return what an agent said by its tool `send_message`."""
+    """Return the words that an agent sent by its tool `send_message`."""
     calls = said.get("tool_calls")
     for call in calls if isinstance(calls, list) else []:
         function = call.get("function") if isinstance(call, Mapping) else None

@@ -1,6 +1,6 @@
-"""Notes in Markdown: each section under a heading, or each paragraph where there are no headings, is a memory.
+"""Notes in Markdown: each section under a heading, or each paragraph if there are no headings, is a memory.
 
-The heading is kept with the text under it; front matter between `---` is left out.
+The heading is stored with the text under it; front matter between `---` is left out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FRONT_MATTER_ENDS = frozenset({"---", "..."})
 
 
 def recognises(line: str) -> bool:
-    """Return True if a file that begins with this line is taken as notes: a heading, or front matter."""
+    """Return True if a file that begins with this line counts as notes: a heading, or front matter."""
     return _HEADING.match(line) is not None or line.strip() == "---"
 
 

@@ -1,8 +1,8 @@
-"""Memories of mem0: what `get_all()` answers, and with it, where it was kept, what `history()` tells.
+"""Memories of mem0: the answer of `get_all()`, and that of `history()` if the file has it.
 
 `{"results": [{"id", "memory", "metadata", "created_at", "updated_at", "user_id", ...}], "history": [...]}`. Identifiers
-and times are kept, and the values that a memory had before, as versions. A file that names several users is read for
-one: the first, or the one that is asked for as its conversation.
+and times are preserved, and earlier values of a memory become versions. A file that names several users is read for
+one: the first, or the one requested as its conversation.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from mnemic_importers.importer_interface import Importer
 from mnemic_maintenance.archive import MAX_VERSIONS, ArchivedMemory
 
 _CONTEXT_FIELDS = ("agent_id", "run_id", "actor_id", "role", "expiration_date")
-"""Fields of a memory beside its metadata, where filters of mem0 see them: fields of the data here."""
+"""Fields of a memory outside its metadata that filters of mem0 see: fields of the data here."""
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
-    """Return True if `value` is a memory of mem0 or what its `get_all()` answers."""
+    """Return True if `value` is a memory of mem0 or the answer of its `get_all()`."""
     if _is_memory(value):
         return True
     results = value.get("results")
@@ -53,7 +53,7 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
 
 
 def text_or_none(value: Any, name: str) -> str | None:
-    """Return that field of `value` where it is text, else None."""
+    """Return that field of `value` if it is text, else None."""
     found = value.get(name) if isinstance(value, Mapping) else None
     return found if isinstance(found, str) else None
 
@@ -104,9 +104,7 @@ def _archived(value: Any, history: Mapping[str, Sequence[Mapping[str, Any]]]) ->
 
 
 def _versions(newest: Memory, rows: Sequence[Mapping[str, Any]]) -> tuple[Memory, ...]:
-    """Return the values that its history tells, oldest first, and `newest`; that one alone where they do not lead to
-    it.
-    """
+    """Return the values in its history, oldest first, and `newest`; only that one if they do not lead to it."""
     changes = [row for row in rows if row.get("event") in ("ADD", "UPDATE") and text_or_none(row, "new_memory")]
     timed = sorted(((_changed(row) or newest.created_at, row) for row in changes), key=lambda one: one[0])
     if not timed or timed[-1][1]["new_memory"] != newest.content or len(timed) > MAX_VERSIONS:

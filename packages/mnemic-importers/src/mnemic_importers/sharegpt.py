@@ -31,12 +31,12 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def _is_conversation(value: Mapping[str, Any]) -> bool:
-    """Return True for a conversation in a file of this format: one without messages is no mistake."""
+    """Return True for a conversation in a file of this format: one without messages is valid."""
     return recognises(value) or value.get("conversations") == []
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """Yield the messages of each conversation in their order. The format tells no times."""
+    """Yield the messages of each conversation in their order. The format has no times."""
     for position, record in enumerate(read(found, name, _is_conversation, "expected a ShareGPT conversation"), start=1):
         if isinstance(record, Item):
             yield record

@@ -1,7 +1,7 @@
 """Slack's export: a folder for each channel with a file for each day, and `users.json`; or one such file.
 
-The export does not say who the user is: all are participants. Mentions are written as names, the common codes of
-emoji as emoji; the others are left out.
+The export does not name the user: all are participants. Mentions are written as names, the common codes of emoji as
+emoji; the others are left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mnemic_importers.importer_interface import Importer
 
 _MARKED = re.compile(r"<([^<>|]{1,2000})(?:\|([^<>]{0,2000}))?>")
 _EMOJI_CODE = re.compile(
-    # A gap begins where white space begins, and gives nothing back: otherwise long ones take quadratic time.
+    # A gap begins where white space begins, and is possessive: otherwise long ones take quadratic time.
     r"(?:(?P<gap>(?<![ \t])[ \t]++)|(?<![\w:/]))"
     r"(?P<codes>(?::(?:100|(?=[a-z0-9_+'-]*[a-z+])[a-z0-9_+'-]{1,100}):)+)(?![\w/])"
 )
@@ -40,7 +40,7 @@ _EMOJI: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("white_check_mark", "heavy_check_mark"), "✅"), "x": "❌", "bulb": "💡", "coffee": "☕",
     }
 )  # fmt: skip
-"""Codes of Slack's that stand for an answer or a mood; a team's own pictures have no character."""
+"""Slack's codes for an answer or a mood; a team's custom pictures have no character."""
 _SPOKEN = frozenset({None, "thread_broadcast", "me_message", "file_share", "bot_message"})
 
 
@@ -104,7 +104,7 @@ def _speaker(said: Mapping[str, Any], people: Mapping[str, str]) -> str | None:
 
 
 def _plain(words: str, people: Mapping[str, str]) -> str:
-    """Return the words with names in the place of mentions, and the texts of links."""
+    """Return the words, with names for mentions and texts for links."""
 
     def mention_text(mark: re.Match[str]) -> str:
         target, label = mark[1], mark[2]
@@ -119,13 +119,13 @@ def _plain(words: str, people: Mapping[str, str]) -> str:
 
 
 def _emoji(found: re.Match[str]) -> str:
-    """Return the characters of the codes, without those that have none; nothing is left of codes alone."""
+    """Return the characters of the codes that have one; nothing, not even the gap before, if none has."""
     characters = "".join(_EMOJI.get(code, "") for code in found["codes"].split(":"))
     return (found["gap"] or "") + characters if characters else ""
 
 
 def folder(files: Packed, asked: bool) -> Iterator[Item] | None:
-    """Return the items of an export, each file by its channel; None for a folder of something else."""
+    """Return the items of an export, each file by its channel; None for any other folder."""
     users = next(files.named("users.json"), None)
     if not asked and (users is None or not any(files.named("channels.json"))):
         return None

@@ -1,8 +1,7 @@
 """Telegram Desktop's `result.json`: one chat, or all of an account (`chats`).
 
-Only the export of an account says who its owner is, the user; in the export of one private chat it is the only other
-person than the one the chat is named after. The export of a single group does not say who the user is: all are
-participants.
+Only the export of an account names its owner, the user; in the export of one private chat the user is the only person
+other than the one the chat is named after. The export of a single group does not name the user: all are participants.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ def _is_chat(value: Any) -> bool:
         return False
     said = [one for one in value["messages"][:3] if isinstance(one, Mapping)]
     typed = all("type" in one for one in said)
-    # Tools that shorten an export leave the head of a chat out; its messages keep both of their dates.
+    # Tools that shorten an export omit the head of a chat; its messages still have both of their dates.
     return typed and (("type" in value and "id" in value) or any("date_unixtime" in one for one in said))
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """Yield the messages of each chat in their order; what Telegram itself notes (`service`) is left out."""
+    """Yield the messages of each chat in their order; Telegram's own notes (`service`) are left out."""
     for record in read(found, name, recognises, "expected Telegram's result.json"):
         if isinstance(record, Item):
             yield record
@@ -51,7 +50,7 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
 
 
 def _chats(value: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the chats of an account, those that the user has left included."""
+    """Yield the chats of an account, including those that the user has left."""
     for group in ("chats", "left_chats"):
         listed = value.get(group)
         if isinstance(listed, Mapping) and isinstance(listed.get("list"), list):
@@ -75,7 +74,7 @@ def _chat(chat: Mapping[str, Any], owner: Any) -> Iterator[Item]:
 
 
 def _own_ids(chat: Mapping[str, Any], owner: Any) -> frozenset[Any]:
-    """Return the ids under which the user speaks in a chat; none if it does not tell."""
+    """Return the ids under which the user speaks in a chat; none if they are unknown."""
     if owner is not None:
         return frozenset({owner, f"user{owner}"})
     if chat.get("type") != "personal_chat":
@@ -107,7 +106,7 @@ def _message(value: Any, role: str, conversation: str) -> Message:
 
 
 def _content(result: Any) -> str:
-    """Return the words of a message, which are text or a list of texts and marked pieces."""
+    """Return the words of a message: text, or a list of texts and formatted pieces."""
     if isinstance(result, str):
         return result
     pieces = result if isinstance(result, list) else []

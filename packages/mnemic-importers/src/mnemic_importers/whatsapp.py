@@ -1,8 +1,7 @@
 """Chats that WhatsApp exported as text: `12/03/2024, 21:15 - Ana: Hello`, in the spellings of its locales.
 
-The order of day and month is inferred from the whole file. In a chat with one person, whose name the file has
-(`WhatsApp Chat with Ben.txt`), the other one is the user; in a group all are participants. A time names no zone and is
-taken as UTC.
+The order of day and month is inferred from the whole file. In a chat with one person, named by the file (`WhatsApp Chat
+with Ben.txt`), the other one is the user; in a group all are participants. Times have no zone and are taken as UTC.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _MEDIA = re.compile(
     r"|file allegato|bestand bijgevoegd|файл добавлен|dosya ekli|添付ファイル|文件附件)\)",
     re.IGNORECASE,
 )
-"""Lines that WhatsApp writes in the place of a picture, a recording or a file."""
+"""Lines that WhatsApp writes instead of a picture, a recording or a file."""
 _NOTED = re.compile(
     r"(?:Messages and calls are|Messages you send to this (?:chat|group) .{0,20}) ?(?:now )?"
     r"(?:end-to-end encrypted|secured with end-to-end encryption)"
@@ -51,14 +50,14 @@ _NOTED = re.compile(
     r"|(?:Данное сообщение удалено|Вы удалили данное сообщение)\.?$|Bu mesaj silindi\.?$",
     re.IGNORECASE,
 )
-"""Words that WhatsApp writes in the place of a message: no one said them."""
+"""Words that WhatsApp writes instead of a message: nobody said them."""
 _EDITED = re.compile(
     r"\s?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje|Ce message a été modifié"
     r"|Mensagem editada|Questo messaggio è stato modificato|Dit bericht is bewerkt)\.?>\Z"
 )
 _QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"))
 _OWN_MARK = "\u200e"
-"""Mark before everything that WhatsApp itself writes on an iPhone, in every language."""
+"""Mark before every line of WhatsApp's own on an iPhone, in every language."""
 _LONGEST_NAME = 80
 
 
@@ -79,7 +78,7 @@ def recognises(line: str) -> bool:
 
 
 def items(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
-    """Yield the messages; what WhatsApp itself notes, and media that were not exported, are left out."""
+    """Yield the messages; WhatsApp's own notes, and media that were not exported, are left out."""
     said = list(_messages(lines))
     day_first = _is_day_first(said)
     user = _user(said, name)
@@ -132,8 +131,8 @@ def _is_cut_quotation(speaker: str) -> bool:
 def _is_day_first(said: Sequence[_Said]) -> bool:
     """Return True if the day comes before the month.
 
-    A figure above 12 tells it, else the order in which the messages are in time. Where both readings are in order, it
-    is the way of the United States alone to write the month first, with slashes and capital AM or PM.
+    A figure above 12 decides it, else the chronological order of the messages. If both readings are in order, only the
+    style of the United States has the month first: slashes and capital AM or PM.
     """
     short = [one for one in said if len(one.figures[0] or "") < 3]
     for one in short:
@@ -148,13 +147,13 @@ def _is_day_first(said: Sequence[_Said]) -> bool:
 
 
 def _steps_back(said: Sequence[_Said], day_first: bool) -> int:
-    """Return how many messages are dated before the message above them."""
+    """Return the number of messages dated before the message above them."""
     days = [_date(one.figures, day_first) for one in said]
     return sum(later < earlier for earlier, later in pairwise(days))
 
 
 def _user(said: Sequence[_Said], name: str) -> str | None:
-    """Return the user of a chat with one person: who is not the one that the file is named after."""
+    """Return the user of a chat with one person: the speaker after whom the file is not named."""
     speakers = list(dict.fromkeys(one.speaker for one in said if one.speaker is not None))
     plain = re.sub(r"[^A-Za-z0-9_.:@+-]+", "-", name)
     named = [one for one in speakers if plain.endswith(re.sub(r"[^A-Za-z0-9_.:@+-]+", "-", one).strip("-"))]
@@ -180,7 +179,7 @@ def _message(said: _Said, words: str, day_first: bool, user: str | None, name: s
 
 
 def _date(figures: Sequence[str | None], day_first: bool) -> tuple[int, int, int]:
-    """Return year, month and day as they are written, on the calendar or not."""
+    """Return year, month and day as written, even if no such date exists."""
     first, second, third = (int(figures[at] or 0) for at in (0, 2, 3))
     if len(figures[0] or "") > 2:
         return first, second, third

@@ -40,13 +40,13 @@ _OWN: Mapping[str, Importer] = MappingProxyType(
     {
         "mnemic": Importer(items=export_lines.items, recognises=export_lines.recognises, rank=0),
         "archive": Importer(items=archive_lines.items, recognises=archive_lines.recognises, rank=1),
-        # Several formats have messages with a role and content too, so this one comes last.
+        # Several formats also have messages with a role and content, so this one comes last.
         "chat": Importer(items=chat.items, recognises=chat.recognises, rank=1000),
     }
 )
 _DETECTING = ("mnemic_importers", "mnemic_eval")
-"""Packages whose importers are asked to recognise a file. A stranger's is used by name only, so that it cannot take a
-file that does not name it.
+"""Packages whose importers are asked to recognise a file. Importers of other packages are used by name only, so that
+they cannot claim other files.
 """
 _BENCHMARKS = frozenset({"locomo", "longmemeval", "beam", "realtalk"})
 
@@ -67,8 +67,8 @@ def read_conversation(path: str | Path, file_format: str = AUTO, conversation: s
     """Yield the items of the file at `path` (`-` is standard input), in its order.
 
     `conversation` selects one conversation of a file with several. Raises InvalidInput: `invalid_input:format`,
-    `invalid_input:conversation`, or `invalid_input:file:<what>` with what one of missing, directory, unreadable, empty,
-    gzip, encoding, json, too_large, format; MissingExtra for a format whose package is not installed.
+    `invalid_input:conversation`, or `invalid_input:file:<what>` with missing, directory, unreadable, empty, gzip,
+    encoding, json, too_large or format; MissingExtra for a format whose package is not installed.
     """
     seen: set[str] = set()
     taken = False
@@ -83,7 +83,7 @@ def read_conversation(path: str | Path, file_format: str = AUTO, conversation: s
 
 
 def read_bytes(data: bytes, file_format: str = AUTO, name: str = "upload") -> Iterator[Item]:
-    """Yield the items of a file that is at hand. Raises as `read_conversation` does."""
+    """Yield the items of a local file. Raises as `read_conversation` does."""
     candidates, asked = importers(file_format)
     yield from _read(BufferedReader(BytesIO(data)), candidates, asked, name, name)
 
@@ -99,7 +99,7 @@ def _items(path: str | Path, file_format: str, conversation: str | None) -> Iter
 
 
 def importers(file_format: str) -> tuple[list[Importer], bool]:
-    """Return the importer of this name, or every one that may recognise a file, and whether one was asked for. Raises
+    """Return the importer of this name, or every one that may recognise a file, and whether one was requested. Raises
     InvalidInput (`invalid_input:format`), InvalidConfig (`invalid_config:plugin:<name>`) and MissingExtra.
     """
     if file_format == AUTO:
@@ -117,7 +117,7 @@ def _importer(offered: Any) -> Importer:
 
 
 def _unknown(file_format: str) -> InvalidInput | MissingExtra:
-    """Return the error for a format that nothing installed reads: the package that has it, where it is missing."""
+    """Return the error for a format without an installed reader: it names the missing package, if one has it."""
     if file_format in _BENCHMARKS:
         return missing_extra("eval")
     return InvalidInput("format", hint=f"one of {', '.join(formats())}")
@@ -126,7 +126,7 @@ def _unknown(file_format: str) -> InvalidInput | MissingExtra:
 def _read(
     stream: Any, candidates: list[Importer], asked: bool, name: str, file_name: str | None = None
 ) -> Iterator[Item]:
-    """Yield the items of one file. A text that nothing recognises is read by the ending of `file_name`."""
+    """Yield the items of one file. An unrecognised text is read by the ending of `file_name`."""
     text = _of_text(stream, candidates, asked, file_name or "")
     if text is not None and text.lines is not None:
         yield from text.lines(text_lines(stream), name)
@@ -140,7 +140,7 @@ def _read(
 
 
 def _of_text(stream: Any, candidates: list[Importer], asked: bool, file_name: str) -> Importer | None:
-    """Return the importer of a text: the one that is asked for, that knows the first line, or that has the ending."""
+    """Return the importer of a text: the requested one, one that recognises the first line, or one with the ending."""
     if asked:
         return candidates[0] if candidates[0].lines is not None else None
     peek = getattr(stream, "peek", None)
@@ -148,7 +148,7 @@ def _of_text(stream: Any, candidates: list[Importer], asked: bool, file_name: st
         return None
     try:
         head = peek(_HEAD_BYTES)[:_HEAD_BYTES].decode("utf-8", "ignore").removeprefix("\ufeff").lstrip()
-    except (OSError, EOFError, zlib.error):  # reading it says what is wrong with it
+    except (OSError, EOFError, zlib.error):  # reading it reports its defect
         return None
     line = head.partition("\n")[0]
     known = next((one for one in candidates if one.recognises_line is not None and one.recognises_line(line)), None)
@@ -188,17 +188,17 @@ def _by_ending(candidates: list[Importer], name: str) -> list[Importer]:
 
 
 def _name_of_text(files: Packed, name: str) -> str:
-    """Return the name of a chat in a folder or a zip: that of its file, as if it were alone, or of the whole where
-    every chat has the same file name.
+    """Return the name of a chat in a folder or a zip: that of its file, as if it were alone, or of the whole if every
+    chat has the same file name.
     """
     inner = name.rpartition("/")[2]
     return conversation_name(files.path.name if inner.casefold() == _NAMELESS else inner)
 
 
 _NAMELESS = "_chat.txt"
-"""Name of the one text in the zip that WhatsApp gives on an iPhone; the zip is named after the chat."""
+"""Name of the one text in the zip that WhatsApp exports on an iPhone; the zip is named after the chat."""
 _MAIN_FILES = ("conversations.json", "myactivity.json", "result.json")
-"""Names of the one file of an export, where the format asked for names none."""
+"""Names of the one file of an export, if the requested format names none."""
 
 
 def _not_there(seen: set[str]) -> str:
@@ -226,7 +226,7 @@ def _detected(found: Iterator[Record], candidates: list[Importer]) -> tuple[Impo
 
 
 def _unread(problem: InvalidInput) -> InvalidInput:
-    """Return the problem of the first line; for one that is not JSON, that it is no known text either."""
+    """Return the problem of the first line; if it is not JSON, add to the hint that the text has no known format."""
     if problem.reason != "invalid_input:file:json":
         return problem
     return InvalidInput("file:json", hint=f"{problem.hint}, and the file is no text of a format that is known")

@@ -9,7 +9,7 @@ from mnemic.errors import InvalidInput
 
 
 def first(value: Mapping[str, Any], *names: str) -> Any:
-    """Return the first of these fields that is there and not null, else None."""
+    """Return the first of these fields that is present and not null, else None."""
     return next((value[name] for name in names if value.get(name) is not None), None)
 
 

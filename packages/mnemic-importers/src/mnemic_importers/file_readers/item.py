@@ -15,7 +15,7 @@ class Item:
     """A message to record, a memory to store or to restore, a consent, or the reason why there is none.
 
     Exactly one of `content`, `skipped` (left out on purpose: the reason) and `problem` (cannot be used) is set. `place`
-    says where it is in the file: `line 12`, or `message 3 of session_2`.
+    is its position in the file: `line 12`, or `message 3 of session_2`.
     """
 
     place: str
@@ -26,7 +26,7 @@ class Item:
 
 
 def entry(place: str, conversation: str, build: Callable[[], Message | ArchivedMemory]) -> Item:
-    """Return the item of what `build` makes: skipped where it says nothing, a problem where it cannot be read."""
+    """Return the item of the result of `build`: skipped if it has no content, a problem if it cannot be read."""
     try:
         content = build()
     except InvalidInput as problem:

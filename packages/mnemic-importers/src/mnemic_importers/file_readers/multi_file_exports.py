@@ -1,4 +1,4 @@
-"""Exports of several files: a folder, or the zip that a product gives. Nothing is unpacked to disk."""
+"""Exports of several files: a folder, or the zip that a product exports. Nothing is unpacked to disk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Packed:
     zipped: bool
 
     def named(self, *endings: str) -> Iterator[str]:
-        """Yield the names that end so."""
+        """Yield the names with this ending."""
         return (name for name in self.names if name.casefold().endswith(endings))
 
     def open(self, name: str) -> BufferedReader:
@@ -73,7 +73,7 @@ def _bounded(names: Iterator[str]) -> tuple[str, ...]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Return True for folders of a zip, and for files that programs keep next to a user's: macOS in a zip, the settings
-    and the bin of a note-taking program, version control.
+    """Return True for folders of a zip, and for files that programs add to a user's: those of macOS in a zip, the
+    settings and the bin of a note-taking program, version control.
     """
     return name.endswith("/") or any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))

@@ -62,8 +62,8 @@ def open_file(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
 
 
 def conversation_name(file_name: str) -> str:
-    """Return the identifier of a conversation that only its file names. The number that browsers and phones add to a
-    second download, `notes (1).md`, is no part of it.
+    """Return the identifier of a conversation named by its file only, without the number that browsers and phones add
+    to a second download: `notes (1).md`.
     """
     return _NAME.sub("-", _COPY.sub("", file_name.partition(".")[0])).strip("-") or "file"
 
@@ -82,7 +82,7 @@ def _opened(path: Path) -> BufferedReader:
 def records(stream: BinaryIO) -> Iterator[Record]:
     """Yield the values of `stream`: one a line (JSON lines), or the elements of one document.
 
-    A line that is not JSON is a record with a problem. Raises InvalidInput for what concerns the whole file.
+    A line that is not JSON is a record with a problem. Raises InvalidInput for a defect of the whole file.
     """
     lines = _lines(stream)
     head = list(islice(lines, _FIRST_LINES))
@@ -140,8 +140,8 @@ def _read_line(stream: BinaryIO) -> bytes:
 def _is_document(head: list[tuple[int, bytes]]) -> bool:
     """Return True if the file is one JSON value: it begins a list, or an object that its first line does not end.
 
-    A first line that is damaged makes no document of a file of lines. Further down, a document has lines that are
-    values, too: the texts of a list.
+    A damaged first line does not turn a file of lines into a document. Further down, a document also has lines that are
+    values: the texts of a list.
     """
     first = head[0][1].strip()
     if first.startswith(b"[") or first == b"{":
@@ -157,7 +157,7 @@ def _document(head: list[tuple[int, bytes]], rest: Iterator[tuple[int, bytes]]) 
     size, number = 0, start
     for lines in (head, rest):
         for at, line in lines:
-            # Blank lines were left out; they count for the number that an error tells.
+            # Blank lines were left out; they count in the line number of an error.
             parts.append(b"\n" * (at - number - 1 if parts else 0) + line)
             number, size = at, size + len(line)
             if size > MAX_DOCUMENT_BYTES:

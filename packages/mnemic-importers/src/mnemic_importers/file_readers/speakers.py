@@ -1,7 +1,7 @@
-"""Speakers of a conversation, and the one of them who is the user.
+"""Speakers of a conversation, and the user among them.
 
-A chat between people does not always say whose export it is. Only the user's statements become facts, so the user must
-be named.
+A chat between people does not always name the user who exported it. Only the user's statements become facts, so the
+user must be named.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Speakers:
         return bool(self.people) and not self.knows_user
 
     def counted(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items, and count who speaks in them."""
+        """Yield the items, and count their speakers."""
         for item in items:
             self.items += 1
             if isinstance(item.content, Message) and item.content.role in _PEOPLE:
@@ -55,8 +55,8 @@ class Speakers:
 
 
 def speakers_in(items: Iterable[Item], *, whole: bool = True) -> Speakers:
-    """Return who speaks in these items. Unless `whole`, stop at the first message of the user: then the question is not
-    asked.
+    """Return the speakers of these items. Unless `whole`, stop at the first message of the user: then nobody is asked
+    for the user's name.
     """
     found = Speakers()
     for _ in found.counted(items):

@@ -1,4 +1,4 @@
-"""The moments that conversation files write: ISO 8601, seconds since 1970, and the benchmarks' own spellings.
+"""Timestamps in conversation files: ISO 8601, seconds since 1970, and the benchmarks' own spellings.
 
 A moment without a time zone is taken as UTC.
 """
@@ -36,7 +36,7 @@ def moment(value: object, name: str) -> datetime:
 
 
 def _month(name: str) -> int:
-    """Return the number of a month that is written out, or by its first three letters. Raises ValueError."""
+    """Return the number of a month from its name or the first three letters of it. Raises ValueError."""
     written = name.lower()
     found = [number for number, month in enumerate(_MONTHS, start=1) if written in (month, month[:3])]
     if not found:

@@ -1,4 +1,4 @@
-"""Lines of an archive are sealed with the key that signs the audit: what was changed outside is not believed."""
+"""Lines of an archive are sealed with the key that signs the audit: lines changed outside are refused."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_what_was_changed_outside_is_refused_as_ones_own(
         await target.restore(read_line(forged), actor=ANA, own=True)
     assert told.value.reason == "invalid_input:archive:seal"
     assert await target.list(actor=ANA) == []
-    # Not as one's own it counts as imported, whatever it says of itself.
+    # Without `own` it counts as imported, whatever origin it states.
     receipt = await target.restore(read_line(forged), actor=ANA)
     assert receipt.outcome is Outcome.CREATED
     (kept,) = await target.list(actor=ANA)

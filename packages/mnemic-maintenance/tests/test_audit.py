@@ -18,7 +18,7 @@ FLIPS = size(300, 10_000)
 
 
 def forced(path: Path, work: Callable[[apsw.Connection], Any]) -> Any:
-    """What somebody with the file and no scruples can do."""
+    """Run `work` on the file without its triggers, as an attacker with access to it could."""
     connection = apsw.Connection(str(path))
     try:
         connection.execute("DROP TRIGGER IF EXISTS audit_is_never_changed")

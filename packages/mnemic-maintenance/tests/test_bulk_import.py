@@ -1,4 +1,4 @@
-"""A bulk import takes nothing for done that an outage kept from being stored."""
+"""A bulk import counts nothing as done that an outage prevented from being stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOATS = [f"The boat number {number} has {number} oars." for number in range(50)]
 
 
 class Outage(WordEmbedder):
-    """Embeds nothing that names what is `out`."""
+    """Fails for texts that contain `out`."""
 
     out: str | None = None
 

@@ -1,4 +1,4 @@
-"""Each place that an erasure looks at, on the in-process store: what goes, what stays, and what the receipt says."""
+"""Each place that an erasure covers, on the in-process store: the removed data, the rest, and the receipt."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TEAM = Scope(tenant="default", level=Level.WORKSPACE, owner="travel")
 
 
 class Looked(Copy):
-    """A copy that can be looked through, or cannot be reached."""
+    """A copy that can be searched, or cannot be reached."""
 
     reached = True
 
@@ -349,7 +349,7 @@ async def test_where_nobody_listens_the_outbox_holds_no_more_of_it(
 
 
 class Narrow(InProcessStore):
-    """A store whose disk has no room, for so many transactions that take memories away."""
+    """A store with a full disk, for so many transactions that remove memories."""
 
     full = 0
     taken: Sequence[int] = ()
@@ -401,7 +401,7 @@ async def test_what_is_too_much_at_once_goes_in_halves(
 
 
 class Stubborn(InProcessStore):
-    """A store whose file still shows some of it until it is written anew."""
+    """A store with a file that still contains some of it until it is rewritten."""
 
     def __init__(self, *, yields: bool) -> None:
         super().__init__()

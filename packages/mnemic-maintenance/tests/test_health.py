@@ -1,4 +1,4 @@
-"""Each finding of the doctor about what is remembered, planted and found, and nothing else."""
+"""Each finding of the doctor about stored memories, planted and found, and nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOME = Scope(tenant="default", level=Level.USER, owner="ana")
 
 
 def memory(engine: MemoryEngine, clock: ManualClock, content: str, number: int) -> Memory:
-    """A memory as it would be there if nobody had looked when it was written."""
+    """A memory as it would be stored without the checks of the write path."""
     return Memory(
         memory_id=f"m{number}",
         kind=Kind.LONG_TERM,

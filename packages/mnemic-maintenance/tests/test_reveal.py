@@ -158,7 +158,7 @@ async def test_a_copy_made_before_the_erasure_shows_nothing_of_the_subject(
 async def test_with_sealed_memories_an_erasure_reaches_everything_in_a_copy(
     ana: Actor, ben: Actor, tmp_path: Path
 ) -> None:
-    """What she said in her own scope and in a shared one; what others said there stays."""
+    """Her statements in her own scope and in a shared one are erased; those of others there stay."""
     said, kept = "The zwieback-canary is in the tin", "The heron is on the roof"
     async with engine_on(tmp_path, seals=True) as engine:
         for level in (Level.USER, Level.WORKSPACE):

@@ -1,4 +1,4 @@
-"""Back to an earlier version: a correction, a superseded value, a merge; and what a rollback must not bring in."""
+"""Rollback to an earlier version: a correction, a superseded value, a merge; and content that it must not restore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is set for a tenant, and what of it is in the audit."""
+"""Settings of a tenant, and their lines in the audit."""
 
 from __future__ import annotations
 

@@ -304,7 +304,7 @@ def test_impossible_timeouts_are_refused(timeout: float) -> None:
 
 def test_each_event_loop_has_connections_of_its_own() -> None:
     with ScriptedModelServer([{"items": ["one"]}, {"items": ["two"]}]) as server, warnings.catch_warnings():
-        # A loop that ends takes its idle connections along; nobody can close them afterwards.
+        # A loop that ends drops its idle connections; nothing can close them afterwards.
         warnings.simplefilter("ignore", ResourceWarning)
         model = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
         answers = [asyncio.run(model.complete(prompt(), deadline=within(20))).text for _ in range(2)]

@@ -195,7 +195,7 @@ async def test_an_address_of_the_settings_gets_no_key_of_the_environment(
 
 @pytest.mark.parametrize("vendor", VENDORS)
 async def test_a_server_that_points_elsewhere_sends_neither_key_nor_words_there(vendor: str) -> None:
-    """An address gets what it was given for. Clients would follow, and only some leave their key behind."""
+    """A key goes only to its own address. Clients would follow a redirection, and only some drop the key."""
     with ScriptedModelServer(["{}"]) as other:
         async with asked(vendor, [Reply.elsewhere(other.base_url.removesuffix("/v1"))]) as (completer, server):
             with pytest.raises(ModelFailed):

@@ -1,4 +1,4 @@
-"""The graph over Bolt keeps the contract on real servers: on ArcadeDB, and on Neo4j where it can be had."""
+"""The graph over Bolt keeps the contract on real servers: on ArcadeDB, and on Neo4j if it is available."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TestBoltGraph(GraphStoreContract):
 
 
 class TestPlannedBoltGraph(TestBoltGraph):
-    """The same once the server has planned the statement that links by one way to it and back."""
+    """The same once the server has planned the statement that links in one round trip."""
 
     def new_store(self) -> GraphStore:
         store = super().new_store()

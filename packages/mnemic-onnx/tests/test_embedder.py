@@ -1,4 +1,4 @@
-"""Vectors of a model in a folder, and the description that says how they are made."""
+"""Vectors of a model in a folder, and the description that determines them."""
 
 from __future__ import annotations
 

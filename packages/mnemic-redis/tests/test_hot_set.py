@@ -1,4 +1,4 @@
-"""The hot set names the newest memories or says that it cannot; the rows are always the record store's."""
+"""The hot set names the newest memories or reports that it cannot; the rows are always the record store's."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def store() -> AsyncIterator[InProcessStore]:
 
 
 def change(kept: Memory, **fields: Any) -> Change:
-    """The change that makes `kept` so, for a projection."""
+    """The change that sets `kept`, for a projection."""
     told = kept.next_version(kept.updated_at, **fields) if fields else kept
     return Change(entry=OutboxEntry.of(told), memory=told)
 

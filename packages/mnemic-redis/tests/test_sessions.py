@@ -1,4 +1,4 @@
-"""What Redis adds to the contract: one step, one key, nothing to read in a key, and no trust in what stands there."""
+"""Additions of Redis to the contract: one step, one key, no readable names in a key, and no trust in stored entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rediss://`: a server is talked to over TLS, and only if the authority that is trusted has signed its certificate."""
+"""`rediss://`: connections use TLS, and only if the trusted authority has signed the server's certificate."""
 
 from __future__ import annotations
 

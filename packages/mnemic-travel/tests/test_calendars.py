@@ -1,4 +1,4 @@
-"""Calendars as senders write them, also those that are not quite as the standard says."""
+"""Calendars as senders write them, also those that deviate from the standard."""
 
 from __future__ import annotations
 

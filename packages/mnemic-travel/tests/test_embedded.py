@@ -1,4 +1,4 @@
-"""What senders mark up for machines: JSON-LD, microdata, calendar entries, boarding passes, in mail and alone."""
+"""Data that senders mark up for machines: JSON-LD, microdata, calendar entries, boarding passes, in mail and alone."""
 
 from __future__ import annotations
 

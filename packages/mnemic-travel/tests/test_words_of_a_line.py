@@ -24,7 +24,7 @@ def airports_in(text: str) -> list[str]:
         ("Volo il LUN 5 giugno 2027 da MXP a FCO", ["MXP", "FCO"]),
         ("Partenza AGO 12/08/2027 da MXP", ["MXP"]),
         ("I booked KLM KL1234 for 5 December", []),
-        # An airport where nothing on the line says otherwise.
+        # An airport if nothing on the line contradicts it.
         ("From KLM at 10:05", ["KLM"]),
         ("Flight from LUN to JFK", ["LUN", "JFK"]),
         ("Flight on 5 June 2027 from Lusaka (LUN) to JFK", ["LUN", "JFK"]),

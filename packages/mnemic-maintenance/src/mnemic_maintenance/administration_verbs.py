@@ -140,7 +140,7 @@ class AdministrationVerbs(MaintenanceVerbs):
     async def reject_older(
         self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False
     ) -> Sequence[WriteReceipt]:
-        """Turn down everything pending for so long, so that the queue does not rot; one receipt each."""
+        """Reject all memories pending for so long, so that the queue does not rot; return one receipt each."""
         receipts: list[WriteReceipt] = []
         after = None
         while page := await self.reviews(actor=actor, whole_tenant=whole_tenant, limit=_PAGE, after=after):

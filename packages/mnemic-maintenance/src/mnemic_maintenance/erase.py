@@ -294,7 +294,7 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
 
 
 async def _vacuumed(erasure: _Erasure) -> datetime | None:
-    """Have the server give up the removed rows, unless they were sealed; the time before that."""
+    """Have the server free the removed rows, unless they were sealed; return the time before that."""
     sealed = "content" in erasure.store.capabilities.sealed and erasure.counts["keys"] > 0
     return await erasure.store.vacuum() if isinstance(erasure.store, VacuumStatus) and not sealed else None
 

@@ -26,7 +26,7 @@ class _Governed(DualModeApi[M]):
 
 
 class ReviewQueue(_Governed[M]):
-    """Memories that wait for a person: the author, where it is about themself; else anyone but the proposer."""
+    """Memories that wait for a person: the author if it is about themself, else anyone but the proposer."""
 
     @verb
     async def list(
@@ -53,7 +53,7 @@ class ReviewQueue(_Governed[M]):
     async def approve(
         self, memory_id: str, *, content: str | None = None, expected_version: int | None = None
     ) -> WriteReceipt:
-        """Let it in, with `content` in other words; see `MemoryEngine.approve`. Raises ReviewDenied, MemoryNotFound,
+        """Approve it, with `content` in other words; see `MemoryEngine.approve`. Raises ReviewDenied, MemoryNotFound,
         VersionConflict.
         """
         return await self._engine.approve(
@@ -66,7 +66,7 @@ class ReviewQueue(_Governed[M]):
 
     @verb
     async def merge(self, memory_id: str, into: Sequence[str], *, content: str | None = None) -> WriteReceipt:
-        """Let it in; it also replaces the memories named by `into`, and takes over their data."""
+        """Approve it; it also replaces the memories named by `into`, and takes over their data."""
         return await self._engine.approve(
             memory_id,
             actor=self._actor,
@@ -77,17 +77,17 @@ class ReviewQueue(_Governed[M]):
 
     @verb
     async def reject(self, memory_id: str) -> WriteReceipt:
-        """Turn it down. Raises MemoryNotFound."""
+        """Reject it. Raises MemoryNotFound."""
         return await self._engine.reject(memory_id, actor=self._actor, whole_tenant=self._whole_tenant)
 
     @verb
     async def approve_all(self, memory_ids: Sequence[str]) -> Sequence[ReviewOutcome]:
-        """Let many in; a refused one reports its reason and stops no other."""
+        """Approve many; a refused one reports its reason and does not stop the others."""
         return await self._engine.decide(memory_ids, "approve", actor=self._actor, whole_tenant=self._whole_tenant)
 
     @verb
     async def reject_all(self, memory_ids: Sequence[str]) -> Sequence[ReviewOutcome]:
-        """Turn many down."""
+        """Reject many."""
         return await self._engine.decide(memory_ids, "reject", actor=self._actor, whole_tenant=self._whole_tenant)
 
     @verb

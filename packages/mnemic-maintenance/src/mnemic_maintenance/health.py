@@ -71,7 +71,7 @@ class _Pairs:
 
 
 async def examine(store: RecordStore, tenant: str, now: datetime, *, near: float, limit: int = 2000) -> Health:
-    """Look at the `limit` newest active memories of the tenant; those of a cosine from `near` on are compared word by
+    """Examine the `limit` newest active memories of the tenant; those with a cosine from `near` on are compared word by
     word. Raises StoreFailed.
     """
     newest = await _newest(store, tenant, limit)

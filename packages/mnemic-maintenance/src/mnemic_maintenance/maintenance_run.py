@@ -66,7 +66,7 @@ async def maintained(
     if not dry_run:
         await expire_turns(engine.store, actor.tenant, engine.clock.now())
     if not dry_run and engine.vault is not None:
-        with suppress(StoreCorrupt, KeyFailed):  # `verify_audit` tells of either
+        with suppress(StoreCorrupt, KeyFailed):  # `verify_audit` reports either
             await remember_signed(engine.store, actor.tenant, engine.vault.keyring)
     if not dry_run:
         await engine.store.audit(actor.tenant, limit=1)  # reading it merges its lanes, so that they stay short

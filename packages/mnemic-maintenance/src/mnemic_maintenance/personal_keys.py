@@ -28,8 +28,8 @@ _CAN_ERASE = frozenset({"subject", "operator"})
 async def end_keys(store: RecordStore, subject: str, token: str, *, actor: Actor, at: datetime) -> int:
     """Revoke the API keys of the user `subject` of the actor's tenant, and return their number.
 
-    Who erases themself keeps the keys that may ask for it, reduced to the role `subject` and to the time for which the
-    receipt can be fetched. Each key leaves a line in the audit, with the keyed hash `token` for the name.
+    Users who erase themselves retain the keys that may request it, reduced to the role `subject` and to the time for
+    which the receipt can be fetched. Each key leaves a line in the audit, with the keyed hash `token` for the name.
     """
     ended = 0
     async for name in _names(store, actor.tenant, subject):

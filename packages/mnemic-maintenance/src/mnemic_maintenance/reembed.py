@@ -38,8 +38,8 @@ async def reembed(
 
     `adopt` is called once the store has switched, before the old vectors are removed, which takes a while.
     `on_progress` receives the number of finished memories. Raises EmbedderFailed and StoreFailed, StoreBusy too if
-    others never stop writing: then nothing has changed for anybody, and a further run continues. If the store has this
-    space already, nothing is embedded.
+    others never stop writing: then nothing has changed, and a further run continues. If the store has this space
+    already, nothing is embedded.
     """
     if await commit(store, lambda unit: unit.reads.space()) == embedder.space:
         return await _adopted(store, ReembedResult(filled=0, space=embedder.space), adopt)

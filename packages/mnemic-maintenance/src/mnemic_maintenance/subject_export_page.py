@@ -1,5 +1,5 @@
 """All data about one subject as a page for people: one HTML file without scripts, images or links, for screen readers,
-printing and keeping.
+printing and storing.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ class Tenancy:
         self.policies = Policies(self.engine.store, self.engine.clock)
 
     async def of(self, tenant: str) -> TenantState:
-        """Return the state of the tenant. While the store does not answer, the state before. Raises StoreFailed where
-        that is not known.
+        """Return the state of the tenant. While the store does not answer, return the previous state. Raises
+        StoreFailed if that is not known.
         """
         now = self.engine.clock.monotonic()
         read_at, before = self._read.get(tenant, (0.0, None))
@@ -76,7 +76,7 @@ class Tenancy:
         return state
 
     def changed(self, tenant: str) -> None:
-        """Something was set for the tenant: look again at the next call."""
+        """Discard the tenant's cached state, since it was changed: the next call reads it again."""
         self._read.pop(tenant, None)
 
     async def put_policy(

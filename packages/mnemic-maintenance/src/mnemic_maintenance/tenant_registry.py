@@ -32,9 +32,9 @@ SLOTS = 1024
 """Parts of the tenants, by the hash of their names, that are due for maintenance together. A million tenants are some
 thousand in each, one page; the times of all slots are one more."""
 MAINTAINED = "maintained:"
-"""Beginning of the marks that tell when a tenant was last maintained: `maintained:0042:acme`; empty: never."""
+"""Beginning of the marks with the time of a tenant's last maintenance: `maintained:0042:acme`; empty: never."""
 SLOT_MAINTAINED = "slot_maintained:"
-"""Beginning of the marks that tell the oldest of these times in a slot; empty: one of its tenants never was."""
+"""Beginning of the marks with the oldest of these times in a slot; empty: one of its tenants never was."""
 
 _PREFIX = "tenant:"
 
@@ -117,7 +117,7 @@ class Tenants:
 
     async def adjust(self, tenant: str, change: Callable[[tuple[Quota, ...]], Sequence[Quota]], *, by: str) -> Tenant:
         """Change the tenant's own quotas, none if it has none; those of the settings no longer apply. Raises as `limit`
-        does, and what `change` raises.
+        does, and the errors of `change`.
         """
 
         def adjusted(known: Tenant) -> Tenant:

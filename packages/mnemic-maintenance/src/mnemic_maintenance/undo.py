@@ -2,7 +2,7 @@
 
 The memories that were replaced are active again, with their previous validity. The replacing memory ends as `rejected`
 if it contains nothing but their statements: nothing else was ever true. If it adds words of a draft that a merge had
-put first, it stays next to them; if it had waited for review, it waits again.
+put first, it stays beside them; if it had awaited review, it waits again.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class OpenModel(Generic[T]):
-    """A model that can be asked, and the function that closes its connections."""
+    """A model, and the function that closes its connections."""
 
     model: T
     close: Callable[[], Awaitable[object]]
@@ -33,7 +33,7 @@ class ClientPerLoop(Generic[T]):
         """Return the model of this loop. Raises what `make` raises."""
         loop = asyncio.get_running_loop()
         if loop not in self._opened:
-            # A second of imports: in a thread, so that the event loop goes on.
+            # The imports take a second: in a thread, so that the event loop continues.
             self._opened[loop] = await asyncio.to_thread(self._make)
         return self._opened[loop].model
 

@@ -23,15 +23,15 @@ TIMEOUT_SECONDS = 60.0
 
 
 class VendorCompleter:
-    """Asks for one JSON object at temperature 0 and without thinking, with the prompt's schema where the model takes
+    """Asks for one JSON object at temperature 0 and without thinking, with the prompt's schema if the model accepts
     one. `make` opens the client and is called once for each event loop.
 
-    A model that refuses a schema or the temperature is asked again without it at once, and that is remembered. One call
-    takes at most `timeout` seconds and ends before its deadline. There are no retries here: see
+    If a model refuses a schema or the temperature, the call is repeated without it at once, and the refusal is cached.
+    One call takes at most `timeout` seconds and ends before its deadline. There are no retries here: see
     `mnemic.providers.retrying.RetryingCompleter`.
 
-    Calls raise MissingExtra where the client is not installed, ModelTimeout, ModelUnavailable (`llm_unavailable:auth`
-    for a refused key), or ModelEmpty. Nothing that was asked or answered gets into an error or a log.
+    Calls raise MissingExtra if the client is not installed, ModelTimeout, ModelUnavailable (`llm_unavailable:auth` for
+    a refused key), or ModelEmpty. Requests and answers never appear in an error or a log.
     """
 
     def __init__(self, model: str, make: Callable[[], OpenModel[Model]], *, timeout: float = TIMEOUT_SECONDS) -> None:
@@ -107,7 +107,7 @@ def _settings(model: Model, prompt: Prompt, *, temperature: bool) -> ModelSettin
 
 
 def _parameters(model: Model, prompt: Prompt, *, schema: bool) -> ModelRequestParameters:
-    """Return the request's schema, where the model is known to take one."""
+    """Return the request's schema, if the model is known to accept one."""
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
 
@@ -118,7 +118,7 @@ def _parameters(model: Model, prompt: Prompt, *, schema: bool) -> ModelRequestPa
 
 
 def _one_type_each(schema: Any) -> Any:
-    """Return a schema that says `anyOf` where it named several types: Anthropic's client fails on a list of types."""
+    """Return the schema with `anyOf` for each list of types, on which Anthropic's client fails."""
     if isinstance(schema, list):
         return [_one_type_each(item) for item in schema]
     if not isinstance(schema, dict):

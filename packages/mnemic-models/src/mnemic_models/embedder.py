@@ -26,11 +26,11 @@ BATCH = 64
 
 
 class VendorEmbedder:
-    """Vectors of one vendor's model, checked and normalised here. Questions and statements are embedded differently
-    where the model distinguishes them.
+    """Vectors of one vendor's model, checked and normalised here. Questions and statements are embedded differently if
+    the model distinguishes them.
 
-    Texts go out 64 at a time, one request after the other, all inside the deadline. What may pass is tried again, and a
-    server that does not answer is not asked for a while. Raises EmbedderFailed, never a partial list.
+    Texts go out 64 at a time, one request after the other, all inside the deadline. Temporary failures are retried, and
+    a server that does not answer is not called for a while. Raises EmbedderFailed, never a partial list.
     """
 
     def __init__(self, make: Callable[[], OpenModel[EmbeddingModel]], model: str, dimension: int, clock: Clock) -> None:
@@ -57,7 +57,7 @@ class VendorEmbedder:
 
 
 class _Server:
-    """A vendor's model with the options that it was found to take."""
+    """A vendor's model with the options that it accepted."""
 
     def __init__(self, make: Callable[[], OpenModel[EmbeddingModel]], space: VectorSpace) -> None:
         self.clients: ClientPerLoop[EmbeddingModel] = ClientPerLoop(make)
@@ -78,7 +78,7 @@ class _Server:
                 if failure.trouble is not FailureCause.REFUSED:
                     raise
         vectors = await self._ask(model, texts, purpose, deadline, {})
-        self._takes_dimensions = False  # only what worked is remembered: the refusal may have been of a text
+        self._takes_dimensions = False  # only accepted options are cached: the refusal may have been of a text
         return vectors
 
     async def _ask(

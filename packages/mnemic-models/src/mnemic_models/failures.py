@@ -6,7 +6,7 @@ from mnemic_models.openai_client import CallFailed, FailureCause, refused
 
 
 def call_failed(error: Exception) -> CallFailed:
-    """Return what became of a call that raised `error`."""
+    """Return the outcome of a call that raised `error`."""
     from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, ModelRequestTimeout, ModelTimeoutError
 
     if isinstance(error, CallFailed):

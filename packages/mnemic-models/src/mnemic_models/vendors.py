@@ -36,8 +36,8 @@ class Server:
 
     def resolved(self, own: str, keys: tuple[str, ...], address: str) -> tuple[str, str]:
         """Return address and key of the vendor: an address of the settings gets no key but that of the settings, and a
-        key of the settings goes to no address of the environment. Where the settings state neither, the variables of
-        the vendor's client are used, `keys` together with `address`. `own`: the vendor's address, "" if it has none.
+        key of the settings goes to no address of the environment. If the settings state neither, the variables of the
+        vendor's client are used, `keys` together with `address`. `own`: the vendor's address, "" if it has none.
 
         Raises InvalidConfig (`invalid_config:api_key`, `invalid_config:model_url`).
         """

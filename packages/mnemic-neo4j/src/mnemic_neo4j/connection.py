@@ -31,7 +31,7 @@ _RETRY_SECONDS = 0.05
 
 
 class Address(NamedTuple):
-    """Place of a server, and the user who asks, as a URL names them."""
+    """Address of a server, and the login, as in a URL."""
 
     uri: str
     auth: tuple[str, str] | None
@@ -72,7 +72,7 @@ class Connection:
         self._driver: AsyncDriver | None = None
 
     async def close(self) -> None:
-        """Let go of the connections. May be called twice."""
+        """Close the connections. May be called twice."""
         driver, self._driver = self._driver, None
         if driver is not None:
             try:
@@ -99,9 +99,9 @@ class Connection:
     async def once(
         self, statement: str, *, turn: asyncio.Lock | None = None, **parameters: Any
     ) -> list[dict[str, Any]]:
-        """Return the rows of one statement, committed on its own: one round trip to the server where a transaction
-        takes three. It waits for its `turn`. None of them where the server asks to try again; the statement may have
-        been carried out then, or not.
+        """Return the rows of one autocommitted statement: one round trip to the server instead of the three of a
+        transaction. It waits for its `turn`. None if the server asks to try again; the statement may have been executed
+        then, or not.
         """
 
         async def alone() -> list[dict[str, Any]]:
@@ -141,7 +141,7 @@ class Connection:
                     result: T = await getattr(session, method)(run)
                     return result
             except ClientError as error:
-                # What was matched went away before it was locked: from the start it looks different.
+                # A matched row was removed before it was locked: a new attempt sees the new state.
                 vanished = error.code in _VANISHED or isinstance(error, ConstraintError)
                 if not vanished or attempt + 1 == _ATTEMPTS:
                     raise
@@ -178,12 +178,12 @@ class Connection:
             raise StoreBusy(hint="the graph did not answer in time") from None
         except MnemicError:
             raise
-        except Exception as error:  # noqa: BLE001 - a damaged answer makes the driver raise whatever it trips over
+        except Exception as error:  # noqa: BLE001 - a damaged answer may make the driver raise any error
             raise _typed(error) from None
 
 
 def _typed(error: BaseException) -> MnemicError:
-    """Return the error of mnemic's tree that says what `error` says; its message is dropped: it may quote values."""
+    """Return mnemic's error for the driver's `error`; its message is dropped: it may quote values."""
     if isinstance(error, AuthError):
         return StoreUnavailable(hint="the graph server refused the name or the password")
     if isinstance(error, TransientError):

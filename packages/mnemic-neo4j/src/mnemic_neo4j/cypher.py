@@ -1,4 +1,4 @@
-"""The statements, all of them constants: what varies is a parameter.
+"""The statements, all of them constants: varying values are parameters.
 
     (:MnemicScope {uid, tenant})                                  one for each scope that has nodes; writers lock it
     (:MnemicMemory {uid, tenant, place, memory_id})               what a memory said hangs on it
@@ -30,9 +30,9 @@ LOCK = """
     OPTIONAL MATCH (m)-[:NAMES]->(n:MnemicNode)
     RETURN collect(DISTINCT m.uid) AS known, collect(DISTINCT n.uid) AS nodes
 """
-"""A writer locks the node of the scope until the commit, so that no two writers sweep and link the same node. The
-memories among those given that are known, and the nodes they name, come back: most writes are of new memories, and each
-statement that has nothing to do would cost a way to the server and back.
+"""A writer locks the node of the scope until the commit, so that no two writers sweep and link the same node. Returns
+the known ones of the given memories, and the nodes they name: most writes are of new memories, and each needless
+statement would cost a round trip.
 """
 
 FORGET_RELATIONS = """
@@ -88,8 +88,8 @@ LINK_RELATED = (
     RETURN count(*) AS linked
 """
 )
-"""Everything of memories of which none is known, by one way to the server and back: it locks as `LOCK` does. Where one
-is known, nothing is linked.
+"""Links memories of which none is known, in one round trip: it locks as `LOCK` does. If one is known, nothing is
+linked.
 """
 SWEEP_NODES = """
     UNWIND $nodes AS uid

@@ -18,7 +18,7 @@ from mnemic_stores.codec import dump, from_micros, load, to_micros
 from mnemic_stores.graph_walks import check_limit, check_walk, joined, other_names, ways
 
 _MAX_RELATIONS = 20_000
-"""Relations read at one distance of a walk: beyond them only what is nearer is sure to be found."""
+"""Maximum relations read at one distance of a walk: beyond it only nearer nodes are sure to be found."""
 _CLEARED_AT_ONCE = 2_000
 _PLANNING_SECONDS = 5.0
 """Longest wait, when the store closes, for a statement that the server is planning."""
@@ -48,8 +48,8 @@ class Neo4jGraph:
         self._made = 0
         planning, self._planning = self._planning, None
         if planning is not None:
-            # Cancelling a call leaves its socket to the event loop, which may be closed next. The task ends with the
-            # call it is in, for the next one finds the store closed.
+            # Cancelling a call leaves its socket to the event loop, which may be closed next. The task ends with its
+            # current call, because the next one finds the store closed.
             await asyncio.wait({planning}, timeout=_PLANNING_SECONDS)
             planning.cancel()
             await asyncio.gather(planning, return_exceptions=True)
@@ -158,7 +158,7 @@ class Neo4jGraph:
 
     def _plan(self, scope: Scope) -> None:
         """Have the server plan the statements of `_linked`, in parallel to the calls: after its start that may take
-        seconds, which no write has.
+        seconds, too long for a write.
         """
         if not self._planned and (self._planning is None or self._planning.done()):
             self._planning = asyncio.create_task(self._plans(scope), name="mnemic-graph-plans")
@@ -179,7 +179,9 @@ class Neo4jGraph:
         await (await self._prepared()).write(work, turn=self._turn(scope))
 
     def _turn(self, scope: Scope) -> asyncio.Lock:
-        """One write of a scope after the other: the server makes them wait anyway, or makes all but one start again."""
+        """Return the lock that serialises the writes of a scope: the server makes them wait anyway, or restarts all but
+        one.
+        """
         return self._turns.setdefault(scope, asyncio.Lock())
 
     async def _prepared(self) -> Connection:
@@ -188,7 +190,7 @@ class Neo4jGraph:
             raise StoreUnavailable("closed")
         if not self._ready:
             for number, statement in enumerate(cypher.SCHEMA):
-                if number >= self._made:  # a call that was cut off has made those before
+                if number >= self._made:  # an interrupted call has created those before
                     await self._connection.run_alone(statement)
                     self._made = max(self._made, number + 1)
             self._ready = True
@@ -204,7 +206,9 @@ def _uids(place: str, names: Iterable[str]) -> list[str]:
 
 
 async def _forget(transaction: Transaction, scope: Scope, memory_ids: Collection[str]) -> list[str]:
-    """Take away what these memories hold, under the scope's lock; the nodes they named, which may be orphaned now."""
+    """Remove the relations and names of these memories, under the scope's lock; return the nodes they named, which may
+    be orphaned now.
+    """
     place = _place(scope)
     memories = _uids(place, memory_ids)
     (found,) = await transaction.run(cypher.LOCK, place=place, tenant=scope.tenant, memories=memories)
@@ -222,7 +226,7 @@ async def _cleared(transaction: Transaction, statement: str, row: dict[str, Any]
 
 @dataclass(slots=True)
 class _Walk:
-    """Distance of every node from one end, and the relations on the way, as far as it has been asked."""
+    """Distance of every node from one end, and the relations on the way, as far as queried."""
 
     distance: dict[str, int]
     edge: list[str]
@@ -233,7 +237,7 @@ class _Walk:
         return cls({node: 0}, [node])
 
     async def step(self, transaction: Transaction, place: str, at: datetime | None) -> None:
-        """One hop further, by one question."""
+        """Go one hop further, with one query."""
         hop = self.distance[self.edge[0]] + 1
         edge = _uids(place, self.edge)
         rows = await transaction.run(cypher.TOUCHING, nodes=edge, at=to_micros(at), most=_MAX_RELATIONS)
@@ -258,8 +262,8 @@ async def _walked(
 async def _met(
     transaction: Transaction, place: str, source: str, target: str, hops: int, at: datetime | None
 ) -> tuple[Relation, ...] | None:
-    """Search a shortest way from both ends: always a hop from the side with fewer nodes. They meet at the first hop at
-    which the ways can be joined, so that none is shorter.
+    """Search a shortest way from both ends: always a hop from the side with fewer nodes. They meet at the first hop
+    that joins the ways, so that no way is shorter.
     """
     there, back = _Walk.from_(source), _Walk.from_(target)
     for _ in range(hops):

@@ -2,7 +2,7 @@
 
 Both models embed the same questions and statements (`data/pairs.tsv`, a question and its answer in each line, or a file
 of the user's in that form). The cosines of both models for unrelated and for related pairs give two points, identity
-the third. Texts in the language of the memories make the better scale: the default model is English.
+the third. Texts in the language of the memories give the better scale: the default model is English.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mnemic.types import Vector
 
 MIN_PAIRS = 20
 APART = 0.01
-"""Least distance of two points: closer ones say that the model tells nothing apart."""
+"""Minimum distance of two points: closer ones mean that the model separates no pairs."""
 
 Pairs = Sequence[tuple[str, str]]
 Floats = NDArray[np.float32]
@@ -29,8 +29,8 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cosines:
-    """Cosines of the questions with the statements: mean of what belongs together, mean of what does not, and the share
-    of questions whose own statement is the nearest.
+    """Cosines of the questions with the statements: mean of related pairs, mean of unrelated ones, and the share of
+    questions with their own statement as the nearest.
     """
 
     together: float
@@ -55,7 +55,7 @@ def scale_of(model: Cosines, default: Cosines) -> tuple[tuple[float, float], ...
 
 
 def pairs_of(path: Path | None = None) -> Pairs:
-    """Return the pairs of a file, of the package's where none is given. Raises InvalidInput (`calibration:pairs`)."""
+    """Return the pairs of a file, by default of the package's. Raises InvalidInput (`calibration:pairs`)."""
     try:
         own = files("mnemic_onnx").joinpath("data/pairs.tsv")
         text = (own if path is None else path).read_text(encoding="utf-8")

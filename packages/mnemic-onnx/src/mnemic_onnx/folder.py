@@ -1,8 +1,8 @@
 """A folder with a model: `model.onnx`, `tokenizer.json`, and `mnemic.json`, which `mnemic embedder FOLDER` writes.
 
-`mnemic.json` says what neither of the other two says: how the states of the tokens become one vector, what is put
-before a question and before a statement, and the scale of the model's cosines. The digest of the model is part of the
-name of its space, so vectors of another model, or of the same one read otherwise, are never compared with these.
+`mnemic.json` has the facts that the other two lack: the pooling of the tokens' states into one vector, the prefixes of
+questions and of statements, and the scale of the model's cosines. The digest of the model is part of the name of its
+space, so vectors of another model, or of the same one read otherwise, are never compared with these.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class ModelFolder:
 
     @property
     def space(self) -> VectorSpace:
-        """The space of the model's vectors, by its name and what they depend on."""
+        """The space of the model's vectors, by its name and the settings that determine them."""
         read_as = json.dumps([self.digest, self.pooling, self.max_tokens, self.query_prefix, self.text_prefix])
         mark = hashlib.sha256(read_as.encode()).hexdigest()[:12]
         return VectorSpace(model=f"{self.name}-{mark}", dimension=self.dimension, scale=self.scale)
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read what `write` wrote. Raises InvalidConfig (`invalid_config:model_folder:<file>`)."""
+        """Read the description that `write` wrote. Raises InvalidConfig (`invalid_config:model_folder:<file>`)."""
         require_files(path)
         hint = f"`mnemic embedder {path}` writes {DESCRIPTION}"
         try:

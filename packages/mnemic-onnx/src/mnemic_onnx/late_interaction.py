@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 READ = 20
-"""Texts that are read, the best by the lists; the rest keep their order behind them."""
+"""Maximum texts read, the best by the lists; the rest follow in their order."""
 CHARS = 3_000
-"""Characters of a text that are read: more pieces than the model takes."""
+"""Maximum characters read of a text: more pieces than the model accepts."""
 OF_PLACE, OF_PIECES = 1.0, 2.0
 """Weights of the place by the lists and of the pieces, both in standard deviations of the texts that are read."""
 HALVED = 3
@@ -80,7 +80,7 @@ class TokenReranker:
         return _Read(frozenset(pieces), alike.max(axis=1) if pieces else alike.sum(axis=1))
 
     async def close(self) -> None:
-        """Give the model up. May be called twice."""
+        """Release the model. May be called twice."""
         self._thread.close()
         self._model = None
 

@@ -1,4 +1,4 @@
-"""The thread of a reranker: one piece of work at a time, each looked at against the deadline of the search."""
+"""The thread of a reranker: one piece of work at a time, each checked against the deadline of the search."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class OneThread:
         return asyncio.get_running_loop().time() + left
 
     async def run(self, work: Callable[[], T], until: float) -> T:
-        """Return what `work` returns. A run that has begun cannot be stopped, so it should be short."""
+        """Return the result of `work`. A run that has begun cannot be stopped, so it should be short."""
         seconds = until - asyncio.get_running_loop().time()
         if seconds <= 0:
             raise RerankerFailed("timeout")
@@ -47,7 +47,7 @@ class OneThread:
             raise RerankerFailed("unavailable")
         try:
             future = self._worker.submit(work)
-        except RuntimeError:  # the interpreter is going down
+        except RuntimeError:  # the interpreter is shutting down
             raise RerankerFailed("unavailable") from None
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
@@ -60,6 +60,6 @@ class OneThread:
             raise
 
     def close(self) -> None:
-        """Take no more work. May be called twice."""
+        """Accept no more work. May be called twice."""
         self._closed = True
         self._worker.shutdown(wait=False, cancel_futures=True)

@@ -25,7 +25,7 @@ def described(
     text_prefix: str | None,
     max_tokens: int,
 ) -> ModelFolder:
-    """Return the model of the folder, its dimension and scale not yet known: as named, else as the files beside it say,
+    """Return the model of the folder, its dimension and scale not yet known: as named, else as in the files beside it,
     else without prefixes and by the mean. Raises InvalidConfig (`invalid_config:model_folder:<file>`).
     """
     require_files(path)

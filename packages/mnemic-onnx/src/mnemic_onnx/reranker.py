@@ -1,4 +1,4 @@
-"""A cross-encoder in a folder: it reads the query and a memory together and says how well one answers the other."""
+"""A cross-encoder in a folder: it reads the query and a memory together and scores how well one answers the other."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MAX_TOKENS = 512
-"""Tokens of a query and a memory together; what is longer is cut, the longer of the two first."""
+"""Maximum tokens of a query and a memory together; longer pairs are cut, the longer of the two first."""
 TOGETHER = 8
-"""Texts of one run. Between two runs the deadline is looked at: a run that has begun cannot be stopped."""
+"""Texts of one run. The deadline is checked between two runs: a run that has begun cannot be stopped."""
 
 
 class OnnxReranker:
@@ -31,7 +31,7 @@ class OnnxReranker:
     `tokenizer.json`), on `threads` cores. It is loaded at the first call.
 
     Raises RerankerFailed: `:timeout` past the deadline, never a partial list, `:unavailable` if the model cannot be
-    read or the reranker is closed, `:response` where its output is no score for each text.
+    read or the reranker is closed, `:response` if its output is not one score for each text.
     """
 
     def __init__(self, folder: Path, *, threads: int = 1, wait: float = LONGEST_WAIT) -> None:
@@ -54,7 +54,7 @@ class OnnxReranker:
         return self._model.scores(query, texts)
 
     async def close(self) -> None:
-        """Give the model up. May be called twice."""
+        """Release the model. May be called twice."""
         self._thread.close()
         self._model = None
 

@@ -1,4 +1,4 @@
-"""The way to the server: every call has a deadline and raises only errors of `mnemic.errors`."""
+"""Connection to the server: every call has a deadline and raises only errors of `mnemic.errors`."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class RedisLink:
 
     Every call ends within `seconds`, whatever the network does, and none is retried except for a redirection in a
     cluster. After three failures in a row calls to a single server are refused at once for a second; in a cluster one
-    lost server says nothing of the others. Raises InvalidConfig (`invalid_config:redis`) for an address that cannot be
-    one.
+    lost server proves nothing about the others. Raises InvalidConfig (`invalid_config:redis`) for an address that
+    cannot be one.
     """
 
     def __init__(self, url: str, *, seconds: float = SECONDS, pool_size: int = POOL_SIZE) -> None:
@@ -94,8 +94,8 @@ class RedisLink:
         return removed
 
     async def close(self) -> None:
-        """Let go of the connections. May be called twice."""
-        with suppress(*_FAILED):  # a server that is gone needs no goodbye
+        """Close the connections. May be called twice."""
+        with suppress(*_FAILED):  # a lost server needs no closing handshake
             async with asyncio.timeout(self._seconds):
                 await self._client.aclose()
                 if isinstance(self._client, RedisCluster):  # which forgets the servers it could not reach again
@@ -109,14 +109,14 @@ class RedisLink:
             # Waiting for a connection counts towards the limit too.
             async with asyncio.timeout(self._seconds), self._turns:
                 answer = await ask()
-        except Exception as error:  # noqa: BLE001 - what redis-py makes of a garbled answer can be anything
+        except Exception as error:  # noqa: BLE001 - redis-py may raise anything for a garbled answer
             failure = _typed(error)
-            # In a cluster one lost server says nothing about the others, so the circuit stays closed.
+            # In a cluster one lost server proves nothing about the others, so the circuit stays closed.
             if isinstance(failure, StoreUnavailable | StoreBusy) and not isinstance(self._client, RedisCluster):
                 self._circuit.missed()
             else:
                 self._circuit.answered()
-            raise failure from None  # the driver's message may hold what was sent
+            raise failure from None  # the driver's message may contain the sent data
         self._circuit.answered()
         return answer
 
@@ -175,7 +175,7 @@ def checked(answer: Any, wanted: type[T]) -> T:
 
 
 def digest_of(scope: Scope) -> str:
-    """32 hexadecimal digits that say which scope it is and tell nothing about it."""
+    """32 hexadecimal digits that identify a scope and reveal nothing about it."""
     return _digest(scope.tenant, scope.level.value, scope.owner)
 
 

@@ -11,13 +11,13 @@ from mnemic_redis.connection import RedisLink, Script, checked, digest_of, diges
 from mnemic_stores.codec import to_micros
 
 SIZE = 200
-"""Memories of one scope that are kept at most."""
+"""Maximum memories stored of one scope."""
 
 _IDLE = 24 * 60 * 60 * 1000
-"""Milliseconds, a day, for which a set is kept that nobody reads or changes."""
+"""Milliseconds (a day) after which an unused set is dropped."""
 
 _EDGE = ""
-"""A member that is no memory: below it others may be missing. At -inf nothing is, at +inf nothing counts yet."""
+"""A member that is no memory: below it others may be missing. At -inf none is, at +inf the set is not usable yet."""
 
 _EPOCH = """
 local epoch = '#' .. string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
@@ -27,8 +27,8 @@ local function ours()
     return false
 end
 """
-"""A set belongs to one run of one server, whose name is a member of it above all others. What a server has loaded from
-a snapshot, or has taken over from a primary that is gone, may lack changes that were acknowledged, and is dropped.
+"""A set belongs to one run of one server, whose name is a member of it above all others. A set that a server has loaded
+from a snapshot, or taken over from a lost primary, may lack acknowledged changes, and is dropped.
 """
 
 _TRIM = """
@@ -56,7 +56,7 @@ end
 {_TRIM}
 return 1
 """)
-"""A set that nobody has asked for stays absent: begun with one change, it would lack all that was before."""
+"""A set that was never requested stays absent: begun with one change, it would lack all earlier memories."""
 
 _BEGIN = Script(f"""
 {_EPOCH}
@@ -113,7 +113,7 @@ class RedisHotSet:
             try:
                 await self._link.run(_APPLY, _key(scope), self._size, _IDLE, *arguments)
             except StoreFull:
-                # What cannot take a change in must not be read any more; to remove is possible without memory.
+                # A set that cannot apply a change must not be read any more; removing it needs no free memory.
                 await self._link.call("UNLINK", _key(scope))
                 raise
 

@@ -1,8 +1,8 @@
 """TRAVEL CONFIRMATIONS IN, RESERVATIONS OUT: flights, trains, stays and events, as schema.org writes them.
 
-`reservations` tries what is most certain first: data that the sender has put into the document (JSON-LD, microdata, a
-calendar entry, the code of a boarding pass), and only then the text, by labels, tables and patterns. Nothing here knows
-any one airline or agency.
+`reservations` tries the most reliable sources first: data that the sender has put into the document (JSON-LD,
+microdata, a calendar entry, the code of a boarding pass), and only then the text, by labels, tables and patterns.
+Nothing here knows any one airline or agency.
 
 The readers load when a document is first read: they are many, and most programs read none.
 """

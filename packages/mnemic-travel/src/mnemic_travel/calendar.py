@@ -44,7 +44,7 @@ def events(text: str) -> list[Event]:
 
     try:
         with warnings.catch_warnings():
-            # The library reads "/vendor.example/Europe/Berlin" as Europe/Berlin, and says that it guesses.
+            # The library reads "/vendor.example/Europe/Berlin" as Europe/Berlin, and warns that it guesses.
             warnings.simplefilter("ignore", UserWarning)
             calendars = Calendar.from_ical("\r\n".join(_completed(text)), multiple=True)
     except ValueError:

@@ -99,7 +99,7 @@ def find_dates(text: str, *, american: bool = False) -> Iterator[tuple[int, int,
 
 
 def _is_weekday(match: re.Match[str], text: str) -> bool:
-    """Return True if what looks like a month is the day of the week of a date that follows: "MAR 6 giugno 2017"."""
+    """Return True if an apparent month is the weekday of a date that follows: "MAR 6 giugno 2017"."""
     if (
         match.groupdict().get("year") is not None
         or not match["month"][0].isalpha()

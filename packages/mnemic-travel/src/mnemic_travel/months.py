@@ -1,4 +1,4 @@
-"""Names of months and what goes with them, in the languages that confirmations are written in."""
+"""Names of months and the words around them, in the languages that confirmations are written in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packages that the command writes: installed apart from this repository, each works by its name."""
+"""Packages that the command writes: installed outside this repository, each works by its name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(*arguments: str) -> Result:
 
 
 def outside(folder: Path, *command: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run a command with what is installed in `folder` beside what this environment has, in a clean environment."""
+    """Run a command with the packages in `folder` and those installed here, in a clean environment."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("MNEMIC_", "OPENAI_", "COV"))}
     return subprocess.run(
         [sys.executable, *command],

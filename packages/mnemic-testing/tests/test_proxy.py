@@ -1,4 +1,4 @@
-"""What a fault proxy does to the bytes that pass it, and that it stops when it is told to."""
+"""Effects of a fault proxy on the bytes that pass it, and their end on request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HUNG = 30  # seconds after which a test that waits for bytes has failed
 
 
 class Echo:
-    """A server that answers every line with the same line, and remembers what it was sent."""
+    """A server that answers every line with the same line, and records the received lines."""
 
     def __init__(self) -> None:
         self.heard = b""
@@ -66,7 +66,7 @@ class Client:
         self.writer.transport.abort()
 
     async def asks(self, line: bytes) -> bytes:
-        """What comes back; b"" where the connection broke."""
+        """Return the answer; b"" if the connection broke."""
         try:
             self.writer.write(line)
             async with asyncio.timeout(HUNG):

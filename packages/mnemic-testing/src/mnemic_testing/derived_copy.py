@@ -9,7 +9,7 @@ from mnemic.types import Change
 
 
 class Copy:
-    """Contents that a cache would hold, in the order in which it heard of them."""
+    """Contents that a cache would have, in the order of their arrival."""
 
     def __init__(self, name: str = "hot") -> None:
         self.name = name
@@ -24,7 +24,7 @@ class Copy:
         self.closed = False
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        """Take the changes in. Raise ConnectionError if it is down or refuses one of the memories."""
+        """Apply the changes. Raise ConnectionError if it is down or refuses one of the memories."""
         self.calls += 1
         self.called.set()
         if self.gate is not None:
@@ -43,5 +43,5 @@ class Copy:
         self.held = {name: said for name, said in self.held.items() if self._tenants.get(name, tenant) != tenant}
 
     async def close(self) -> None:
-        """Note that it was closed."""
+        """Record that it was closed."""
         self.closed = True

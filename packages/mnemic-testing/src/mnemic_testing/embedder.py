@@ -18,7 +18,7 @@ _PLACES_PER_WORD = 4
 class WordEmbedder:
     """An `Embedder` that adds up hashed words: equal texts have cosine 1, texts without a common word about 0.
 
-    It knows words, not meanings. `texts` counts what it has embedded.
+    It knows words, not meanings. `texts` counts the embedded texts.
     """
 
     def __init__(self, dimension: int = 384) -> None:

@@ -45,7 +45,7 @@ def _titan(vectors: Vectors, model: str, body: Mapping[str, Any]) -> dict[str, A
 EMBEDDINGS: Mapping[str, Callable[[Vectors, str, Mapping[str, Any]], dict[str, Any]]] = MappingProxyType(
     {"/embeddings": _openai, ":batchEmbedContents": _gemini, "/embed": _cohere, "/invoke": _titan}
 )
-"""The body of an answer, by the end of the path that was asked."""
+"""The body of an answer, by the end of the requested path."""
 
 
 def texts_of(body: Mapping[str, Any]) -> list[str]:

@@ -153,7 +153,7 @@ PROTOCOLS: Mapping[str, Callable[[Said], dict[str, Any]]] = MappingProxyType(
         "/api/chat": ollama_chat,
     }
 )
-"""The body of an answer, by the end of the path that was asked."""
+"""The body of an answer, by the end of the requested path."""
 
 
 def said_by(role: str, body: Mapping[str, Any]) -> str:

@@ -93,7 +93,7 @@ class ProjectionMachine(RuleBasedStateMachine):
         self._run(self._feeds[0].register())
 
     def new_store(self, folder: Path) -> RecordStore:
-        """Return the store that feeds the copy; in the process unless a subclass says otherwise."""
+        """Return the store that feeds the copy; in-process unless a subclass overrides it."""
         return InProcessStore()
 
     async def new_copy(self, folder: Path) -> Projection:
@@ -101,7 +101,7 @@ class ProjectionMachine(RuleBasedStateMachine):
         raise NotImplementedError
 
     async def check(self, stored: Sequence[Memory]) -> None:
-        """Assert that the copy shows what it should of `stored`: all memories in `SCOPES`, whatever their status."""
+        """Assert that the copy matches `stored`: all memories in `SCOPES`, whatever their status."""
         raise NotImplementedError
 
     def teardown(self) -> None:

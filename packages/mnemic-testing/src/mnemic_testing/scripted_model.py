@@ -45,7 +45,7 @@ class Fault(StrEnum):
     EMPTY = "empty"
     """A choice without content."""
     CONTENT_FILTER = "content_filter"
-    """A choice whose content the provider's filter has removed."""
+    """A choice with content removed by the provider's filter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +80,10 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """One answer: `content` is what the model says, unless `code` is no 2xx status or a `fault` comes between.
+    """One answer: `content` is the model's text, unless `code` is no 2xx status or a `fault` occurs.
 
-    With `tool` the model says nothing and calls that tool with `arguments`. `vectors` answer an embedding request; None
-    lets the server make them. The answer is sent after `delay`.
+    With `tool` the model returns no text and calls that tool with `arguments`. `vectors` answer an embedding request;
+    None lets the server make them. The answer is sent after `delay`.
     """
 
     content: str = "{}"
@@ -130,13 +130,13 @@ Script = Iterable[Scripted] | Callable[[ModelRequest], Scripted]
 class ScriptedModelServer:
     """Speaks `/v1/chat/completions` and `/v1/messages` (both streamed, too), `/v1/responses`, `/v1/embeddings`,
     `/v1/models`, Ollama's `/api/chat`, Gemini's and Bedrock's models and embedders, and Cohere's embedder. Every
-    request is kept in `requests`, in order.
+    request is recorded in `requests`, in order.
 
-    `chat` (for every way to ask a model) and `embeddings` are played one reply to a request, or are functions of
-    the request. A chat script that has ended answers with status 500 (`script_ended`), so that a test notices a call
-    too many; where no embeddings are scripted, each text gets a vector of `dimension` numbers that depends on the text
-    alone. Use as a context manager, or call `start` and `close`. Safe to use from several threads; which of two
-    simultaneous requests gets the next reply is open.
+    `chat` (for every way to ask a model) and `embeddings` are played one reply to a request, or are functions of the
+    request. A chat script that has ended answers with status 500 (`script_ended`), so that a test notices a call too
+    many; without scripted embeddings, each text gets a vector of `dimension` numbers that depends on the text alone.
+    Use as a context manager, or call `start` and `close`. Safe to use from several threads; which of two simultaneous
+    requests gets the next reply is open.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Pairs of statements that must never become one memory: for the tests of what compares and of what merges."""
+"""Pairs of statements that must never become one memory: for the tests of comparison and merging."""
 
 from __future__ import annotations
 
@@ -71,4 +71,4 @@ SWAPS = [
     ("Studies at the university", "Studies the universe"),
     ("The store is not open", "The store is closed"),
 ]
-"""Neither statement of a pair says all that the other says, however alike their words are."""
+"""Neither statement of a pair includes all of the other, however similar their words are."""

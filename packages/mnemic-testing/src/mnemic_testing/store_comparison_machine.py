@@ -69,7 +69,7 @@ FIELDS = st.fixed_dictionaries(
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Runs every step on both stores. Subclass it and give `new_store`; the class's `TestCase` is what pytest runs."""
+    """Runs every step on both stores. Subclass it and define `new_store`; pytest runs the class's `TestCase`."""
 
     memories: Bundle[Memory] = Bundle("memories")
 

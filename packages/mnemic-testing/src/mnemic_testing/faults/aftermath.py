@@ -55,9 +55,9 @@ class Stored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """A file as any later process finds it. `damage` is what SQLite's own check and the audit's chain find wrong.
+    """A file as any later process finds it. `damage`: the findings of SQLite's own check and of the audit's chain.
 
-    `halves` is what is there in part: a memory without its version, audit line, outbox entry or search entry, or one of
+    `halves` are incomplete records: a memory without its version, audit line, outbox entry or search entry, or one of
     these without a memory.
     """
 
@@ -67,7 +67,7 @@ class Examined:
 
     @property
     def whole(self) -> bool:
-        """True if nothing is damaged and nothing is there in part only."""
+        """True if nothing is damaged or incomplete."""
         return not self.damage and not self.halves
 
 
@@ -128,7 +128,7 @@ def _trail_halves(connection: apsw.Connection) -> Iterator[str]:
     versions = {(row[0], row[1], row[2]): row[3] for row in chain(rows, old)}
     lines: Any = connection.execute("SELECT tenant, event FROM audit").fetchall()
     events = [(tenant, json.loads(text)) for tenant, text in lines]
-    # Lines about a consent, a key or an erasure name no memory; those of one that was erased do not say which went.
+    # Lines about a consent, a key or an erasure name no memory; those of an erased one do not name it.
     erased = {tenant for tenant, event in events if event["action"] == "erasing"}
     fields = {
         (tenant, event["memory_id"], event["version"]) for tenant, event in events if event["version"] is not None

@@ -22,7 +22,7 @@ ADA = Actor(tenant="acme", user="ada")
 _PAGE, _SEARCHED = 100, 5
 _SECONDS = 60.0
 _IN_A_PAGE = 16
-"""So many rows of memories, with their versions, a page may have."""
+"""Maximum rows of memories, with their versions, in a page."""
 
 _BESIDE = ("", "-wal", "-shm", ".ballast")
 
@@ -72,7 +72,7 @@ async def make_file(path: Path, memories: int) -> dict[str, str]:
 
 
 class Flips:
-    """Flips in the file `source`, which says what `said` tells; each trial works on a copy in `folder`."""
+    """Flips in the file `source`, which contains the statements in `said`; each trial works on a copy in `folder`."""
 
     def __init__(self, source: Path, said: Mapping[str, str], folder: Path, seed: int) -> None:
         self._raw = source.read_bytes()
@@ -101,13 +101,13 @@ class Flips:
         try:
             served, refused = await self._used(path)
             self._judge(served, refused, path)
-        except Exception as error:  # noqa: BLE001 - that is what is counted
+        except Exception as error:  # noqa: BLE001 - the errors are counted
             report.untyped += 1
             report.kinds[f"{type(error).__name__} {self._where}"] += 1
         _remove(path)
 
     async def _used(self, path: Path) -> tuple[dict[str, str], str | None]:
-        """Return what the file serves, and why it did not serve all, where it said so."""
+        """Return the statements that the file serves, and the reported reasons for missing ones."""
         fields: dict[str, str] = {}
         refused = None
         engine = MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder())
@@ -122,7 +122,7 @@ class Flips:
         return fields, refused
 
     async def _read(self, engine: MemoryEngine, fields: dict[str, str]) -> str | None:
-        """List, get, search, read as of an earlier time and verify the audit log, each on its own: one may fail where
+        """List, get, search, read as of an earlier time and verify the audit log, each separately: one may fail if
         others do not.
         """
         refused: list[str] = []
@@ -151,7 +151,7 @@ class Flips:
         return refused[0] if refused else None
 
     def _take(self, fields: dict[str, str], found: Mapping[str, str], source: str) -> None:
-        """Add what a call served, and count what was never said, by the call and the place of the flip."""
+        """Add the statements that a call served, and count those never made, by the call and the place of the flip."""
         for memory_id, text in found.items():
             if self._said.get(memory_id) != text:
                 self.report.wrong += 1
@@ -159,7 +159,7 @@ class Flips:
         fields.update(found)
 
     def _inspected(self, path: Path) -> set[str] | None:
-        """Return the rows that `inspect` names, `*` where it speaks of the whole file; None if it finds nothing."""
+        """Return the rows that `inspect` names, `*` for the whole file; None if it finds nothing."""
         try:
             found = inspect(path)
         except StoreCorrupt:
@@ -189,7 +189,7 @@ class Flips:
         report.lost += len(missing - self._unfound - self._saved(path)) > _IN_A_PAGE
 
     def _saved(self, path: Path) -> set[str]:
-        """Return the memories that `salvage` gets out, all of them as they were."""
+        """Return the memories that `salvage` recovers, all of them unchanged."""
         target = path.with_name("saved.db")
         try:
             salvage(path, target)

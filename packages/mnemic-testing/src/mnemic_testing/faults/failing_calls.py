@@ -14,7 +14,7 @@ Moment = Literal["before", "after"]
 
 
 class NthCall:
-    """Counts calls. The `nth` one (from 1) fails with `error`, `before` it does anything or `after` it did it all.
+    """Counts calls. The `nth` one (from 1) fails with `error`, `before` its work or `after` all of it.
 
     `failed` names the call that did.
     """
@@ -31,7 +31,7 @@ class NthCall:
         self.calls, self.failed, self._nth, self._moment = 0, None, nth, moment
 
     def heal(self) -> None:
-        """Stop failing; `calls` is kept."""
+        """Stop failing; `calls` is not reset."""
         self._nth = 0
 
     async def through(self, name: str, call: Callable[[], Awaitable[T]]) -> T:

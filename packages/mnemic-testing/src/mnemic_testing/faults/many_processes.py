@@ -73,7 +73,7 @@ async def editors(engine: MemoryEngine, number: int, turns: int) -> Seen:
 
 
 async def within_quota(engine: MemoryEngine, number: int, turns: int) -> Seen:
-    """Add different statements, each for a separate user and for a shared one, up to a quota that all share."""
+    """Add different statements, each for a separate user and for a shared one, up to a common quota."""
     seen: Seen = Counter()
     for turn in range(turns):
         for actor in (ADA, Actor(user=f"user{number}")):
@@ -102,8 +102,8 @@ LIMITS = {
 
 
 def run_crowd(location: Path | str, task: str, *, processes: int, turns: int = 1, sessions: str = "memory:") -> Seen:
-    """Return what `processes` processes saw that opened the store at the same moment and did `task`: a file, or an
-    address such as `postgresql://...`, with the hot set that an address of `sessions` brings.
+    """Return the outcomes of `processes` processes that opened the store at the same moment and did `task`: a file, or
+    an address such as `postgresql://...`, with the hot set of an address in `sessions`.
 
     A process that ends otherwise than with its answer counts as `died`.
     """
@@ -115,7 +115,7 @@ def run_crowd(location: Path | str, task: str, *, processes: int, turns: int = 1
 
 
 def crowded_engine(location: str, sessions: str = "memory:", task: str = "") -> MemoryEngine:
-    """Return an engine as every process of a crowd has one."""
+    """Return the engine of a process of a crowd."""
     store = build_store(location, durability="durable") if "://" in location else SqliteStore(Path(location))
     conversations, projections = build_sessions(sessions, SystemClock())
     return MemoryEngine(
@@ -140,7 +140,7 @@ def _one_of_many(engine: MemoryEngine, task: str, number: int, turns: int, gate:
 
 
 def main(location: str, task: str, processes: str, turns: str, sessions: str) -> None:
-    """Write the sum of what was seen as JSON to standard output; `run_crowd` starts this."""
+    """Write the sum of the outcomes as JSON to standard output; `run_crowd` starts this."""
     gate, opens = os.pipe()
     hears, answers = os.pipe()
     children = []

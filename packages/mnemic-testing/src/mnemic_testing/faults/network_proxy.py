@@ -6,7 +6,7 @@
         ...
         proxy.fault = None              # healed: what was swallowed stays lost
 
-Loopback or Unix sockets only; nothing of what passes is kept.
+Loopback or Unix sockets only; the proxy stores none of the bytes.
 """
 
 from __future__ import annotations

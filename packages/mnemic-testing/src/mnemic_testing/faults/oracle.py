@@ -205,7 +205,7 @@ def _is_behind(expected: Stored | None, found: Stored | None) -> bool:
 
 
 def _is_effect(call: Call, expected: Mapping[str, Stored], stored: Mapping[str, Stored], changed: set[str]) -> bool:
-    """Check whether `changed` is what the whole of `call` would have changed."""
+    """Check whether `changed` is the complete change of `call`."""
     if call.verb == "forget":
         return changed == {call.memory_id} and call.memory_id not in stored
     if call.verb == "update":

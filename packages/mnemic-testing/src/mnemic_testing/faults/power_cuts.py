@@ -1,8 +1,8 @@
 """A file system with power cuts: writes that were not synced may be lost in whole, in part, or torn.
 
-`PowerCutVfs` is an SQLite VFS. Files behave as always while the machine is "on"; beside them it keeps, for each file,
-the bytes that a completed sync has made durable and the writes that came after, and for the folder the files whose
-deletion it has not synced. `cut` then lays out what a disk may hold after a power cut, and any SQLite can open that.
+`PowerCutVfs` is an SQLite VFS. Files behave as always while the machine is "on"; beside them it records, for each file,
+the bytes that a completed sync has made durable and the writes after it, and for the folder the files with unsynced
+deletions. `cut` then writes a possible content of the disk after a power cut, which any SQLite can open.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class PowerCutVfs(apsw.VFS):
     """Register by making one; open stores with `vfs=name`. Only files directly in `folder` are watched.
 
     `on_step` is called after every write, truncation, sync and deletion of a watched file, on the thread that made it:
-    from there a `cut` shows the disk at that very moment. It must not raise.
+    from there a `cut` shows the disk at that moment. It must not raise.
     """
 
     def __init__(self, name: str, folder: Path, *, on_step: Callable[[], None] = lambda: None) -> None:

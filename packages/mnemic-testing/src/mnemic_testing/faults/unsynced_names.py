@@ -1,7 +1,7 @@
 """A disk that loses everything unsynced at a power cut: contents of files, and names in folders.
 
-`PowerCutVfs` shows what SQLite leaves behind; this shows what a program leaves that writes, renames and syncs files
-itself. While a `SyncedNames` is in use it listens to `os.fsync`; `cut` lays out what is certain to be there.
+`PowerCutVfs` shows the files that SQLite leaves behind; this shows those of a program that writes, renames and syncs
+files itself. While a `SyncedNames` is in use it listens to `os.fsync`; `cut` writes the files certain to be there.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ P = ParamSpec("P")
 
 class SyncedNames:
     """Files of `folder` that a power cut at this moment leaves: each with the bytes of its last sync, under the names
-    that its folder had at that folder's last sync. What is there at the start is durable.
+    that its folder had at that folder's last sync. Files present at the start are durable.
 
-    `on_step` is called after each sync, and before each rename. Linux only, for a descriptor's name is read there.
+    `on_step` is called after each sync, and before each rename. Linux only, because it reads the names of descriptors.
     """
 
     def __init__(self, folder: Path, *, on_step: Callable[[], None] = lambda: None) -> None:

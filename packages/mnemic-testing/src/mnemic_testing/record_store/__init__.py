@@ -1,13 +1,13 @@
 """Contract of every record store, as one pytest class.
 
-A backend's suite is a subclass that says how to make a store:
+A backend's suite is a subclass that creates its store:
 
     class TestMyStore(RecordStoreContract):
         def new_store(self, folder: Path) -> RecordStore:
             return MyStore(folder / "memories")
 
-Where the store declares `shared`, `new_store` is called several times for one folder and reaches the same data;
-where it declares `durable`, a second time after the first was closed.
+If the store declares `shared`, `new_store` is called several times for one folder and reaches the same data; if it
+declares `durable`, a second time after the first was closed.
 """
 
 from __future__ import annotations
@@ -59,4 +59,4 @@ class RecordStoreContract(
     DimensionsContract,
     DamagingContract,
 ):
-    """Everything `mnemic.ports.RecordStore` promises, as tests. Subclass it and give `new_store`."""
+    """Everything `mnemic.ports.RecordStore` promises, as tests. Subclass it and define `new_store`."""

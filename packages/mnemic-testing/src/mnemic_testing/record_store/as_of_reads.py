@@ -24,7 +24,7 @@ from mnemic_testing.record_store.fixtures import (
 
 
 async def then(store: RecordStore, known_at: datetime, **options: Any) -> Snapshot:
-    """Return what was believed in the default scope."""
+    """Return the statements believed in the default scope."""
     return await store.believed([scope()], known_at, **options)
 
 

@@ -49,13 +49,13 @@ def _node(name: str) -> dict[str, Any]:
 
 
 def family(**fields: Any) -> list[Memory]:
-    """Return the user's sister, her employer, and where that is; each name once."""
+    """Return the user's sister, her employer, and its place; each name once."""
     memories = [one for found in FAMILY for one in related(*found, **fields)]
     return list({one.key: one for one in memories}.values())
 
 
 async def tell(store: RecordStore, graph: GraphStore, *memories: Memory) -> None:
-    """Store `memories`, and link what they say in the graph."""
+    """Store `memories`, and link their names and relations in the graph."""
     await remember(store, *memories)
     for one in memories:
         fragment = fragment_of(one)

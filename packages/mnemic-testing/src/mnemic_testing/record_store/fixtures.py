@@ -31,7 +31,7 @@ def scope(owner: str = "ada", *, tenant: str = "acme", level: Level = Level.USER
 
 
 def memory(content: str, *, at: datetime = START, **fields: Any) -> Memory:
-    """Return a new memory with the vector of its content, in the default scope unless `fields` says otherwise."""
+    """Return a new memory with the vector of its content, in the default scope unless `fields` overrides it."""
     given: dict[str, Any] = {
         "memory_id": new_id(at),
         "kind": Kind.LONG_TERM,
@@ -43,7 +43,7 @@ def memory(content: str, *, at: datetime = START, **fields: Any) -> Memory:
 
 
 async def remember(store: RecordStore, *memories: Memory) -> None:
-    """Insert `memories` in one transaction, or one for each tenant where there are several."""
+    """Insert `memories` in one transaction, or one for each tenant if there are several."""
 
     async def work(transaction: Transaction, tenant: str) -> None:
         for each in memories:
@@ -93,9 +93,7 @@ class Setting:
 
     @pytest_asyncio.fixture
     async def other(self, store: RecordStore, tmp_path: Path) -> AsyncIterator[RecordStore]:
-        """Yield a second store on the same data, as another process would have it; the same one where it is not
-        shared.
-        """
+        """Yield a second store on the same data, as another process would have it; the same one if it is not shared."""
         other = self.new_store(tmp_path) if store.capabilities.shared else store
         await other.open(EMBEDDER.space)
         yield other

@@ -23,9 +23,9 @@ class DamagingContract(Setting):
     """Check that a damaged row is skipped, named and removable, and that all other rows are served."""
 
     def spoil(self, folder: Path, memory_id: str, part: Part) -> bool:
-        """Change one letter or number of what is stored of the memory in `folder`, below the open store: of its body as
-        it is now, of that of its first version, of its status, vector or hashed words, or of the mark that is named so.
-        Return False if the store has no rows below it that a test can damage.
+        """Change one letter or number of the stored memory in `folder`, below the open store: in its present body, that
+        of its first version, its status, vector or hashed words, or in the mark of this name. Return False if the store
+        has no rows below it that a test can damage.
         """
         return False
 

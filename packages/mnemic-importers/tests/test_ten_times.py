@@ -1,4 +1,4 @@
-"""Ten times what a limit allows, in the export of every product: a typed refusal by place, and the rest is imported."""
+"""Ten times the allowed maximum, in the export of every product: a typed refusal by place, and the rest is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Erasure of less than a user: a tenant's remaining memories in any scope, and those under one key, but no others."""
+"""Partial erasures: a tenant's remaining memories in any scope, and those under one key, but no others."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ async def test_vectors_come_back_normalised_and_in_order(vendor: str) -> None:
         alone = [(await embedder.embed([text]))[0] for text in ("a", "b", "c")]
         (asked,) = await embedder.embed_queries(["a"])
     assert together == alone
-    assert asked == alone[0]  # the scripted server gives a text one vector, whatever it is for
+    assert asked == alone[0]  # the scripted server gives a text one vector for either purpose
     assert len(set(together)) == 3
     for vector in together:
         assert sum(value * value for value in struct.unpack("<4f", vector)) == pytest.approx(1, abs=1e-5)

@@ -1,4 +1,4 @@
-"""`mnemic tenants end`: a customer who leaves is gone from the store, and nobody else is touched."""
+"""`mnemic tenants end`: a customer who leaves is gone from the store, and no other is affected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CANARY = "Zyxwvutsrq9876543210canary"
 
 
 async def fill(engine: MemoryEngine, tenant: str) -> str:
-    """Give a tenant two users, what they share, a key and a webhook; the text of the key."""
+    """Give a tenant two users, a shared memory, a key and a webhook; return the text of the key."""
     await Tenants(engine.store, engine.clock).create(tenant, by="root")
     rules, levels = engine.rules, frozenset({"user", "workspace"})
     shared = engine.under(

@@ -1,4 +1,4 @@
-"""`mnemic serve` where its extra is not installed."""
+"""`mnemic serve` without its extra."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mnemic work`: whose upkeep it does."""
+"""`mnemic work`: the tenants that it maintains."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class CountingStore(InProcessStore):
 
 
 async def round_of(store: CountingStore, clock: ManualClock, rest: timedelta, *, most: int = 10_000) -> list[str]:
-    """Claim what is due, as a worker does, at most so many; return the tenants in their order."""
+    """Claim due tenants, as a worker does, at most so many; return them in their order."""
     claimed: list[str] = []
     for slot in await slots_due(store, clock.now(), rest, (0, 1)):
         began = clock.now()
@@ -138,7 +138,7 @@ async def test_those_that_have_waited_longest_come_first() -> None:
     clock.advance(HOUR)
     again = await round_of(store, clock, HOUR)
     places = {tenant: number for number, tenant in enumerate(again)}
-    # The tenant at which a worker was stopped shares a slot with the ones before or behind it.
+    # The tenant at which a worker stopped shares a slot with those before or behind it.
     assert max(places[tenant] for tenant in first[:19]) < min(places[tenant] for tenant in third[1:])
 
 

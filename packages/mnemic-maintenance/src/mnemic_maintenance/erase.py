@@ -207,7 +207,7 @@ async def erase(
                 await leave(sessions, place, subject)
         erasure.counts["sessions"] = len(erasure.sessions)
     if keyring is not None:
-        # Last: once the key is gone, nothing sealed could be read to find what else must be erased.
+        # Last: once the key is gone, sealed data can no longer be read to find further data to erase.
         erasure.counts["keys"] = int(await asyncio.to_thread(keyring.destroy, own))
     return await _proven(erasure)
 

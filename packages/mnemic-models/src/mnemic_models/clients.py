@@ -30,7 +30,7 @@ class ClientPerLoop(Generic[T]):
         self.closed = False
 
     async def get(self) -> T:
-        """Return the model of this loop. Raises what `make` raises."""
+        """Return the model of this loop. Raises the errors of `make`."""
         loop = asyncio.get_running_loop()
         if loop not in self._opened:
             # The imports take a second: in a thread, so that the event loop continues.

@@ -28,7 +28,7 @@ class Neo4jGraph:
     """A `GraphStore` at `url`, `neo4j://user:password@host:port/database` or `bolt://...`.
 
     Every write is one managed transaction, which the server may have the driver run again. `timeout` (seconds) bounds
-    every call whatever the network does, `pool_size` the connections.
+    every call on any network, `pool_size` the connections.
     """
 
     def __init__(self, url: str, *, timeout: float = 5.0, pool_size: int = 8) -> None:

@@ -1,4 +1,4 @@
-"""The search indexes of the scopes in use, fed from the database and kept within a budget of memory."""
+"""The search indexes of the scopes in use, fed from the database and limited to a budget of memory."""
 
 from __future__ import annotations
 
@@ -112,8 +112,9 @@ class Indexes:
         self._cache.weigh((tenant, place.scope_id), index.nbytes)
 
     def take_in(self, places: Mapping[Scope, ScopeState | None], written: Mapping[Scope, Sequence[Written]]) -> None:
-        """Add what a transaction has committed to the indexes of its scopes, which it locked in the states `places`. An
-        index that lacks earlier changes, or has these, stays unchanged, and reads missing ones at its next use.
+        """Add the committed changes of a transaction to the indexes of its scopes, which it locked in the states
+        `places`. An index that lacks earlier changes, or has these, stays unchanged, and reads missing ones at its next
+        use.
         """
         for scope, memories in written.items():
             place = places[scope]

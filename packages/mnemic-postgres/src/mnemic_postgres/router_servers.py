@@ -64,7 +64,7 @@ async def prepare_all(connections: Sequence[Any], space: VectorSpace | None) -> 
     errors of `prepare`, and InvalidConfig (`invalid_config:postgres_servers`, `invalid_config:postgres_role`).
     """
     try:
-        # One process at a time sets servers up. The first server's lock stands for all, and ends with its connection.
+        # One process at a time sets servers up. The first server's lock covers all, and ends with its connection.
         await connections[0].execute(f"SELECT pg_advisory_lock({_SETTING_UP})")
         known = [await connection.fetchval(_KNOWN) for connection in connections]
         # A server that is already set up is the model: with another salt a new one would not find words.

@@ -48,7 +48,7 @@ CALLS = Spoken(
     joined="打[给給] 打電話 打电话 致[电電] 拨 联系方式 [我你他她您]们?的新?(?:号码|號碼)"
     " 連絡先 [私僕俺彼](?:女)?の番号 [제내]~?번호 저희~?번호 우리~?번호 그의~?번호 그녀의~?번호 연락",
 )
-"""Calling somebody, and whose number it is."""
+"""Words for calling somebody, and for the owner of a number."""
 OTHER_NUMBERS = Spoken(
     "pedido factura cuenta tarjeta referencia reserva expediente p[oó]liza c[oó]digo contrato seguimiento serie",
     "albar[aá]n art[ií]culo env[ií]o localizador matr[ií]cula fatura conta(?!ct) cart[aã]o refer[eê]ncia processo",

@@ -65,7 +65,7 @@ class ServiceContext:
     open_to: Principal | None = None
     sign_on: SignOn | None = None
     tenant_rate: RateLimit | None = None
-    """Calls of all credentials of a tenant together; None: only each credential has a rate."""
+    """Rate of all credentials of a tenant together; None: only the rates of single credentials apply."""
     streams: Streams = field(default_factory=Streams)
     profiles: Callable[[str], Profile | None] = lambda _: None
     running: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -137,9 +137,9 @@ def _take(principal: Principal, request: HTTPConnection, service: ServiceContext
 
 
 async def admit(request: HTTPConnection, size: int, *, service: ServiceContext) -> Principal:
-    """Return the principal of a request's credential, and charge a body of `size` before it is read; the route need do
-    neither again. Refuses with 401 a credential that is invalid, with 403 a request from another site's page, with 429
-    one beyond the rate.
+    """Return the principal of a request's credential, and charge a body of `size` before it is read; the route repeats
+    neither. Refuses with 401 a credential that is invalid, with 403 a request from another site's page, with 429 one
+    beyond the rate.
     """
     state = request.scope.setdefault("state", {})
     principal: Principal | None = state.get(_KNOWN) or await credential_of(request, service)
@@ -151,8 +151,8 @@ async def admit(request: HTTPConnection, size: int, *, service: ServiceContext) 
 
 
 async def credential_of(request: HTTPConnection, service: ServiceContext) -> Principal | None:
-    """Return the current principal of a request's credential; None if it opens nothing. Refuses with 429 an address
-    that has shown too many which opened nothing.
+    """Return the current principal of a request's credential; None if it is invalid. Refuses with 429 an address that
+    has presented too many invalid ones.
     """
     header = request.headers.get("authorization", "")
     if not header:

@@ -209,9 +209,7 @@ def _deliveries(service: ServiceContext) -> Deliveries:
 
 
 def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None) -> FastAPI:
-    """Return the routes, with every error as a problem. `openapi()` describes them; who calls them needs
-    `state.service`.
-    """
+    """Return the routes, with every error as a problem. `openapi()` describes them; callers need `state.service`."""
     app = _Described(
         title="mnemic",
         version="1",

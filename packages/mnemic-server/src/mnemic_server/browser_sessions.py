@@ -125,7 +125,7 @@ class Sessions:
         return [name for name in begun if name not in kept]
 
     async def _past(self, now: datetime) -> list[str]:
-        """Everybody's sessions that are too old."""
+        """Return the expired sessions of all users."""
         marks = await self._store.marks(SERVICE_TENANT, _PREFIX)
         begun = {name: datetime.fromisoformat(json.loads(value)["begun_at"]) for name, value in marks.items()}
         return [name for name, begun_at in begun.items() if begun_at + LASTS <= now]

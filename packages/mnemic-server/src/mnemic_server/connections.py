@@ -77,17 +77,17 @@ class Connections:
         return True
 
     def waiting(self, connection: Connection) -> None:
-        """Note that the connection was answered and waits for its next request."""
+        """Record that the connection was answered and waits for its next request."""
         if connection in self._open:
             self._answered[connection] = None
 
     def answering(self, connection: Connection) -> None:
-        """Note that a whole request is being answered: the connection is not cut off."""
+        """Record that a complete request is being answered: the connection is not cut off."""
         self._strangers.pop(connection, None)
         self._answered.pop(connection, None)
 
     def closed(self, connection: Connection) -> None:
-        """Forget a connection that was closed."""
+        """Remove a closed connection."""
         place = self._open.pop(connection, None)
         self.answering(connection)
         if place is not None:

@@ -77,7 +77,7 @@ class Principal:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenKey:
     """Key that verifies an application's tokens: the public half of a key pair that is derived from the application's
-    own secret with `salt`. The other half is nowhere: it is derived again while the secret is shown.
+    own secret with `salt`. The other half is not stored: it is derived again while the secret is presented.
     """
 
     salt: str
@@ -93,7 +93,7 @@ class ApiKey:
     expires_at: datetime | None = None
     label: str = ""
     digests: tuple[str, ...] = field(repr=False)
-    """Digests of its valid secrets: one, or two during the grace period of a rotation."""
+    """Digests of its valid secrets: one, or two in the grace period of a rotation."""
     retires_at: datetime | None = None
     """The time at which the older of two secrets stops working."""
     created_by: str = COMMAND_LINE
@@ -344,7 +344,7 @@ def digest(secret: str) -> str:
 
 
 def shown_key(text: str) -> tuple[str, str] | None:
-    """Return the id of the key that `text` is and the digest of its secret; None if it is no key's text."""
+    """Return the id of the key in `text` and the digest of its secret; None if `text` is no key."""
     parts = _KEY.fullmatch(text)
     return None if parts is None else (parts.group(1), digest(parts.group(2)))
 

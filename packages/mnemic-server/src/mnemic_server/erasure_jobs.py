@@ -102,13 +102,13 @@ class Erasures:
         """
         token = await subject_token(self._store, principal.tenant, subject)
         named = (principal.tenant, token, block, key)
-        # Asked for twice, for instance after a lost answer: the same job, not a second one.
+        # Requested twice, for instance after a lost answer: return the same job.
         if named in self._running:
             return self._running[named][0]
         await self._sweep(principal.tenant)
         now = self._clock.now()
         job = Job(
-            # Unguessable, because it is all that a caller shows to fetch the receipt.
+            # Unguessable, because a caller needs nothing else to fetch the receipt.
             erasure_id=secrets.token_urlsafe(32),
             tenant=principal.tenant,
             subject=token,
@@ -163,7 +163,7 @@ class Erasures:
         return job
 
     async def ended(self, job: Job, wait: float) -> Job:
-        """Return the job as soon as it has ended, or as it is after `wait` seconds."""
+        """Return the job as soon as it has ended, or its state after `wait` seconds."""
         task = next((task for one, task in self._running.values() if one.erasure_id == job.erasure_id), None)
         if task is not None:
             # `wait`, not `wait_for`: a caller that gives up must not cancel the erasure.
@@ -180,7 +180,7 @@ class Erasures:
         work = asyncio.create_task(self._in_turn(run))
         try:
             while not (await asyncio.wait([work], timeout=RENEWED))[0]:
-                with suppress(StoreFailed):  # the erasure goes on, and the next write may succeed
+                with suppress(StoreFailed):  # the erasure continues, and the next write may succeed
                     await self._keep(job)
             failure = work.exception()
             if failure is None:
@@ -193,7 +193,7 @@ class Erasures:
         except StoreFailed as failure:
             logger.error("how an erasure ended could not be kept", extra={"error": failure.reason})
         finally:
-            # A service that stops must not leave an erasure running without anybody to record how it ended.
+            # A service that stops must not leave an erasure running whose end is not recorded.
             work.cancel()
 
     async def _in_turn(self, run: Run) -> ErasureReceipt:

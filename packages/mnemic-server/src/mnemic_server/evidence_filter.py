@@ -23,17 +23,17 @@ def shown(memory: Memory, actor: Actor) -> Memory:
 
 
 def all_shown(memories: Iterable[Memory], actor: Actor) -> list[Memory]:
-    """Every one of them."""
+    """Return all of them."""
     return [shown(one, actor) for one in memories]
 
 
 def hits_shown(hits: Iterable[Hit], actor: Actor) -> tuple[Hit, ...]:
-    """Return hits as the actor is shown them."""
+    """Return hits as the actor may see them."""
     return tuple(replace(hit, memory=shown(hit.memory, actor)) for hit in hits)
 
 
 def result_shown(result: SearchResult, actor: Actor) -> SearchResult:
-    """Return the search's result as the actor is shown it."""
+    """Return the search's result as the actor may see it."""
     return replace(result, hits=hits_shown(result.hits, actor))
 
 

@@ -153,7 +153,7 @@ class ViewedGraph:
         return replace(node, first_seen_at=memory.happened_at, last_seen_at=memory.updated_at)
 
     def around(self, name: str, *, hops: int, limit: int) -> list[Neighbour]:
-        """Return at most `limit` nodes within `hops` relations of the name, nearest first, each with the way there."""
+        """Return at most `limit` nodes within `hops` relations of the name, nearest first, each with its path."""
         start = self._named(name)
         if start is None:
             return []

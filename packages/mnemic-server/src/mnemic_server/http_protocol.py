@@ -35,7 +35,7 @@ class Protocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, kept: Connections | None = None, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        # Nothing here speaks WebSocket, and a connection that has become one would be counted for ever.
+        # No route uses WebSocket, and an upgraded connection would be counted for ever.
         self.ws_protocol_class = None
         self._kept = Connections() if kept is None else kept
         self._head = 0
@@ -56,7 +56,7 @@ class Protocol(HttpToolsProtocol):
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timeouts of a connection that is over."""
+        """Stop the timeouts of a closed connection."""
         self._rest()
         self._read_on()
         self._kept.closed(self)
@@ -72,7 +72,7 @@ class Protocol(HttpToolsProtocol):
         # would never be counted there.
         self._untold += len(data)
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
-            self._wait()  # line ends before a request are no request, and must not keep the connection open
+            self._wait()  # line ends before a request are not a request, and must not hold the connection open
         super().data_received(data)
         if self._untold > HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("Request head too large.")
@@ -123,7 +123,7 @@ class Protocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Note the end of the body."""
+        """Record the end of the body."""
         self._untold = 0
         self._rest()
         self._kept.answering(self)
@@ -188,7 +188,7 @@ class Protocol(HttpToolsProtocol):
             more = self._kept.timeouts.head
         if more > 0:
             self._deadline = self.loop.call_later(more, self._late)
-        # Something of a request has arrived, so the client gets an answer; an idle connection is just closed.
+        # A part of a request has arrived, so the client gets an answer; an idle connection is just closed.
         elif self._in_body or self._head:
             self._refuse()
         else:

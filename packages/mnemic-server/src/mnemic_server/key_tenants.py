@@ -1,4 +1,4 @@
-"""Tenants of API keys that were made before a key made its tenant known."""
+"""Tenants of API keys from before creating a key registered its tenant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOTED = "api_keys_noted"
 
 
 async def note_tenants(keys: ApiKeys, clock: Clock) -> None:
-    """Make the tenants of all keys known; once in the life of a store."""
+    """Register the tenants of all keys; once in the life of a store."""
     store, now = keys.store, clock.now()
     if await store.marks(SERVICE_TENANT, _NOTED, limit=1):
         return

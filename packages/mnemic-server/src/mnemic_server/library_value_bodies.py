@@ -1,4 +1,4 @@
-"""Bodies of requests that are made of the library's own values: their fields, as JSON spells and bounds them."""
+"""Bodies of requests derived from the library's own values: their fields, with JSON types and bounds."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ R = TypeVar("R", bound=Request[Any])
 def fields_of(
     request: type[DataclassInstance], wire: Mapping[str, Any], *, without: Collection[str] = (), **declared: Any
 ) -> Callable[[type[B]], type[B]]:
-    """Give a body a field for each of `request` (a request or a candidate), but for those `without`: with its default,
-    and the type that `wire`, or before it `declared`, has for its name.
+    """Give a body a field for each of `request` (a request or a candidate), except those in `without`: with its
+    default, and its type in `declared` or else `wire`.
     """
     types = {**wire, **declared}
 
@@ -37,5 +37,5 @@ def fields_of(
 
 
 def asked(request: Callable[..., R], body: BaseModel) -> R:
-    """Return the request that a body spells."""
+    """Return the request in a body."""
     return request(**vars(body))

@@ -49,8 +49,8 @@ class RefusedLogins:
     _unlogged: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def refuse_throttled(self, request: HTTPConnection, shown: str) -> None:
-        """Refuse with 429, before the store is asked, an address with too many wrong credentials; one that was right
-        within the hour is checked all the same: others may share its address.
+        """Refuse with 429, before the store is asked, an address with too many wrong credentials; a credential that was
+        right within the hour is checked anyway: others may share its address.
         """
         now, address = self.clock.monotonic(), address_of(request)
         level = self._level(address, now)
@@ -60,18 +60,18 @@ class RefusedLogins:
         raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_FAILURES, headers=wait)
 
     def right(self, request: HTTPConnection, shown: str, principal: Principal) -> None:
-        """Count a credential that opened something."""
+        """Count a valid credential."""
         request.scope.setdefault("state", {})[CALLER] = principal.key_id
         _put(self._known, _name(shown), self.clock.monotonic())
 
     async def wrong(self, request: HTTPConnection) -> None:
-        """Count a credential that opened nothing."""
+        """Count an invalid credential."""
         now, address = self.clock.monotonic(), address_of(request)
         _put(self._levels, address, (self._level(address, now) - 1.0, now))
         await self._line(SERVICE_TENANT, "authentication_failed", STRANGER, {"address": address})
 
     async def refused(self, request: HTTPConnection, principal: Principal, reason: str) -> None:
-        """Record that a known caller requested something that is not permitted."""
+        """Record that a known caller made a request that is not permitted."""
         detail = {"reason": reason, "address": address_of(request), "key_id": principal.key_id}
         await self._line(principal.tenant, "refused", principal.actor.user, detail)
 

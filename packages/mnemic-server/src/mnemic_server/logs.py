@@ -13,9 +13,9 @@ _log = logging.getLogger("mnemic.service")
 
 
 class RequestLog:
-    """A line for each request that failed, was refused for want of a credential or a right, or took at least `slow_ms`;
-    for every one where `all_of_them`. A stream takes its time and is not slow; nor is a request that never came in as a
-    whole: its sender took the time, and may do so as often as he likes.
+    """A line for each request that failed, was refused for lack of a credential or a right, or took at least `slow_ms`;
+    for every one with `all_of_them`. A stream does not count as slow; nor does a request that never arrived completely:
+    its sender took the time, and could fill the log.
     """
 
     def __init__(self, *, slow_ms: float, all_of_them: bool) -> None:
@@ -23,7 +23,7 @@ class RequestLog:
         self._all = all_of_them
 
     def began(self) -> None:
-        """Nothing is logged before it has ended."""
+        """Log nothing before the request has ended."""
 
     def ended(self, seen: Observation) -> None:
         """Log the request, if it is worth a line."""

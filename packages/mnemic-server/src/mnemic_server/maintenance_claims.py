@@ -33,7 +33,7 @@ class TenantSlot(NamedTuple):
 
 
 async def enlist_tenants(store: RecordStore, clock: Clock) -> int:
-    """Put tenants into their slots that an earlier version has made known; return their number. Raises StoreFailed."""
+    """Assign slots to tenants registered by an earlier version; return their number. Raises StoreFailed."""
     tenants, found, last = Tenants(store, clock), 0, None
     while page := await tenants.page(after=last, limit=_PAGE):
         missing = [one.tenant for one in page if not await _listed(store, one)]

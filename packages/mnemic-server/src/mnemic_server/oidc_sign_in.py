@@ -32,11 +32,11 @@ PATH = "/console/sign-on"
 LASTS = timedelta(minutes=10)
 """Time that a person has to sign on at the provider."""
 DESCRIPTION_LASTS = timedelta(minutes=10)
-"""Time for which the provider's description of itself is used."""
+"""Time for which the provider's metadata is used."""
 RESTS = timedelta(seconds=30)
-"""Until a provider that did not describe itself is asked again."""
+"""Time after which a provider without metadata is asked again."""
 LONGEST_HINT = 4096
-"""Characters of an ID token that is shown again at the end, as a part of an address. A longer one is left out."""
+"""Maximum characters of an ID token that is sent again at sign-out, as part of an address. A longer one is omitted."""
 AT_ONCE = 4
 """Maximum number of codes exchanged at the same time: callers here have not presented a credential yet."""
 
@@ -53,9 +53,9 @@ class SignOnFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """Console as the provider knows it. Without a `secret` PKCE alone proves who asks. `url` is the address under which
-    browsers reach the service; None: the one in their requests. `ends_session`: signing out here also signs out there,
-    if the provider offers it.
+    """Console as registered at the provider. Without a `secret` only PKCE authenticates it. `url` is the address under
+    which browsers reach the service; None: the one in their requests. `ends_session`: signing out here also signs out
+    there, if the provider offers it.
     """
 
     issuer: str
@@ -73,7 +73,7 @@ class Client:
 
     @property
     def name(self) -> str:
-        """The provider as a person knows it."""
+        """The provider's name for people."""
         return urlsplit(self.issuer).hostname or self.issuer
 
 
@@ -137,7 +137,7 @@ class SignOn:
 
     async def end(self, id_token: str, back: str) -> str | None:
         """Return the address at which the browser is signed out at the provider, which sends it `back` (OpenID Connect
-        RP-Initiated Logout 1.0); None if that is not offered, or not wanted, or the provider does not answer.
+        RP-Initiated Logout 1.0); None if that is not offered, not wanted, or the provider does not answer.
         """
         try:
             address = (await self._description()).get("end_session_endpoint") if self.client.ends_session else None
@@ -167,9 +167,7 @@ class SignOn:
             raise SignOnFailed("sign_in_failed") from None
 
     async def _description(self) -> Mapping[str, Any]:
-        """Return the provider's description of itself (OpenID Connect Discovery 1.0); as it was, while it does not
-        answer.
-        """
+        """Return the provider's metadata (OpenID Connect Discovery 1.0); the previous one while it does not answer."""
         async with self._one:
             now = self._clock.monotonic()
             old = now - self._described_at >= DESCRIPTION_LASTS.total_seconds()
@@ -182,14 +180,14 @@ class SignOn:
         return self._described
 
     async def _describe(self, now: float) -> None:
-        """Fetch the provider's description. Any other response leaves the previous one in use."""
+        """Fetch the provider's metadata. Any other response leaves the previous one in use."""
         try:
             answer = await fetched(self.client.issuer.rstrip("/") + "/.well-known/openid-configuration")
             for name in ("authorization_endpoint", "token_endpoint"):
                 require_fetchable(str(answer.get(name)))
         except (FetchFailed, InvalidConfig):
             return
-        # OpenID Connect Discovery 1.0, 4.3: a description of another issuer must not be used.
+        # OpenID Connect Discovery 1.0, 4.3: metadata of another issuer must not be used.
         if answer.get("issuer") == self.client.issuer:
             self._described, self._described_at = answer, now
 

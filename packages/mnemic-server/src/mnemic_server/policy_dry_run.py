@@ -23,7 +23,7 @@ _TRIED = (Status.ACTIVE, Status.PENDING_REVIEW, Status.SUPERSEDED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedDecision:
-    """A memory that the policies judge differently: why it is refused `now`, and would be `then`; None: it is not."""
+    """A memory that the policies judge differently: the reasons of its refusal `now` and `then`; None: not refused."""
 
     memory_id: str
     key: str | None
@@ -33,8 +33,8 @@ class ChangedDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRunReport:
-    """Number of memories checked, how many would be `refused` for which reason, which of them (the first 200) are
-    judged differently, and after which memory the next page begins.
+    """Number of memories checked, the numbers that would be `refused` by reason, the memories judged differently (the
+    first 200), and the memory after which the next page begins.
     """
 
     looked_at: int

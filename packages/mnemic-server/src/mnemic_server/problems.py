@@ -71,7 +71,7 @@ class Refusal(Exception):
 
 
 def unauthenticated() -> Refusal:
-    """Return the one answer to every flaw of a credential."""
+    """Return the common answer to every flaw of a credential."""
     headers = {"WWW-Authenticate": "Bearer"}
     return Refusal(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED, detail=_NO_CREDENTIAL, headers=headers)
 
@@ -114,7 +114,7 @@ async def _invalid(request: Request, failure: Exception) -> JSONResponse:
     place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
     status = HTTPStatus.BAD_REQUEST if first["type"] == "json_invalid" else HTTPStatus.UNPROCESSABLE_ENTITY
     reason = "json" if first["type"] == "json_invalid" else place
-    # Without its type, a body of any content is bytes to every model.
+    # Without a content type, every model receives a body as bytes.
     unread = tuple(first["loc"]) == ("body",) and not _is_json(request)
     return problem(status, errors.InvalidInput(reason).reason, _NO_JSON if unread else str(first["msg"]))
 

@@ -55,7 +55,7 @@ class Meter:
     # -- an observer of requests --------------------------------------------------------------------------------------
 
     def began(self) -> None:
-        """One more is being answered."""
+        """Count a request that is being answered."""
         self.running.inc()
 
     def ended(self, seen: Observation) -> None:
@@ -71,7 +71,7 @@ class Meter:
         self.writes.labels(receipt.outcome.value).inc()
 
     def searched(self, result: SearchResult) -> None:
-        """Count a search: whether it found something, and the lists that failed."""
+        """Count a search by its success, and the lists that failed."""
         self.searches.labels("found" if result.hits else "empty").inc()
         for part in result.errors:
             self.degraded.labels(part).inc()
@@ -79,12 +79,12 @@ class Meter:
     # -- for the overview ---------------------------------------------------------------------------------------------
 
     def search_counts(self) -> dict[str, int]:
-        """Count searches that found something and those that did not."""
+        """Return the numbers of searches with and without results."""
         counted = {sample.labels["outcome"]: int(sample.value) for sample in _totals(self.searches)}
         return {"found": counted.get("found", 0), "empty": counted.get("empty", 0)}
 
     def write_counts(self) -> dict[str, int]:
-        """Count writes by how they ended."""
+        """Return the numbers of writes by outcome."""
         return {sample.labels["outcome"]: int(sample.value) for sample in _totals(self.writes)}
 
     def degraded_parts(self) -> dict[str, int]:
@@ -92,7 +92,7 @@ class Meter:
         return {sample.labels["part"]: int(sample.value) for sample in _totals(self.degraded)}
 
     def request_counts(self) -> dict[str, int]:
-        """Count requests by the class of their status: `2xx`, `4xx`, ..."""
+        """Return the numbers of requests by class of status: `2xx`, `4xx`, ..."""
         counts: Tally[str] = Tally()
         for sample in _totals(self.requests):
             counts[f"{sample.labels['status'][0]}xx"] += int(sample.value)
@@ -109,8 +109,8 @@ class Meter:
         return _in_ms([(0.0, 0.0), *counts])
 
     def latencies(self) -> list[dict[str, Any]]:
-        """Of each route: how many requests, and the milliseconds within which half, 95 % and 99 % of them ended,
-        estimated within the buckets of the histogram.
+        """Return for each route the number of requests, and the milliseconds within which half, 95 % and 99 % of them
+        ended, estimated within the buckets of the histogram.
         """
         buckets: dict[tuple[str, str], list[tuple[float, float]]] = {}
         for metric in self.seconds.collect():

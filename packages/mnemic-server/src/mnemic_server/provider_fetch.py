@@ -1,4 +1,4 @@
-"""JSON of an OpenID provider, asked for over the network: bounded in size and time, and never redirected."""
+"""JSON of an OpenID provider, fetched over the network: bounded in size and time, and never redirected."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from mnemic_server.loopback import is_loopback
 SECONDS = 5.0
 """The longest wait for an answer to begin, and twice that for all of it."""
 MAX_BYTES = 256 * 1024
-"""Of one answer. The keys of large providers are some 10 KiB."""
+"""Maximum bytes of an answer. The keys of large providers are some 10 KiB."""
 _PIECE = 16 * 1024
 
 
 class FetchFailed(Exception):
-    """No answer, none in time, too large a one, or none that is a JSON object."""
+    """Failure of a fetch: no answer in time, or one that is too large or not a JSON object."""
 
 
 async def fetched(

@@ -35,8 +35,8 @@ class FixedKeys:
 
 
 class FetchedKeys:
-    """Keys at an address. One request at a time is on its way, and nothing is redirected. Times are of the clock's
-    monotonic seconds.
+    """Keys at an address. Only one request runs at a time, and none is redirected. Times are of the clock's monotonic
+    seconds.
     """
 
     def __init__(self, url: str, clock: Clock) -> None:

@@ -67,7 +67,7 @@ BODY_VALUE = "body_value"
 DEADLINE = "deadline"
 """Name of the deadline of answers in parts, so that they can tell which parts are done."""
 IN_PARTS = 0.8
-"""The share of a request's seconds that such a call has."""
+"""Share of a request's seconds for such a call."""
 REFUSED = "refused"
 """The name of the reason for which the request's credential is refused."""
 _BODY_READ = "body_read"
@@ -113,7 +113,7 @@ class LimitMiddleware:
             return
         with ExitStack() as places:
             try:
-                # First the body, then the slot: a slow upload must not take a slot from complete requests.
+                # Read the body before taking a slot: a slow upload must not take a slot from complete requests.
                 body = await self._body(scope, receive)
                 await self._take_place(scope, len(body), places)
                 state = scope["state"]
@@ -127,8 +127,8 @@ class LimitMiddleware:
             await self._answer(scope, bytes(body), receive, send)
 
     async def _take_place(self, scope: Scope, size: int, places: ExitStack) -> None:
-        """Take a place for a request that is there as a whole. Raises Refused if there are too many. One without a good
-        credential takes none: its route refuses it, so that it is counted under that route.
+        """Take a slot for a complete request. Raises Refused if there are too many. One without a valid credential
+        takes none: its route refuses it, so that it is counted under that route.
         """
         path = scope["path"]
         # Health checks and static files need no slot, so that a busy service still answers its monitoring.
@@ -158,17 +158,15 @@ class LimitMiddleware:
             async with asyncio.timeout(seconds):
                 await self._app(scope, _replayed(body, receive), watched)
         except TimeoutError:
-            # A response that has started cannot be replaced any more; the connection is simply ended.
+            # A response that has started cannot be replaced; the connection is ended.
             if not started.is_set():
                 late = problem(HTTPStatus.SERVICE_UNAVAILABLE, "max_seconds", headers={"Retry-After": "1"})
                 await late(scope, receive, send)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytearray:
-        """Return the whole body. Raises Refused as soon as it is known to be none that is taken, and if it does not
-        end.
-        """
+        """Return the whole body. Raises Refused as soon as it is known to be unacceptable, and if it does not end."""
         if b"%2f" in scope.get("raw_path", b"").lower():
-            # No route has one. A proxy may have judged the address by its slashes, which it reads otherwise.
+            # No route has one. A proxy may have checked the address by its slashes, which it reads differently.
             raise Refusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
         if len(scope["query_string"]) > self._bounds.query_bytes:
             raise Refusal(HTTPStatus.REQUEST_URI_TOO_LONG, InvalidInput("query:too_large").reason)
@@ -199,7 +197,7 @@ class LimitMiddleware:
 
     async def _require_taken(self, scope: Scope, size: int, large: ExitStack, *, known: bool) -> bool:
         """Refuse a body of `size` bytes if it is too large for its sender, or one of too many that are being read;
-        whether the sender had to be known.
+        return whether its sender was authenticated.
         """
         if size > self._bounds.max_bytes:
             raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, InvalidInput("body:too_large").reason)

@@ -25,8 +25,8 @@ OF_A_RUN = "run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """One run: when it ended and why, what became of the memories in it, its steps with their cost. `by` is the adapter
-    of the model that received them; then only `injected`, `tokens`, `ms` and the digest of the block are known.
+    """One run: its end and the reason of it, the outcomes of its memories, its steps with their cost. `by` is the
+    adapter of the model that received them; then only `injected`, `tokens`, `ms` and the digest of the block are known.
     """
 
     sequence: int
@@ -59,7 +59,7 @@ async def runs(
 
 
 async def run_of(store: RecordStore, actor: Actor, run_id: str) -> RunRecord | None:
-    """One of the actor's runs, if it is not long ago, or None."""
+    """Return a recent run of the actor, or None."""
 
     def wanted(event: AuditEvent) -> RunRecord | None:
         mine = event.actor == actor.user and event.detail.get("run_id") == run_id

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from mnemic_server.telemetry import Telemetry
 
 SLICE_SECONDS = 0.0005
-"""Time for which a thread computes before another may, in seconds. A short request would wait for Python's own 5 ms at
-each step that a costly one takes in between; figures are in docs/benchmarks/servers.md.
+"""Seconds for which a thread computes before another may. A short request would wait for Python's own 5 ms at each
+intermediate step of a costly one; figures are in docs/benchmarks/servers.md.
 """
 
 
@@ -47,9 +47,8 @@ def own_machine(settings: Settings, user: str) -> Principal:
 
 
 async def require_safe(settings: Settings, service: ServiceSettings, *, opened: bool) -> bool:
-    """Refuse to be reached by others without authentication; return True if users can sign in, or need not. Raises
-    InvalidConfig (`service_host`, `service_keys`): open to others, or reachable by others before there is any key or
-    provider.
+    """Refuse remote access without authentication; return True if users can sign in, or need not. Raises InvalidConfig
+    (`service_host`, `service_keys`): open to others, or reachable by others before there is any key or provider.
     """
     alone = is_loopback(service.host)
     if opened and not alone:
@@ -69,14 +68,14 @@ async def _can_sign_in(settings: Settings, service: ServiceSettings) -> bool:
 
 
 ACCEPTED_AT_ONCE = 16
-"""New connections that are taken before the event loop turns to others: a crowd that comes together is no pause."""
+"""New connections accepted in one turn of the event loop: a burst of them causes no pause."""
 WAITING = 2048
 """Number of new connections that the system queues meanwhile."""
 
 
 class _Draining(uvicorn.Server):
-    """A server that ends its streams when it stops, so that only requests are waited for; that keeps what lasts; and
-    that makes the `last` calls before the signal that stopped it ends the process.
+    """A server that ends its streams when it stops, so that it waits for requests only; that freezes long-lived
+    objects; and that makes the `last` calls before the signal that stopped it ends the process.
     """
 
     def __init__(
@@ -151,7 +150,7 @@ def _serve(
     """Serve in this process: at the address of the settings, or as one of several at `listening`; `ready` is called
     then.
     """
-    # For the whole process, so only the command sets it, never the library.
+    # It affects the whole process, so only the command sets it, never the library.
     sys.setswitchinterval(SLICE_SECONDS)
     lines, streams, meter = configure(as_json=service.log == "json"), Streams(), Meter()
     telemetry, shown = _telemetry(meter), settings_in_force(settings, service)
@@ -180,8 +179,8 @@ def _serve(
 
 
 def _config(app: ASGIApp, service: ServiceSettings, *, at_once: int) -> uvicorn.Config:
-    """Return the server's settings. One of several workers takes one connection `at_once`: more would be none for the
-    others.
+    """Return the server's settings. One of several workers accepts one connection `at_once`: with more none would be
+    left for the others.
     """
     return uvicorn.Config(
         app,

@@ -1,4 +1,4 @@
-"""The conversation in progress that a request is a part of, by the name that its caller gives it."""
+"""The conversation in progress of a request, by the name that its caller gives it."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class StaticFile:
         return cls(body, gzip.compress(body, mtime=0), media_type, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
 
     def answer(self, given: Mapping[str, str], policy: Mapping[str, str]) -> Response:
-        """Return the answer to a request with the headers `given`: the file, or that it has not changed."""
+        """Return the answer to a request with the headers `given`: the file, or 304 if it has not changed."""
         packed = "gzip" in given.get("accept-encoding", "")
         body, tag = (self.packed, self.tag[:-1] + '-gzip"') if packed else (self.body, self.tag)
         headers = {**policy, "ETag": tag, "Vary": "Accept-Encoding"}

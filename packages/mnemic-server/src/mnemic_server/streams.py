@@ -89,7 +89,7 @@ class Streams:
                 self._open += Counter()  # drops callers without a stream
 
     async def pause(self) -> None:
-        """Wait until it is time to look again, or the service stops."""
+        """Wait until the next check is due, or the service stops."""
         try:
             async with asyncio.timeout(self.poll_seconds):
                 await self.stopping.wait()

@@ -56,7 +56,7 @@ class Telemetry:
         self._parents = TraceContextTextMapPropagator()
 
     def began(self) -> None:
-        """Do nothing: a span is made when the request is over: its route is not known before."""
+        """Do nothing: a span is created after the request, since its route is not known before."""
 
     def ended(self, seen: Observation) -> None:
         """Export it, in the background."""

@@ -35,7 +35,7 @@ FIRST_REST, LONGEST_REST = timedelta(seconds=5), timedelta(hours=1)
 MAX_FAILURES = 15
 """Failures in a row, over some six hours, after which a webhook is disabled."""
 LEASE = timedelta(seconds=30)
-"""Time for which one process has a webhook to itself without saying so again."""
+"""Time for which one process has the exclusive right to a webhook without renewal."""
 AT_ONCE = 8
 PAGE = 50
 """Lines of the audit that are read at a time, after which the progress is stored."""
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True, kw_only=True)
 class Deliveries:
-    """Deliveries of one process. Any number of processes may work on one store: each webhook is one's at a time."""
+    """Deliveries of one process. Any number of processes may work on one store: each webhook belongs to one of them."""
 
     tenancy: Tenancy
     clock: Clock
@@ -56,7 +56,7 @@ class Deliveries:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Deliver until left."""
+        """Deliver while the context is open."""
         task = asyncio.create_task(self._run(), name="mnemic-webhooks")
         try:
             yield
@@ -132,7 +132,7 @@ class Deliveries:
         return replace(state, held_until=self.clock.now() + LEASE), arrived
 
     async def _delivered(self, webhook: Webhook, event: AuditEvent) -> str | None:
-        """Deliver one message; None if it was taken, else why it was not."""
+        """Deliver one message; return None if it was accepted, else the reason of the failure."""
         body = json.dumps(await self._message(webhook, event), ensure_ascii=False).encode()
         headers = signed(webhook, f"{webhook.webhook_id}.{event.sequence}", self.clock.now(), body)
         try:
@@ -159,7 +159,7 @@ class Deliveries:
         return {"type": f"memory.{event.action}", "timestamp": event.at.isoformat(), "data": data}
 
     async def _memory(self, event: AuditEvent) -> dict[str, Any] | None:
-        """Return the memory as its user reads it now: with their consent, and only while it is there."""
+        """Return the memory as its user reads it now: with their consent, and only while it exists."""
         if event.scope is None or event.scope.level is not Level.USER or event.memory_id is None:
             return None
         engine = (await self.tenancy.of(event.tenant)).engine
@@ -196,7 +196,7 @@ class Deliveries:
 
 
 def signed(webhook: Webhook, message_id: str, at: datetime, body: bytes) -> dict[str, str]:
-    """Return the headers of a message: its id, when it was sent, and a signature by each secret that counts now."""
+    """Return the headers of a message: its id, its time, and a signature by each valid secret."""
     from standardwebhooks.webhooks import Webhook as Signer
 
     counting = [webhook.secret]

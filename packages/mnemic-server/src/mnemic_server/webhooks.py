@@ -64,7 +64,7 @@ class WebhookState:
 
 
 class Webhooks:
-    """The webhooks of a store. With `private` they may lead into the own network, and without TLS."""
+    """The webhooks of a store. With `private` they may point into the own network, and lack TLS."""
 
     def __init__(self, store: RecordStore, clock: Clock, *, private: bool = False) -> None:
         self.store = store
@@ -172,8 +172,8 @@ class Webhooks:
         return await commit(self.store, work)
 
     async def keep(self, webhook: Webhook, state: WebhookState, *, holder: str) -> bool:
-        """Record the progress of a webhook by `holder`; False, and nothing recorded, if the webhook is no longer its
-        work.
+        """Record the progress of a webhook by `holder`; return False, and record nothing, if it no longer has the
+        lease.
         """
         now = self._clock.now()
 

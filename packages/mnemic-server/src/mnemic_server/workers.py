@@ -43,7 +43,7 @@ class _Worker:
 
     @property
     def began(self) -> bool:
-        """True if it has ever answered; asked once, when it has ended."""
+        """True if it has ever answered; called once, after its end."""
         with suppress(EOFError, OSError):
             return self._pipe.poll() and self._pipe.recv_bytes() == _READY
         return False
@@ -58,8 +58,8 @@ class _Worker:
 
 
 def listen(host: str, port: int, *, backlog: int) -> socket:
-    """Return a socket that listens there. Raises InvalidConfig: `service_port` where another process listens already,
-    else `service_host`.
+    """Return a socket that listens there. Raises InvalidConfig: `service_port` if another process already listens, else
+    `service_host`.
     """
     try:
         return create_server((host, port), family=AF_INET6 if ":" in host else AF_INET, backlog=backlog)
@@ -72,9 +72,9 @@ def listen(host: str, port: int, *, backlog: int) -> socket:
 
 
 def supervise(work: Work, listening: socket, *, count: int, drain_seconds: float) -> None:
-    """Let `count` processes do `work` until this one is asked to stop; another one replaces one that ends.
+    """Run `work` in `count` processes until this one is asked to stop; replace a process that ends.
 
-    Raises InvalidConfig (`service_workers`) if one ends before it has answered: the next would, too.
+    Raises InvalidConfig (`service_workers`) if one ends before its first answer: the next would, too.
     """
     stop, stopping = _CONTEXT.Pipe(duplex=False)
     before = {one: signal.signal(one, partial(_ask, stopping)) for one in (signal.SIGTERM, signal.SIGINT)}

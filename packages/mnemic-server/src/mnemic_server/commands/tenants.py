@@ -101,9 +101,7 @@ def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
 
 
 def _limits_of(options: dict[str, Any]) -> dict[str, int | None]:
-    """Return the limits that are named on the line, None for those to be taken away. Raises UsageError for one that is
-    both.
-    """
+    """Return the limits named on the command line, None for those to remove. Raises UsageError for one that is both."""
     named = {name: options[name] for name in (*_LIMITS, *_EACH) if options[name] is not None}
     gone: dict[str, int | None] = dict.fromkeys(name.replace("-", "_") for name in options["unlimited"])
     if named.keys() & gone.keys():

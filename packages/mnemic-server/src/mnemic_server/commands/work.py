@@ -100,7 +100,7 @@ class _Rounds:
     enlisted: bool = False
 
     async def go(self) -> None:
-        """Look after every tenant that is due. With a `rest`, a failing store is logged, and the next round follows.
+        """Maintain every tenant that is due. With a `rest`, a failing store is logged, and the next round follows.
         Raises StoreFailed.
         """
         from mnemic.errors import StoreFailed
@@ -114,8 +114,8 @@ class _Rounds:
             note(f"maintenance interrupted: {failure.reason}; remaining tenants follow in the next run")
 
     async def _list(self) -> None:
-        """Make the tenant of the settings known, and bring tenants into their slots that an earlier version has made
-        known; once in the life of a worker.
+        """Register the tenant of the settings, and assign slots to tenants registered by an earlier version; once in
+        the life of a worker.
         """
         from mnemic_server.credentials import ApiKeys
         from mnemic_server.key_tenants import note_tenants
@@ -129,7 +129,7 @@ class _Rounds:
             self.enlisted = True
 
     async def _due(self) -> None:
-        """Look after the tenants of the slots that are due, the one that has waited longest first."""
+        """Maintain the tenants of the slots that are due, the one that has waited longest first."""
         from mnemic_server.maintenance_claims import claim, settle, slots_due, tenants_due
 
         store, clock = self.tenancy.engine.store, self.tenancy.engine.clock

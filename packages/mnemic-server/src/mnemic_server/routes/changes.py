@@ -64,7 +64,7 @@ async def _begun(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[byte
 
 
 def _seen_by(principal: Principal, whole_tenant: bool, scopes: tuple[Scope, ...]) -> Any:
-    """Return a function that shows a caller a line: of the own scopes, or as a steward of the tenant."""
+    """Return a function that renders a line for a caller: of the own scopes, or as a steward of the tenant."""
     if whole_tenant:
         require_role(principal, Role.REVIEWER, Role.OPERATOR)
     else:

@@ -105,7 +105,7 @@ def set_session(response: Response, cookie: str, *, secure: bool) -> None:
 
 
 def end_session(response: Response, *, secure: bool) -> None:
-    """Take it away again."""
+    """Remove the cookie."""
     name = SECURE_COOKIE if secure else COOKIE
     response.delete_cookie(name, path="/", httponly=True, samesite="strict", secure=secure)
 

@@ -51,7 +51,7 @@ async def extract(wanted: TextToExtract, actor: Reading, service: TheService) ->
     if wanted.json_schema is not None:
         if wanted.name is None:
             raise InvalidInput("name", hint="a shape has a name")
-        # Beside the event loop: what somebody has sent decides how long it takes.
+        # Outside the event loop: the duration depends on the caller's text.
         schema = await asyncio.to_thread(_Callers, wanted.json_schema)
         view.shapes[wanted.name] = Shape(name=wanted.name, schema=schema)
     found = await view.extract(wanted.text, wanted.name, sent_at=wanted.sent_at)

@@ -113,7 +113,7 @@ async def export_subject(
     if wanted != principal.user:
         require_role(principal, Role.OPERATOR)
     chunks = service.engine.export_subject(wanted, actor=principal.actor, form=form, values=values)
-    first = await anext(chunks, "")  # what is refused is refused before the answer begins
+    first = await anext(chunks, "")  # a refusal must come before the answer begins
 
     async def document() -> AsyncIterator[str]:
         yield first

@@ -92,7 +92,7 @@ async def _taken(
 
 
 async def _rehearsed(piece: UploadPiece, items: list[Item], actor: Actor, service: ServiceContext) -> Summary:
-    """Return what taking the piece in would find, but for what is known already."""
+    """Return the finds of importing the piece, without those already known."""
     found = await rehearse_beside(service.engine, items, actor, extract=piece.extract)
     return Summary(
         captured=found.captured,

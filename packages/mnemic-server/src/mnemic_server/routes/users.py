@@ -110,7 +110,7 @@ async def open_runs(wanted: RunsOpening, principal: Operating, service: TheServi
 
 
 async def _recorded(service: ServiceContext, principal: Principal, wanted: Opening | RunsOpening, action: str) -> None:
-    """Write down who reads about whom and why. Raises StoreFailed: then nothing is shown."""
+    """Record the reader, the user and the reason. Raises StoreFailed: then nothing is shown."""
     engine = service.engine
     fields = {"subject": await subject_token(engine.store, principal.tenant, wanted.user), "reason": wanted.reason}
     line = Mutation(

@@ -1,4 +1,4 @@
-"""Bit flips in a closed memory file: is the damage noticed, is everything served correct, what happens to the rest?"""
+"""Bit flips in a closed memory file: detection of the damage, correctness of the served data, and loss of the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that are killed while they write, and an oracle that knows what they had acknowledged.
+"""Processes that are killed while they write, and an oracle of their acknowledged calls.
 
 A run forks writers, so it needs a process without threads: use `run_kills`, which starts one.
 """
@@ -120,7 +120,7 @@ class _Run:
         return [json.loads(line) for line in heard.split(b"\n")[:-1]]
 
     def _account(self, said: list[dict[str, Any]]) -> None:
-        """Record what the writer acknowledged; calls without an answer are unknown."""
+        """Record the calls that the writer acknowledged; calls without an answer are unknown."""
         repeated = self._unknown
         for line in said:
             if "found" in line:

@@ -153,7 +153,7 @@ class FaultProxy:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Address where clients connect, for a proxy on a port."""
+        """Address for clients of a proxy on a port."""
         assert self._listening is not None
         host, port = self._listening.sockets[0].getsockname()[:2]
         return host, port

@@ -41,7 +41,7 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         return store
     from mnemic_sqlite import SqliteStore
 
-    # Last: a path has no scheme, so it is what remains.
+    # Last: a path has no scheme, so it is the remaining case.
     path = sqlite_path(location)
     return SqliteStore(path, durability=settled, reserved_bytes=RESERVED_BYTES, keyring=keyring, seals=seals)
 

@@ -23,7 +23,7 @@ _OFF = frozenset({"0", "false", "f", "no", "n", "off"})
 
 
 class Secret:
-    """A text that is shown by nothing: only `get_secret_value` gives it away."""
+    """A text that is never displayed: only `get_secret_value` returns it."""
 
     __slots__ = ("_value",)
 

@@ -161,7 +161,7 @@ class CaptureLog(Protocol):
         """Return True if everything in the message is captured: then it is context only."""
 
     async def remaining(self, place: int, found: Extraction) -> Extraction:
-        """Return what of `found` is to be written now. Called before each message's own writes."""
+        """Return the part of `found` to be written now. Called before each message's own writes."""
 
     def note(self, place: int, report: RunReport) -> None:
         """Note how the capture of a message ended."""
@@ -198,7 +198,7 @@ async def captured(
     log = log or _NoLog()
     keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
     capture = _Capture(engine=engine, actor=actor, extractor=extractor, keys=keys, data=data or {}, log=log)
-    # Between people, rules also read what was captured before: a later message may change it.
+    # Between people, rules also read earlier captures: a later message may change them.
     rereads = people and not getattr(extractor, "asks_model", False)
     reports: list[RunReport | None] = []
     for places in windows(messages):  # one is written before the next is read, which may concern it
@@ -228,7 +228,7 @@ class _Capture:
     earlier: EarlierWords = field(default_factory=EarlierWords)
 
     async def message(self, place: int, message: Message, read: Extraction | MnemicError | None) -> RunReport | None:
-        """Write what was read in the message at `place`; None where nothing is to be written."""
+        """Write the finds of the message at `place`; return None if there are none to write."""
         if self.log.is_finished(place):
             await self.earlier.pass_over(self.engine, message, read)
             return None

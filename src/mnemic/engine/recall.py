@@ -112,7 +112,7 @@ def choose(
     others = [hit for hit in result.hits if hit.memory.memory_id not in known and not _only_asks(hit)]
     rest = _in_order(others, biased)
     abstains = result.abstains_below(request.least_relevance)
-    # "Thanks!" is similar to many messages and asks for none of them.
+    # "Thanks!" is similar to many messages and requests none of them.
     near = [] if ask.is_small_talk else _near(rest, request, ask)
     # A question about the user shows its best hit, unless the search abstains, rather than nothing.
     if not near and not asked and not (ask.is_small_talk or ask.of_the_world):

@@ -3,7 +3,8 @@
 A message is split into sentences and clauses. Displayed text (pasted text, quotations, roles to play) is blanked out
 first. Rules leave out questions, requests, guesses and other people's words, and always store statements that the user
 asks to remember; a small classifier decides on the rest (`classify`). Tables then look for typed facts, which are
-stored under their key with the statement as context; a statement that says more than its values is also stored whole.
+stored under their key with the statement as context; a statement with more content than its values is also stored
+whole.
 
 The patterns have bounded repetitions and run over clauses of at most 400 characters, so the cost is linear in the
 length of the message.
@@ -304,7 +305,7 @@ class _Findings:
             self.skipped.append(Skipped(reason=reason, key=key, span=span))
 
     def keep(self, statement: Statement, text: str, sentence: Sentence) -> None:
-        """Propose the typed facts of a statement, and the statement itself if it says more than they do."""
+        """Propose the typed facts of a statement, and the statement itself if it has more content than they do."""
         values = self.keys_of(sentence, statement.start, statement.end)
         opening, said = text[statement.start : statement.said_from], text[statement.said_from : statement.end]
         content = as_sentence(in_main_order(opening, said).replace(MARKER, ""))

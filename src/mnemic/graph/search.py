@@ -43,7 +43,7 @@ class GraphNeighbourhood:
     two relations far, to at most twenty that the query asks for and six others. The second relation is only gone along
     if the query names it ("employer", "city").
 
-    No path goes through the user, who is near to everything; from the user only along a relation that the query calls
+    No path goes through the user, a node near to everything; from the user only along a relation that the query calls
     theirs ("my sister"). A walk raises StoreBusy past the time limit of `backend`.
     """
 

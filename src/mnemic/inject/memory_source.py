@@ -119,7 +119,7 @@ class SourceEntry:
 
     @property
     def is_own(self) -> bool:
-        """True if these are the words of the user, or of who runs the program."""
+        """True if these are the words of the user, or of the program's operator."""
         return self.trusted and self.said_by is None
 
     @property

@@ -1,4 +1,4 @@
-"""Messages of the frameworks, read uniformly: whose turn it is, the text, and the place where text can be inserted.
+"""Messages of the frameworks, read uniformly: the role, the text, and the place where text can be inserted.
 
 Known shapes: mappings with `role` and `content` (text, or blocks as of Bedrock and Strands, Anthropic, and OpenAI's two
 protocols), items of OpenAI's Responses protocol, and message objects with `type` and `content` as LangChain's.

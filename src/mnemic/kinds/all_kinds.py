@@ -63,7 +63,7 @@ class SevenKinds(KindView[M]):
 
     @cached_property
     def persona(self) -> PersonaMemory[M]:
-        """Memory of who the agent is."""
+        """Memory of the agent's identity."""
         from mnemic_kinds.persona import PersonaMemory
 
         return PersonaMemory(self._engine, self._actor, self.ground, profile=self._profile)

@@ -1,9 +1,9 @@
 """Expiry rule: the lifetime of a memory, in one function for every path that stores, confirms, corrects, approves or
 restores one.
 
-The lifetime is the shortest of what a request or a model asks for, the key's rule, and the policy's limit for the kind.
-If nothing is asked for and the key has no rule, `default_ttl_days` of the policy applies, else the kind's default:
-facts, preferences and messages of conversations are stored until they are changed, forgotten or erased.
+The lifetime is the shortest of the one requested by a caller or a model, the key's rule, and the policy's limit for the
+kind. If nothing is asked for and the key has no rule, `default_ttl_days` of the policy applies, else the kind's
+default: facts, preferences and messages of conversations are stored until they are changed, forgotten or erased.
 """
 
 from __future__ import annotations

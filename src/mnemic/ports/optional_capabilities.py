@@ -23,7 +23,7 @@ class VacuumStatus(Protocol):
     """Capability of a server whose files contain removed data until it has vacuumed them."""
 
     async def vacuum(self) -> datetime:
-        """Ask the server to vacuum, where the store may; the server's time before that."""
+        """Ask the server to vacuum, if the store may; return the server's time before that."""
 
     async def unvacuumed(self, since: datetime) -> int:
         """Return the number of non-empty tables that the server has not vacuumed since then: these may still contain

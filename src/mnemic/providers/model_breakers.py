@@ -98,7 +98,7 @@ class BreakingEmbedder:
         pause = asyncio.ensure_future(self._clock.sleep(TRIAL_WAIT))
         try:
             await asyncio.wait({trial, pause}, return_when=asyncio.FIRST_COMPLETED)
-            # Somebody was answered meanwhile, so the embedder works and this caller waits on.
+            # Another call was answered meanwhile, so the embedder works and this caller continues to wait.
             if crowded and self._answers != before:
                 await asyncio.wait({trial})
         finally:

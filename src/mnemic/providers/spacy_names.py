@@ -55,7 +55,7 @@ class NameDetector:
 
 
 class _Model:
-    """The model, with its cached result for the last texts: each kind of name asks for the same ones."""
+    """The model, with its cached result for the last texts: each kind of name reads the same ones."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -30,8 +30,8 @@ ATTRIBUTES: Mapping[str, str] = MappingProxyType({"home_city": "residence", "emp
 MAX_WORDS = 12
 """Words of a replaced statement by which its successor is known to be about the same."""
 LIFT = 1.0
-"""Raise of the score of a memory that is about what the question asks for, however alike the others are in a language
-that the embedder reads badly.
+"""Raise of the score of a memory about the requested attribute, however similar the others are in a language that the
+embedder reads badly.
 """
 
 
@@ -117,7 +117,7 @@ def _gives(frame: Frame, wanted: frozenset[str]) -> bool:
 
 
 def _is_told(memory: Memory) -> bool:
-    """Return True for a message in which the user may tell of themselves, one sentence or another."""
+    """Return True for a message with any sentence in which the user may speak about themselves."""
     said_by_user = memory.category == MESSAGE_CATEGORY and memory.source.speaker in (None, "", "user")
     return said_by_user and memory.source.origin is Origin.USER_STATED
 

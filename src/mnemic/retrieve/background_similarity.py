@@ -19,7 +19,7 @@ APART = 0.07
 """Cosine of unrelated texts in the default model."""
 APART_UNKNOWN = 0.12
 """The same in a language that the default model hardly knows: there it separates related from unrelated texts less
-well, and an answer lost is worse than one too many.
+well, and a lost answer is worse than a needless one.
 """
 APART_IN_OTHERS = 0.3
 """Raw cosine of the default model that the background of a small scope in another language is drawn towards. Unrelated

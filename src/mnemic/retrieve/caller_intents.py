@@ -26,8 +26,8 @@ def intent_of(
     min_score: float,
     where: Mapping[str, JsonValue] | None = None,
 ) -> Intent:
-    """Return the intent that the arguments of a search spell; `times` are `happened_from`, `happened_to`, `as_of`
-    and `known_at`.
+    """Return the intent in the arguments of a search; `times` are `happened_from`, `happened_to`, `as_of` and
+    `known_at`.
 
     Raises InvalidInput (`top_k`, `query`, `kind`, `window`, `as_of`, `known_at`, `where`, `operator`).
     """

@@ -99,7 +99,7 @@ def kinds_of_things() -> Mapping[str, frozenset[str]]:
 
 
 async def by_instance(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
-    """By BM25 over the instances of the kind of thing that is asked for."""
+    """By BM25 over the instances of the requested kind of thing."""
     wanted = instances_of(question.text)
     return await snapshot.match(where, wanted, limit=question.depth) if wanted else ()
 
@@ -118,7 +118,7 @@ RELATED_WORDS: Mapping[str, RankedList] = MappingProxyType(
 
 def asked_by(question: Question) -> Mapping[str, RankedList]:
     """Return the words of `RELATED_WORDS` that can find anything."""
-    # Lists that cannot find anything are not run: each is a full-text query.
+    # Lists without any possible match are not run: each is a full-text query.
     wanted = {
         INSTANCES: instances_of(question.text),
         ANSWERS: words_of_answers(question.text),

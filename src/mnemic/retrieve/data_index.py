@@ -59,7 +59,7 @@ class ScopeData:
 
 
 class DataIndex:
-    """The data of every scope that a filter was asked of. Used from any thread."""
+    """The data of every scope that was filtered. Used from any thread."""
 
     def __init__(self) -> None:
         self._scopes: OrderedDict[Scope, ScopeData] = OrderedDict()

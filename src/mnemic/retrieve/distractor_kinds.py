@@ -1,8 +1,8 @@
 """Memories about a thing of another kind than a question asks for: tennis, if it asks for instruments.
 
-Such a memory has the verb of the question and so part of its words, like an instance. The table of everyday kinds tells
-them apart: the object of the verb belongs to kinds that have no member in common with the kind that is asked for.
-Things outside the table are judged as before.
+Such a memory has the verb of the question and so part of its words, like an instance. The table of everyday kinds
+distinguishes them: the object of the verb belongs to kinds without a common member with the requested kind. Things
+outside the table are judged as before.
 """
 
 from __future__ import annotations

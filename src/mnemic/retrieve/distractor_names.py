@@ -1,8 +1,8 @@
 """Names of another person or thing than a question asks for: the landlord's, if it asks for the pet's.
 
 A statement of the landlord's name has the words of every answer to "What is my pet's name?", and so has the user's own
-name under its key. The table of everyday kinds tells whether a thing is of the kind that is asked for; other things are
-judged as before.
+name under its key. The table of everyday kinds shows whether a thing is of the requested kind; other things are judged
+as before.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WHOSE = Pattern(
     r"|\bnames? of (?:my|our) (?:\w+ )?(?P<whose>[^\W\d_]+)\W*\Z",
     re.IGNORECASE,
 )
-"""Matches a question for the name of somebody or something of the asker's."""
+"""Matches a question for the name of a person or thing of the asker's."""
 _NAMED = Pattern(
     r"\A\W{0,3}(?:my|our) (?P<who>[\w'’-]+(?: [\w'’-]+){0,2}?)(?:['’]s name is| (?:is|are|was) (?:called|named)) ",
     re.IGNORECASE,

@@ -1,7 +1,7 @@
-"""Statements about somebody else's thing than a question asks about: Ben's dog, where one's own is asked for.
+"""Statements about another person's thing than the question: Ben's dog, if the question is about one's own.
 
-"Wie heißt mein Hund?" has every word of "Bens Hund heißt Max." but the one that says whose dog it is. The owner of a
-thing is read in seven languages, before it ("my sister's car", "Bens Auto") and behind it ("le chien de Ben").
+"Wie heißt mein Hund?" has every word of "Bens Hund heißt Max." except the owner and the name. The owner of a thing is
+read in seven languages, before it ("my sister's car", "Bens Auto") and behind it ("le chien de Ben").
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from mnemic_language.frames.word_stems import stem
 from mnemic_language.text.language import language_of
 
 _LONGEST = 200
-"""Characters of the longest text that is read: what tells more may tell of several owners without naming them."""
+"""Characters of the longest text that is read: longer ones may be about several owners without naming them."""
 _RUN = 4
 """Words after an owner among which the thing is."""
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|[.?!;:]")
 _ELIDED = re.compile(r"\b([dl])['’](?=\w)", re.IGNORECASE)
-"""Matches what French and Italian join to the next word: "d'Anna"."""
+"""Matches the prefixes that French and Italian join to the next word: "d'Anna"."""
 _OF = frozenset("de di du do da dos das del della dello dell von vom van".split())
 """Words between a thing and its owner."""
 _ARTICLES = frozenset("la le les el los il lo i gli o a der die dem den de het l le".split())
@@ -42,7 +42,7 @@ _LIVES_WITH = (
     " vrouw man zoon dochter kinderen".split()
 )
 _GENITIVE = frozenset({"german", "dutch", None})
-"""Languages where a name with an s is an owner: "Bens Hund"; None: a short text of which nothing tells the language."""
+"""Languages where a name with an s is an owner: "Bens Hund"; None: a short text of unknown language."""
 _OWN_ROLES = frozenset({None, "", "user"})
 
 
@@ -65,7 +65,7 @@ class _Owned(NamedTuple):
 
     def is_apart(self, other: _Owned) -> bool:
         """Return True if the owners are certainly different ones: "Ben" may be the speaker, or "my sister's husband",
-        and what one's wife has may be one's own.
+        and a wife's thing may be one's own.
         """
         if self.is_own or other.is_own:
             words = self.words | other.words
@@ -75,10 +75,10 @@ class _Owned(NamedTuple):
 
 
 def about_other_owners(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:
-    """Return those of `memories` that are about the same thing of somebody else. Where nothing is known about the thing
-    in question, it has to be certain that it is somebody else.
+    """Return those of `memories` that are about the same thing of another person. If nothing is known about the thing
+    in question, it must be certain that it is another person.
     """
-    # With several owners in the question it is unclear whose thing is asked for.
+    # With several owners in the question the requested thing is ambiguous.
     asked = _owned(question) if len(question) <= _LONGEST else ()
     if len(asked) != 1:
         return frozenset()
@@ -93,8 +93,8 @@ def about_other_owners(question: str, memories: Mapping[str, Memory]) -> frozens
 
 
 def _things(memory: Memory, thing: str) -> list[_Owned]:
-    """Return the owners of such a thing in a memory; nothing of a message of another speaker, whose own things are not
-    the asker's.
+    """Return the owners of such a thing in a memory; none for a message of another speaker, since the speaker's things
+    are not the asker's.
     """
     if len(memory.content) > _LONGEST or memory.source.speaker not in _OWN_ROLES:
         return []
@@ -109,7 +109,7 @@ def _owned(text: str) -> tuple[_Owned, ...]:
 
 
 def _before_things(words: Sequence[str], *, genitive: bool) -> Iterator[_Owned]:
-    """Yield what has its owner before it: "my dog", "my sister Anna's dog"."""
+    """Yield the things with their owner before them: "my dog", "my sister Anna's dog"."""
     place = 0
     while place < len(words):
         after_of = place > 0 and words[place - 1].lower() in _OF
@@ -129,7 +129,7 @@ def _before_things(words: Sequence[str], *, genitive: bool) -> Iterator[_Owned]:
 
 
 def _behind_things(words: Sequence[str]) -> Iterator[_Owned]:
-    """Yield what has its owner behind it: "le chien de Ben", "el perro de mi hermana"."""
+    """Yield the things with their owner behind them: "le chien de Ben", "el perro de mi hermana"."""
     for place in range(1, len(words) - 1):
         if words[place].lower() not in _OF or not words[place - 1][0].isalpha() or _is_empty(words[place - 1]):
             continue
@@ -144,7 +144,7 @@ def _behind_things(words: Sequence[str]) -> Iterator[_Owned]:
 
 
 def _of(thing: str, owner: Sequence[str]) -> _Owned | None:
-    """Return None where the owner is no person: "my pet's name"."""
+    """Return None if the owner is no person: "my pet's name"."""
     named = [_bare(word) for word in owner if word.lower() not in OWNED and word.lower() not in _QUALITIES]
     people = person_words()["relations"]
     words = frozenset(stem(plain(word)) for word in named if plain(word) in people)
@@ -153,7 +153,7 @@ def _of(thing: str, owner: Sequence[str]) -> _Owned | None:
 
 
 def _ends(word: str) -> bool:
-    """Return True for what no name of a thing goes on behind: a stop, or a word without content."""
+    """Return True for the end of a thing's name: a stop, or a word without content."""
     return not word[0].isalpha() or (_is_empty(word) and word.lower() not in _QUALITIES)
 
 
@@ -164,7 +164,7 @@ def _household() -> frozenset[str]:
 
 
 def _are_siblings(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Return True for relations of which a person has one alone: a sister is no brother, but a boss may be a friend."""
+    """Return True for exclusive relations: a sister is no brother, but a boss may be a friend."""
     rows = _relation_rows()
     first, second = ({rows[word] for word in words if word in rows} for words in (one, other))
     return any(kind == with_kind and row != with_row for kind, row in first for with_kind, with_row in second)
@@ -177,7 +177,7 @@ def _relation_rows() -> Mapping[str, tuple[str, int]]:
 
 
 def _owns(words: Sequence[str], place: int, *, genitive: bool) -> bool:
-    """Return True for a word that says whose the next thing is."""
+    """Return True for a word that names the owner of the next thing."""
     word = words[place]
     if word.lower() in OWNED:
         return True

@@ -1,7 +1,7 @@
-"""Statements about another person than a question asks about: the sister's home, if one's own is asked for.
+"""Statements about another person than the question: the sister's home, if the question is about one's own.
 
-They have the words of the question and its attribute, so that similarity takes one for the other. Whom a statement is
-about, and which attribute it gives, is read as when statements are compared (`mnemic_language.frames`).
+They have the words of the question and its attribute, so that similarity takes one for the other. The person and the
+attribute of a statement are read as when statements are compared (`mnemic_language.frames`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)?")
 
 
 def about_other_persons(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:
-    """Return those of `memories` that give somebody else's attribute: a relative's or, if the asker's own is known, a
-    named person's; and the asker's own if a relative's is asked for.
+    """Return those of `memories` that give another person's attribute: a relative's or, if the asker's own is known, a
+    named person's; and the asker's own if the question is about a relative's.
     """
     asked = question[:_READ]
     own = frozenset(_ATTRIBUTES[key] for key in asked_keys(asked) if key in _ATTRIBUTES)
@@ -58,7 +58,7 @@ def about_other_persons(question: str, memories: Mapping[str, Memory]) -> frozen
 
 @lru_cache(maxsize=64)
 def _relatives(question: str) -> frozenset[str]:
-    """Return somebody's relatives whom a question is about, as stems; none if the asker is a subject of it, too."""
+    """Return the relatives that a question is about, as stems; none if the asker is also a subject of it."""
     words = [plain(word) for word in _WORD.findall(question)]
     people = person_words()
     if not people["self"].isdisjoint(words):

@@ -1,10 +1,10 @@
 """Memories about a sibling of the thing in question: the dog, if the question is about the hamster.
 
 Siblings are near in meaning and share the question's other words ("what is my ... called"), so that similarity mistakes
-one for the other. A small table of everyday groups (`sibling_kinds.json`, words in a row mean the same) tells them
-apart: a memory that owns up to a sibling and does not name the thing itself does not answer. Nor does somebody's
-favourite of a kind answer for that attribute of a thing ("my favourite colour" for the colour of the bathroom), nor a
-statement about another thing of the table for such an attribute. Words outside the table are judged as before.
+one for the other. A small table of everyday groups (`sibling_kinds.json`, words in a row mean the same) distinguishes
+them: a memory of having a sibling that does not name the thing itself does not answer. Nor does somebody's favourite of
+a kind answer for that attribute of a thing ("my favourite colour" for the colour of the bathroom), nor a statement
+about another thing of the table for such an attribute. Words outside the table are judged as before.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ OWNED = frozenset(
 )
 """Words before a possession of the asker, in seven languages; so is a name with 's."""
 _OF_OTHERS = frozenset("his her their your".split())
-"""Words before a possession of somebody else: a statement is about it only if it begins so ("Her husband is a nurse").
-"""
+"""Words before another person's possession: a statement is about it only if it begins so ("Her husband is a nurse")."""
 _HAS = OWNED | frozenset(
     "a an have has had another one two three ein eine einen habe hat un une uno una um uma een heb"
     " tengo tenho ho".split()
@@ -41,13 +40,13 @@ _FAVOURITE = re.compile(
     r"\bfavou?rites? (\w+)(?: (\w+))?|\blieblings(\w+)|\blievelings(\w+)"
     r"|\b(\w+) (?:préférée?s?|favorit[oa]s?|preferid[oa]s?|preferit[oaie])\b"
 )
-"""Matches somebody's favourite of a kind, with the word for the kind; one of `_FAVOURED` is in each."""
+"""Matches a person's favourite of a kind, with the word for the kind; one of `_FAVOURED` is in each."""
 _FAVOURED = ("favo", "liebling", "lieveling", "préfér", "prefer")
 _OF_TASTE = re.compile(
     r"favou?rite|liebling|lieveling|préfér|favorit|prefer|\b(?:likes?|loves?|enjoys?|want|should|could|would|shall|might"
     r"|best|suits?|recommend\w*|suggest\w*|paint|choose|pick|mag|soll|sollte|würde|empf\w+|devrais|debería|dovrei)\b"
 )
-"""Matches a question for taste or for a choice, on which a favourite has a bearing."""
+"""Matches a question for taste or for a choice, to which a favourite is relevant."""
 _OF_LOOKS = re.compile(
     r"\b(?:colou?r|size|brand|make|model|breed|called|named|names?|old|tall|heavy|farbe|größe|marke|heißt|alt|couleur"
     r"|taille|marque|âge|color|tamaño|marca|llama|edad|colore|taglia|chiama|età|cor|tamanho|chama|kleur|maat|merk|heet)\b"
@@ -98,7 +97,7 @@ def asks_attribute(question: str) -> bool:
 
 
 def set_aside(lists: Mapping[str, Sequence[Scored]], apart: frozenset[str]) -> Mapping[str, Sequence[Scored]]:
-    """Return `lists` with the scores of `apart` at zero, by which nothing is known."""
+    """Return `lists` with the scores of `apart` at zero, so that they do not count as knowledge."""
     if not apart:
         return lists
     return {
@@ -139,7 +138,7 @@ def _is_favourite(question: str, things: frozenset[str], content: str) -> bool:
     """Return True if `content` gives a favourite of the kind that `question` asks for as an attribute of a person's
     thing.
     """
-    if not any(map(content.__contains__, _FAVOURED)):  # most memories: a search of the pattern costs thirty such looks
+    if not any(map(content.__contains__, _FAVOURED)):  # most memories: a search for the pattern costs thirty such tests
         return False
     found = _FAVOURITE.search(content)
     if found is None:

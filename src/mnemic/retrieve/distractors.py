@@ -2,7 +2,7 @@
 earlier questions, and mere names.
 
 "Where do I work?", recorded in a chat, is the nearest memory when the same is asked again, and answers nothing. Nor
-does "My sister Emma." tell where she lives.
+does "My sister Emma." answer where she lives.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _OF_QUESTIONS = re.compile(
 
 
 def is_question(memory: Memory) -> bool:
-    """Return True if it is a recorded message that only asks. Between people who write to each other, a question tells
-    the other one something.
+    """Return True if it is a recorded message that only asks. Between people who write to each other, a question also
+    informs the other.
     """
     return memory.category == MESSAGE_CATEGORY and memory.source.speaker in _OWN and asks_only(memory.content)
 
@@ -71,7 +71,7 @@ class NonAnswers:
 
     @property
     def every(self) -> frozenset[str]:
-        """All of them."""
+        """Return all of them."""
         return self.apart | self.asked | self.named
 
     def behind(self, scores: Mapping[str, float], messages: Collection[str]) -> Mapping[str, float]:

@@ -51,7 +51,7 @@ def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Map
         if message.kind is not Kind.EPISODIC or "steps" in message.data:
             continue
         said, session = _said(message), message.source.session
-        # What was recorded or added without a conversation may be of any.
+        # A memory recorded or added without a conversation may be of any.
         same = [
             one for one in made.get(said, ()) if None in (session, one.source.session) or one.source.session == session
         ]
@@ -76,7 +76,7 @@ def without_repetitions(entries: Sequence[Entry], repeated: Mapping[str, str]) -
 
 
 def _said(memory: Memory) -> tuple[str, str]:
-    """Return who said it, and the words."""
+    """Return the speaker and the words."""
     return memory.source.speaker or "user", _words_of(memory.content)
 
 

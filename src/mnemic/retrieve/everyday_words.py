@@ -31,7 +31,7 @@ MOST = 3
 READ = 40
 """Statements of a scope that are read for a question in another language, the best by the other lists."""
 RAISE = 2.0
-"""Raise of the fused score of a statement that is as good as certainly relevant."""
+"""Raise of the fused score of an almost certainly relevant statement."""
 MIN_ODDS, MAX_ODDS = -7.0, 2.0
 """Natural logarithms of the odds below which nothing is raised, and above which nothing more."""
 

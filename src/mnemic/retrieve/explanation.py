@@ -1,4 +1,4 @@
-"""One sentence for people that says why a memory was found."""
+"""One sentence for people that explains why a memory was found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mnemic_language.questions.question_words import content_words
 from mnemic_language.text.analyse import terms
 
 WORDS = 3
-"""Words of the query that are named at most."""
+"""Maximum words of the query that are named."""
 CLOSE = 0.35
 """Cosine from which on a memory is called close in meaning."""
 
@@ -112,7 +112,7 @@ def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> l
     if "keyword" in ranks:
         said = _terms_of(memory.content, memory.key)
         named = [f"'{word}'" for word, terms in _words_of(question.keywords) if not said.isdisjoint(terms)][:WORDS]
-        # If it has a word that the question means, the keyword list found it by that.
+        # If it has a word implied by the question, the keyword list found it by that.
         if named or {"instances", "answers", "period"}.isdisjoint(ranks):
             found.append("matches " + _listed(named) if named else "its context matches")
     if "vector" in ranks and ranks["vector"].score >= CLOSE:
@@ -128,7 +128,7 @@ def _terms_of(content: str, key: str | None) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _words_of(keywords: str) -> list[tuple[str, list[str]]]:
-    """Return the words of a question, each with its terms: every hit is asked for them."""
+    """Return the words of a question, each with its terms: every hit is compared with them."""
     words = dict.fromkeys(word.strip(".,;:!?'\"()[]") for word in content_words(keywords))
     return [(word, terms(word)) for word in words if word]
 

@@ -22,7 +22,7 @@ class ExternalSearch(Protocol):
     """A service that ranks memories by words and by meaning."""
 
     async def ranked(self, question: Question, where: Where, deadline: Deadline | None) -> Sequence[Scored]:
-        """Its best memories within `where`, as they were possibly a moment ago. Raises MnemicError."""
+        """Return its best memories within `where`, in a possibly slightly older state. Raises MnemicError."""
 
 
 async def accepted(found: Sequence[Scored], where: Where, snapshot: Snapshot) -> Sequence[Scored]:

@@ -41,7 +41,7 @@ class FirstRead:
 
 
 async def hidden_now(hidden: Hidden | None, marks: Marks) -> frozenset[str] | None:
-    """Return the keys of which nothing may be found; None if nobody is asked."""
+    """Return the keys of which nothing may be found; None without a reader of them."""
     return None if hidden is None else await hidden(marks)
 
 

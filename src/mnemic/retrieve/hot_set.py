@@ -29,7 +29,7 @@ class HotSet(Projection, Protocol):
         """Return up to `limit` of the scope's memories, or None if the set is not complete."""
 
     async def begin(self, scope: Scope) -> None:
-        """Note changes of the scope from here on; nothing is known of it until it is filled."""
+        """Record changes of the scope from here on; it answers nothing until it is filled."""
 
     async def fill(self, scope: Scope, newest: Sequence[Scored], *, complete: bool) -> None:
         """Add the memories that the store had after `begin`; `complete`: all of them. Does nothing if another process
@@ -39,7 +39,7 @@ class HotSet(Projection, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HotReader:
-    """Reads through a hot set, if there is one. One that fails, or that lacks a scope, costs time and no memory."""
+    """Reads through a hot set, if there is one. One that fails, or lacks a scope, costs time but loses no memory."""
 
     store: RecordStore
     hot: HotSet | None = None

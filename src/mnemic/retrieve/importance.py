@@ -2,8 +2,8 @@
 
 Park et al., "Generative Agents" (UIST 2023), combine recency and relevance with importance, and ask a language model to
 rate it from 1 to 10. No model is asked here, and nothing is counted on reads: the figure comes from the writer, or else
-from the confidence of the memory, the trust in its channel, how often it was confirmed or corrected, and whether it
-guides answers. 0.5 is an ordinary memory: stated once, with the usual confidence.
+from the confidence of the memory, the trust in its channel, its confirmations and corrections, and whether it guides
+answers. 0.5 is an ordinary memory: stated once, with the usual confidence.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def importance(memory: Memory) -> float:
 
 
 def _is_ordinary(memory: Memory) -> bool:
-    """Return True for a memory that nothing sets apart: most are so, and a search asks for thirty and more."""
+    """Return True for an ordinary memory: most are, and a search checks thirty and more."""
     return (
         memory.confidence == USUAL_CONFIDENCE
         and memory.version == 1
@@ -85,7 +85,7 @@ def weighed(scores: Mapping[str, float], memories: Mapping[str, Memory], weight:
 
 
 def importance_ranks(memory_ids: Sequence[str], memories: Mapping[str, Memory]) -> dict[str, Rank]:
-    """Of those that are not ordinary: their importance, and their place by it among `memory_ids`."""
+    """Return the importance of those that are not ordinary, and their place by it among `memory_ids`."""
     figures = {one: importance(memories[one]) for one in memory_ids if one in memories}
     if all(figure == ORDINARY for figure in figures.values()):
         return {}

@@ -45,7 +45,7 @@ class ModelPlanner:
         self._clock = clock or SystemClock()
 
     async def plan(self, goal: str, *, levels: Sequence[str], budget: Budget, deadline: Deadline) -> Any:
-        """Return the model's JSON as it came. Raises ModelFailed, also for text that is not strict JSON."""
+        """Return the model's JSON unchanged. Raises ModelFailed, also for text that is not strict JSON."""
         today = self._clock.now().date()
         prompt = intent_prompt(goal, levels, budget.max_retrieve_top_k, today=today)
         completion = await self._completer.complete(prompt, deadline=deadline)

@@ -100,8 +100,8 @@ def _bounds(new: Frame, among: int) -> ChangeBounds:
 
 @lru_cache(maxsize=16384)
 def _takes_place(old: Frame, new: Frame, cosine: float, among: int) -> bool:
-    """Return True if the later of two statements takes the place of the other; searches meet the same two again and
-    again. The cosine is rounded: a product of matrices adds up in an order that depends on their size.
+    """Return True if the later of two statements replaces the other; searches meet the same two again and again. The
+    cosine is rounded: a product of matrices adds up in an order that depends on their size.
     """
     return judge(old, new, cosine, among=among) is not None
 
@@ -197,7 +197,7 @@ def _compared(memory: Memory) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_request(said: str) -> bool:
-    """Return True if a message asks for something; a search asks three times, and searches meet the same again."""
+    """Return True if a message asks for something; a search checks three times, and searches meet the same again."""
     return _REQUEST.search(said) is not None
 
 

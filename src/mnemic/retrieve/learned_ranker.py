@@ -112,7 +112,7 @@ class HiddenUnits(NamedTuple):
     worths: Floats
 
     def scored(self, table: Floats) -> Floats:
-        """Return what the units add to the score of each row of features."""
+        """Return the amount that the units add to the score of each row of features."""
         added: Floats = np.maximum(table @ self.weights + self.bases, 0.0) @ self.worths
         return added
 
@@ -146,8 +146,8 @@ class Ranker:
         question: Question,
         messages: MessageTable | None = None,
     ) -> dict[str, float]:
-        """`scores` with those of the messages (`signals`) dealt out in the learned order, best first. `messages`: their
-        table, if there is one already.
+        """Return `scores` with those of the messages (`signals`) reassigned in the learned order, best first.
+        `messages`: their table, if there is one already.
         """
         # One message has only one order.
         if len(signals) < 2:

@@ -40,7 +40,7 @@ class OptionalBackend:
             async with asyncio.timeout(seconds):
                 result = await work()
         except TimeoutError:
-            if seconds == longest:  # a shorter time was the caller's own
+            if seconds == longest:  # the caller had set a shorter time
                 self._circuit.missed()
             raise StoreBusy from None
         except Exception:  # it failed at once, which costs the next call no time

@@ -21,7 +21,7 @@ from mnemic_language.questions.time_clause import Clause, Side
 THEN = "then"
 """Rank name of the move of facts true then."""
 LIFT = 0.2
-"""Raise of the score of a memory that was true then: the question is about it, however alike the others are."""
+"""Raise of the score of a memory that was true then: the question is about it, however similar the others are."""
 
 
 def asks_past(question: Question) -> bool:

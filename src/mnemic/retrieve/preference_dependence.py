@@ -26,8 +26,8 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
     }
 )
 LEAST = 0.1
-"""Probability from which a preference is shown, as of ten one matters: one that is missed spoils an answer, one too
-many costs a line.
+"""Probability from which a preference is shown, as one of ten matters: a missed one spoils an answer, a needless one
+costs a line.
 """
 
 

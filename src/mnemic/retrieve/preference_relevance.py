@@ -27,11 +27,11 @@ ALIKE_WITHOUT_TOPIC = 0.25
 OF_A_CHOICE = 0.1
 """The same for a request that asks for a choice, a plan or a draft."""
 READ = 2_000
-"""Characters of a request that are read: who pastes a page asks before it or after it."""
+"""Characters of a request that are read: with a pasted page the question is before or after it."""
 
 IDENTITY = "identity"
-"""Category of facts about a person's identity. A name or an age is near to most that a person asks and changes few
-answers, so it counts for a word, a topic or a clear likeness alone, and not as one of the nearest.
+"""Category of facts about a person's identity. A name or an age is near to most questions of a person and changes few
+answers, so it counts only for a word, a topic or a clear similarity, and not as one of the nearest.
 """
 _CODE = frozenset({"code"})
 SHAPES_ANSWERS = frozenset(
@@ -65,7 +65,7 @@ _WANTS_CHOICE = re.compile(
     r"|greet|cook|prepare|buy|send|invite|tell (?!me\b|us\b)\w|check (?:me|us))\b",
     re.IGNORECASE,
 )
-"""Matches a request for a choice, a plan or a draft, which depends on who asks."""
+"""Matches a request for a choice, a plan or a draft, which depends on the asker."""
 _ABSTRACT = (
     r"causes?|reasons?|examples?|effects?|symptoms?|differences?|facts?|types?|kinds?|features?|principles?|laws|rules"
     r"|properties|origins?|history|meanings?|definitions?|capitals?|signs|theories|applications|uses"
@@ -89,7 +89,7 @@ _EMPTY = frozenset(
         " any some"
     )
 )
-"""Words that anybody shares with anybody."""
+"""Words that any two people share."""
 _OF_A_FACT = re.compile(
     r"\A\W*+(?:(?:and|so|but|again|sorry|wait)\b,? )?(?:"
     r"(?:where|when|since when|how long|who) (?:do|did|have|had) (?:i|we) (?:\w+ly |now |again )?"
@@ -109,8 +109,7 @@ _SEASON = re.compile(r"\b(?:for|over|during|before|after|until) the holidays\b",
 @dataclass(frozen=True, slots=True)
 class ParsedRequest:
     """A request, read once: its words, its topics, and those topics that it is about and does not only touch (`named`).
-    Small talk has none; a question about the world (`of_the_world`) has no topics, and no words that are said of
-    everything.
+    Small talk has none; a question about the world (`of_the_world`) has no topics, and no words that fit everything.
     """
 
     words: frozenset[str]

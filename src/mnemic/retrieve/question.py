@@ -1,4 +1,4 @@
-"""Query as lists and ranking see it: the text to embed, the keywords, the people and the time that it names."""
+"""Query as lists and ranking read it: the text to embed, the keywords, the people and the time that it names."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 SOON_AFTER = 0.75
-"""Part of its weight that the time in question has for messages of the days after it: of two that are alike, the one of
-the time itself comes first.
+"""Part of its weight that the time in question has for messages of the days after it: of two equal ones, that of the
+time itself comes first.
 """
 
 
@@ -179,7 +179,7 @@ def _name(name: str, ending: str = "") -> re.Pattern[str]:
 
 
 def _keywords(text: str, people: Mapping[str, Sequence[str]]) -> str:
-    """Return the query without common words and without the names of those who speak, which are no part of the content.
+    """Return the query without common words and without the names of the speakers, which are no part of the content.
 
     Quoted phrases are not changed; if nothing would be left, the query stays whole.
     """

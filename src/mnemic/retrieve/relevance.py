@@ -30,7 +30,7 @@ from mnemic_language.text.language import in_latin_letters
 
 SCORE = itemgetter(1)
 _OF_SEARCH = ("vector", "keyword")
-"""Lists with best scores that tell whether anything is known."""
+"""Lists with best scores that show whether anything is known."""
 NOTHING: Mapping[str, float] = MappingProxyType({})
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 
@@ -62,7 +62,7 @@ class RelevanceScale:
         return 1 / (1 + math.exp(-(self.cosine * cosine + self.word * word + self.base)))
 
     def towards(self, other: RelevanceScale, part: float) -> RelevanceScale:
-        """Return the scale so far (0 to 1) on the way from this one to `other`."""
+        """Return the scale at this share (0 to 1) of the way from this one to `other`."""
         ours, theirs = astuple(self), astuple(other)
         cosine, word, base = (one + part * (two - one) for one, two in zip(ours, theirs, strict=True))
         return RelevanceScale(cosine=cosine, word=word, base=base)
@@ -130,7 +130,7 @@ def _scale_of(model: str, memories: int) -> RelevanceScale | None:
 
 
 def _way_to_many(memories: int) -> float:
-    """Return how far so many memories are on the way from few to many, 0 to 1, by the logarithm of their number."""
+    """Return the place of this number between few and many memories, 0 to 1, by its logarithm."""
     passed = math.log(max(1, memories) / MIN_MEMORIES) / math.log(MANY_MEMORIES / MIN_MEMORIES)
     return min(1.0, max(0.0, passed))
 

@@ -13,7 +13,7 @@ from mnemic.retrieve.search_state import ParsedSearch
 from mnemic.types import Deadline, Scored
 
 RERANKED = 50
-"""Memories that are shown to the reranker; a call that asks for more is shown as many as it asks for."""
+"""Minimum number of memories given to the reranker; a call that requests more hits gives it that many."""
 
 
 async def reranked(
@@ -23,8 +23,8 @@ async def reranked(
     texts: Mapping[str, str],
     deadline: Deadline | None,
 ) -> RankedMemories:
-    """Return `ranked` with the reranker's scores of the memories in `texts`, by id, and without the others; as it was
-    if the reranker fails, which is noted.
+    """Return `ranked` with the reranker's scores of the memories in `texts`, by id, and without the others; unchanged
+    if the reranker fails, which is recorded.
     """
     try:
         scores = await reranker.rerank(search.question.text, list(texts.values()), deadline=deadline)

@@ -1,4 +1,4 @@
-"""One search: lists, fused, lifted by signals, biased by policy, cut to the budget, with the reason for each hit."""
+"""One search: lists, fused, boosted by signals, biased by policy, cut to the budget, with the reason for each hit."""
 
 from __future__ import annotations
 
@@ -364,7 +364,7 @@ class Searcher:
 
 
 def _loads(embedder: Embedder) -> TypeGuard[ModelLoading]:
-    """Return True for a `ModelLoading`; `isinstance` would ask for each name of the protocol, in each search."""
+    """Return True for a `ModelLoading`; `isinstance` would check each name of the protocol, in each search."""
     return hasattr(embedder, "begin")
 
 

@@ -41,8 +41,8 @@ class SearchRequest:
     data: Mapping[str, JsonValue] | None = None
 
     async def read(self, speakers: frozenset[str], aliases: Mapping[str, str] = NOBODY) -> ParsedSearch:
-        """Return the search for it, its text read against those who speak; `aliases`: their other names."""
-        # Of a long text this takes milliseconds, in which nobody else of this process would be answered.
+        """Return the search for it, its text parsed with the speakers; `aliases`: their other names."""
+        # A long text takes milliseconds, in which this process would answer no other call.
         if len(self.text) <= READ:
             return self._read(speakers, aliases)
         return await asyncio.to_thread(self._read, speakers, aliases)
@@ -102,7 +102,7 @@ class ParsedSearch:
         return replace(self, question=asked[0], parts=tuple(parts), stated=tuple(said), event=event)
 
     def without(self, keys: frozenset[str] | None) -> ParsedSearch:
-        """Return the same without anything under `keys`, past values included; None: as it is."""
+        """Return the same without memories under `keys`, including past values; None: unchanged."""
         if keys is None:
             return self
         past = None if self.past is None else replace(self.past, hidden_keys=keys)

@@ -21,7 +21,7 @@ from mnemic_language.text.analyse import terms
 ANCHORED = "anchored"
 """Name of the move by the event, among the ranks."""
 CLEAR = 0.5
-"""The relevance from which on something is known of the clause: more likely than not."""
+"""The relevance from which on the clause counts as known: more likely than not."""
 COVERED = 0.5
 """Share of the clause's words that the hit must contain if their rarity is little or no evidence, as among few
 memories.
@@ -39,12 +39,12 @@ class TimeAnchor:
     clause: Clause
 
     def tells(self, memory_id: str, happened_at: datetime) -> bool:
-        """Return True if a memory of that time is on the side that is meant; days are those of UTC. The anchor itself
-        is neither before nor after.
+        """Return True if a memory of that time is on the requested side; days are those of UTC. The anchor itself is
+        neither before nor after.
         """
         apart = (happened_at.date() - self.moment.date()).days
         if self.clause.side is Side.DURING:
-            # A day later still counts as during: people tell in the evening, or on the day after.
+            # A day later still counts as during: people report in the evening, or on the day after.
             return 0 <= apart <= 1
         if self.clause.side is Side.BEFORE:
             apart = -apart

@@ -1,4 +1,4 @@
-"""Memories in the order of their times, for a question that asks in which order things happened."""
+"""Memories in the order of their times, for a question about the order of events."""
 
 from __future__ import annotations
 

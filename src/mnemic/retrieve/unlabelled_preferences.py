@@ -35,8 +35,8 @@ def _is_plain(hit: Hit) -> bool:
 
 
 def _concerns(hit: Hit, ask: ParsedRequest) -> bool:
-    """Return True if the statement is personal, likely to matter, and has a word or a topic of the request: nobody has
-    said that it is a preference, so its likeness alone is not enough.
+    """Return True if the statement is personal, likely to matter, and has a word or a topic of the request: it was not
+    labelled as a preference, so its similarity alone is not enough.
     """
     content, near = hit.memory.content, hit.ranks.get("vector")
     category, cosine = _category_of(content), None if near is None else near.score

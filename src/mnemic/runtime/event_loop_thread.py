@@ -123,7 +123,7 @@ async def _answered(run: Callable[[], Awaitable[T]], answer: Future[T]) -> None:
             answer.set_result(await run())
         except asyncio.CancelledError:
             answer.cancel()
-        except BaseException as error:  # noqa: BLE001 - the caller's, who waits on another thread
+        except BaseException as error:  # noqa: BLE001 - it belongs to the caller, which waits on another thread
             answer.set_exception(error)
 
 

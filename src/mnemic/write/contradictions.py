@@ -115,9 +115,7 @@ def _opposed(draft: Draft, said: Statement, one: SimilarMemory) -> str | None:
 
 
 def _deny(said: Statement, content: str) -> bool:
-    """Return True if one of two statements that are far from each other denies what the other states. Most memories are
-    not taken apart for it.
-    """
+    """Return True if one of two dissimilar statements denies the other. Most memories are not taken apart for it."""
     # The quick test reads letters as they are: it is not asked of those that have another form, if `said` denies.
     if said.denied_claims or negates(content) or (said.negations and not content.isascii()):
         return denies(said, stated(content))

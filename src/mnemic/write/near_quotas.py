@@ -10,7 +10,7 @@ from mnemic.types import Candidate, Kind, Usage
 # Of a large limit a tenth, of a small one at least the crowd: far from both, writers need not wait.
 _LAST_PART = 0.1
 _CROWD = {"rows": 1000, "bytes": 64 * 1024 * 1024, "writes_a_minute": 1000}
-"""Most that writers who have not committed yet add together, of each limit."""
+"""Maximum that uncommitted writers add together, of each limit."""
 
 
 def may_exceed_quota(limits: Limits, candidate: Candidate, usages: Mapping[Kind, Usage]) -> bool:

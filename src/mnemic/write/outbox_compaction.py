@@ -25,7 +25,7 @@ async def _compact_projection(store: RecordStore, projection: str, others: set[s
     gone, marked = 0, set[str]()
     while page := await store.pending(projection=projection, limit=_PAGE):
         new = {entry.scope.tenant: entry.scope for entry in page if entry.scope.tenant not in marked}
-        # Only "rebuild" entries are left: they are what this projection now has to consume.
+        # Only "rebuild" entries are left: this projection now has to consume them.
         if not new and all(entry.whole for entry in page):
             for other in others:  # for whom nothing was compacted
                 await store.acknowledge([entry.sequence for entry in page], projection=other)

@@ -76,7 +76,7 @@ class Revision:
         return memory
 
     async def write(self, unit: Unit, *, draft: Draft) -> CommitResult:
-        """Write the next version, if trust allows and nothing else says the same already."""
+        """Write the next version, if trust allows and no other memory states the same already."""
         tx = unit.reads
         known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
         if draft.candidate.ttl is None and all(

@@ -1,4 +1,4 @@
-"""Remaining facts of a superseded statement, kept in a separate memory.
+"""Remaining facts of a superseded statement, stored in a separate memory.
 
 "I moved to Porto" closes "I live in Lisbon with my dog Rex", and "My dog Rex" remains. Such a memory names in its data
 the statement that it remains of, so that it ends if that one is restored.
@@ -30,7 +30,7 @@ async def with_rests(tx: Reads, draft: Draft, decision: Decision) -> Decision:
     vectors have not been requested; a part without one then takes the vector of the whole.
     """
     if decision.outcome is not Outcome.SUPERSEDED or decision.memory.content != draft.candidate.content:
-        return decision  # a correction in a few words says the whole again
+        return decision  # a correction in a few words repeats the whole
     kept: dict[str, Memory] = {}
     for memory in decision.replaced:
         made = _rest_of(draft, memory)

@@ -124,14 +124,14 @@ def _in_order(found: Changed, new: Frame, draft: Draft) -> Changed:
 
 
 def _changed(one: SimilarMemory, new: Frame, among: int, reach: ChangeBounds, *, opposed: bool) -> Change | None:
-    """Return the change to a statement, or to a part of it; what words or a judge call opposed is always judged."""
+    """Return the change to a statement, or to a part of it; one opposed by words or a judge is always judged."""
     memory, cosine = one
     known = frame_of(memory)
     if opposed or reach.within(known, cosine):
         change = judge(known, new, cosine, among=among, opposed=opposed)
         if change is not None:
             return change
-    # A long statement is too dissimilar as a whole from what changes one part of it (ADR 0083).
+    # A long statement is too dissimilar as a whole from a change of one part of it (ADR 0083).
     if memory.key is not None or not new.turns or cosine < IN_PART_COSINE:
         return None
     return _in_part(memory, known, new, cosine, among, reach)

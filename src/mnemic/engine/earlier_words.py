@@ -89,7 +89,7 @@ class EarlierWords:
     said: list[_Said] = field(default_factory=list)
 
     def hear(self, message: Message, found: object) -> None:
-        """Note the sentences of a message of which nothing is stored."""
+        """Record the sentences of a message of which nothing is stored."""
         if not (isinstance(found, Extraction) and found.between_people and is_users_own(message)):
             return
         stored = [one.source.span for one in found.candidates if one.source.span is not None]
@@ -109,8 +109,8 @@ class EarlierWords:
         *,
         idempotency_key: str | None = None,
     ) -> Extraction:
-        """`found` with the plain changes of a message that take the place of earlier words, which are stored first,
-        under the `idempotency_key` of the message. Raises StoreFailed.
+        """Return `found` with the plain changes of a message that replace earlier words, which are stored first, under
+        the `idempotency_key` of the message. Raises StoreFailed.
         """
         async for span, earlier in self._changes(engine, message, found):
             memory_id = await _stored(engine, actor, earlier, idempotency_key)
@@ -118,7 +118,7 @@ class EarlierWords:
         return found
 
     async def pass_over(self, engine: TurnRunner, message: Message, found: object) -> None:
-        """Hear a message that is captured already, and drop the earlier words whose place it took."""
+        """Process a message that is captured already, and drop the earlier words that it replaced."""
         if isinstance(found, Extraction):
             async for _ in self._changes(engine, message, found):
                 pass

@@ -36,7 +36,7 @@ async def read_message(
     """
     (shown,) = await _shown(gateway, extractor, actor, [message])
     if getattr(extractor, "asks_model", False) and not parted(message.content)[1]:
-        return Extraction()  # a request about memory, which is carried out, states nothing
+        return Extraction()  # a request about memory is carried out, and states nothing
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
     unknown: str | None = None
     try:
@@ -58,9 +58,8 @@ async def surroundings(
     *,
     deadline: Deadline,
 ) -> dict[str, Any]:
-    """Return the arguments of `extract` that tell an extractor as much of the surroundings of `message` as it reads:
-    the turns `before` it (None: those that its session recorded), and the known memories that concern it. Raises
-    StoreFailed.
+    """Return the arguments of `extract` for the surroundings of `message` that the extractor reads: the turns `before`
+    it (None: those that its session recorded), and the known memories that concern it. Raises StoreFailed.
     """
     if isinstance(extractor, InformedExtractor):
         if not is_users_own(message):

@@ -1,7 +1,7 @@
 """Changes to known memories that a message implies without stating them: "so we're finally unpacked in Sheffield".
 
-Alone such a sentence says too little to be stored. Next to the memory that it changes it is the newer truth, and is
-stored.
+Alone such a sentence has too little content to be stored. Next to the memory that it changes it is the newer truth, and
+is stored.
 """
 
 from __future__ import annotations
@@ -40,21 +40,23 @@ from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic_language.sentences.social_remarks import is_company
 
 DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY, QUOTED})
-"""Reasons for leaving something out that the memory which it changes may outweigh."""
+"""Reasons for leaving out a sentence that a memory changed by it may outweigh."""
 _CORRECTS = frozenset({"correct", "weak_correct"})
 NEAR = 8
 """The nearest memories that a sentence may change."""
 CROWD = 24
-"""The nearest that are counted: among so many one is easily like a sentence by chance, so more is asked of it."""
+"""Number of the nearest that are counted: among so many one easily resembles a sentence by chance, so the bar is
+higher.
+"""
 MOST = 6
 """Maximum number of sentences considered in one message."""
 LONGEST = 400
 SHORTEST_WORDS, SHORTEST_STEMS = 3, 2
-"""Words of a sentence, or of its words those of content ("Rex died"), from which it may change something."""
+"""Minimum words of a sentence, or of its content words ("Rex died"), for it to change a memory."""
 SHORTEST_FAINT = 8
-"""Words of a message whose "actually" corrects the statement before it even if the two share no word."""
+"""Words of a message with an "actually" that corrects the statement before it even if the two share no word."""
 RECENT = 6
-"""The latest statements of a session that a correction may be about which names its topic."""
+"""Number of the latest statements of a session to which a correction that names its topic may refer."""
 CORRECTION_WORDS = 20
 """Maximum length, in words, of a message that only corrects the one before it."""
 
@@ -73,7 +75,7 @@ async def with_changes(
         return replace(found, candidates=correction, skipped=())
     found = await _with_ended(gateway, actor, found)
     doubtful = _doubtful(message, found)
-    # Nothing hints at a change, so no embedding is needed; that is the usual case.
+    # No word hints at a change, so no embedding is needed; that is the usual case.
     if not doubtful:
         return found
     try:
@@ -156,8 +158,8 @@ def _replacing(
 
 
 def _concerns(known: Frame, new: Frame) -> bool:
-    """Return True unless a faint word in a longer message is all that connects it with a statement ("it wasn't actually
-    from there").
+    """Return True unless only a faint word in a longer message connects it with a statement ("it wasn't actually from
+    there").
     """
     return not is_faint(new) or len(new.tokens) <= SHORTEST_FAINT or not known.stems.isdisjoint(new.stems)
 
@@ -202,7 +204,7 @@ def _whole_corrections(text: str, start: int, end: int) -> list[tuple[int, int]]
 
 
 async def _with_ended(gateway: MemoryGateway, actor: Actor, found: Extraction) -> Extraction:
-    """`found` with the values that its candidates end without naming them."""
+    """Return `found` with the values that its candidates end without naming them."""
     named = [(one, await naming_ended(gateway, actor, one)) for one in found.candidates]
     if all(one.replaces == names for one, names in named):
         return found
@@ -222,7 +224,7 @@ async def _changes(
     near = await searcher.store.nearest(where, vector, limit=CROWD, space=space)
     known = await searcher.store.get_many([one.memory_id for one in near], scopes=where.scopes)
     new = framed(text)
-    # A longer remark that does not speak of its speaker is talk of the world.
+    # A longer remark that does not mention its speaker is about the world.
     plain = not is_faint(new) and (len(new.tokens) <= SHORTEST_FAINT or speaks_of_self(text))
     for place, one in enumerate(near):
         memory = known.get(one.memory_id)

@@ -74,7 +74,7 @@ async def listed(
 
 
 async def counted(engine: Reads, actor: Actor, bounds: Bounds) -> int:
-    """Return how many memories are within the bounds. Raises as `listed` does."""
+    """Return the number of memories within the bounds. Raises as `listed` does."""
     then, asked = await _moment(engine, await _narrowed(engine, actor, bounds), bounds)
     if bounds.where is None:
         return await then.count(asked)

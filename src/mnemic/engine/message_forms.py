@@ -26,7 +26,7 @@ _Made = TypeVar("_Made")
 
 
 class CaptureEngine(Protocol):
-    """The parts of `MemoryEngine` that remembering is made of."""
+    """The parts of `MemoryEngine` that remembering uses."""
 
     _turns: Any
 
@@ -94,7 +94,7 @@ def _text(given: Mapping[str, Any], *names: str) -> str | None:
 
 
 def _moment(given: Mapping[str, Any]) -> datetime | None:
-    """Return when a message was sent: a datetime, ISO 8601, or seconds since 1970. Raises InvalidInput (`sent_at`)."""
+    """Return the time of a message: a datetime, ISO 8601, or seconds since 1970. Raises InvalidInput (`sent_at`)."""
     given_time = next((one for name in ("sent_at", "timestamp") if (one := given.get(name)) is not None), None)
     if given_time is None or isinstance(given_time, datetime):
         return given_time
@@ -164,7 +164,7 @@ class CaptureLog(Protocol):
         """Return the part of `found` to be written now. Called before each message's own writes."""
 
     def note(self, place: int, report: RunReport) -> None:
-        """Note how the capture of a message ended."""
+        """Record the outcome of the capture of a message."""
 
 
 class _NoLog:
@@ -217,7 +217,7 @@ async def captured(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Capture:
-    """Writes of a capture of several messages, which are read already."""
+    """Writes of a capture of several messages that have been read."""
 
     engine: CaptureEngine
     actor: Actor

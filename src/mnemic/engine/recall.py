@@ -50,7 +50,7 @@ AMONG_OF_A_CHOICE = 100
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 """Categories that are shown if the request could depend on them."""
 SPEAKER = "speaker"
-"""Sign of a message by somebody whom the query names."""
+"""Sign of a message by a person whom the query names."""
 
 
 async def recall(
@@ -198,7 +198,7 @@ def _is_pinned(memory: Memory, policy: Policy) -> bool:
 
 
 def _explained(hit: Hit, policy: Policy) -> Hit:
-    """Return the hit with the reason why it is shown whatever it resembles. That of a past truth is in its ranks."""
+    """Return the hit with the reason why it is shown regardless of similarity. That of a past truth is in its ranks."""
     if _is_pinned(hit.memory, policy) or _answers_past(hit):
         return hit
     return replace(hit, why=as_depended_on(hit.why))
@@ -211,7 +211,7 @@ def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tu
 def _near(hits: Sequence[Hit], request: RecallRequest, ask: ParsedRequest) -> list[Hit]:
     """Return the first hits that are near: messages among the first `top_k` of all, statements wherever they rank. A
     question for a number or a set is answered by all that it counts, so it gets up to `AMONG`. A question about the
-    world that names none of those who speak is answered by few messages, so each must be as likely as a statement.
+    world that names no speaker is answered by few messages, so each must be as likely as a statement.
     """
     most = request.intent.top_k
     if asks_for_several(shortened(request.asked or request.intent.query)):

@@ -89,7 +89,7 @@ async def _no_longer_in_force(
     gateway: MemoryGateway, actor: Actor, active: Sequence[Memory], wanted: frozenset[str]
 ) -> list[Memory]:
     """Return the memories about a subject that no search finds any more: it has the subject's words, or one of the
-    `active` memories replaced it and says the same of a later time.
+    `active` memories replaced it and states the same of a later time.
     """
     past = await _newest(gateway, actor, MOST, statuses=_NO_LONGER_IN_FORCE)
     found = {one.memory_id: one for one in past if wanted & _stems(one)}

@@ -134,7 +134,7 @@ async def _phases(parts: TurnParts, request: TurnRequest, run: _Run) -> tuple[Ru
         else:
             status, reason = RunStatus.FAILED, failure.reason
         if run.deadline.expired and isinstance(failure, ModelTimeout | EmbedderFailed | StoreBusy):
-            # Its time limit was the rest of the run's, so a timeout does not speak against it.
+            # Its time limit was the rest of the run's, so a timeout is no evidence against it.
             status, reason = RunStatus.STOPPED, MAX_SECONDS
         if reason != failure.reason or status is RunStatus.FAILED:
             run.errors.append(f"{run.phase}: {failure.reason}")

@@ -13,8 +13,8 @@ from mnemic.types.trace import Watch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """The request `turn` of an actor. `watch` receives each step. `read`: what was extracted from the message
-    beforehand, or why the turn must stop.
+    """The request `turn` of an actor. `watch` receives each step. `read`: the extraction from the message made
+    beforehand, or the reason why the turn must stop.
     """
 
     actor: Actor

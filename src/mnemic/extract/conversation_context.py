@@ -1,4 +1,4 @@
-"""Conversation around a message: the question it answers, the person it goes on describing, and other participants."""
+"""Conversation around a message: the question it answers, the person it still describes, and other participants."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ANSWERED_WITHIN = timedelta(days=2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """Surroundings of a message: `other` is the last text to its author (empty if there is none), `own` what the author
-    said before that, and `people` whether another person takes part, and not only a model.
+    """Surroundings of a message: `other` is the last text to its author (empty if there is none), `own` the author's
+    words before that, and `people` whether another person takes part, and not only a model.
     """
 
     other: str = ""
@@ -108,10 +108,10 @@ def answer_in(message: Message, talk: Talk) -> Answer | None:
 
 def by_name(content: str, talk: Talk) -> str:
     """Return a statement that begins with "he" or "she", with the person that the talk just named in its place, if it
-    named only one; between people an empty text if it named none or several, or only tells when something begins
-    ("I start on Monday").
+    named only one; between people an empty text if it named none or several, or only states a beginning ("I start on
+    Monday").
     """
-    # Between people such a sentence may be about anybody, and the reader later has no context to resolve it.
+    # Between people such a sentence may be about anybody, and a later reader has no context to resolve it.
     if talk.people and begins_unnamed(content):
         return ""
     if not (talk.other or talk.own or talk.people):
@@ -126,7 +126,7 @@ def by_name(content: str, talk: Talk) -> str:
 
 
 def is_kept_between_people(content: str, whole: Piece, pieces: Sequence[Piece], talk: Talk) -> bool:
-    """Return True if a statement was not said to another person, or is worth telling somebody else all the same."""
+    """Return True if a statement was not said to another person, or is worth storing nevertheless."""
     if not talk.people or whole.opinion is None:
         return True
 

@@ -19,7 +19,7 @@ from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
 
 MODELS_SHARE = 0.8
-"""Of the time that is left: rules need some of it, too."""
+"""Share of the remaining time for the model: rules need some of it, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ _READ = _PASSING | {
     "too_long",
     "max_capture_items",
 }
-"""Reasons for leaving out that leave the whole message the user's own words, which policy lets in."""
+"""Reasons for omissions from messages that are still the user's own words and allowed by policy."""
 
 
 def is_recorded(skipped: Collection[str], *, stored: bool) -> bool:
@@ -120,7 +120,7 @@ def _marks(message: Message) -> dict[str, bool]:
 
 
 def _is_pasted(message: Message) -> bool:
-    """Return True if a person's message quotes more words of others than it adds."""
+    """Return True if a person's message has more quoted words than own ones."""
     if message.origin not in _PERSONS:
         return False
     shown = " ".join(message.content[start:end] for start, end in data_spans(message.content))

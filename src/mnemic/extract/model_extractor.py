@@ -42,8 +42,8 @@ class ModelExtractor:
     reads_known = True
 
     def __init__(self, completer: Completer, *, instructions: str = "", categories: Sequence[str] = ()) -> None:
-        """Extractor that asks `completer`. `instructions` say in a few sentences what the operator wants kept or left
-        out; `categories` replace the usual categories of statements.
+        """Extractor that asks `completer`. `instructions` are a few sentences on the facts that the operator wants
+        included or left out; `categories` replace the usual categories of statements.
         """
         self._completer = metered(completer)
         self._instructions, self._categories = instructions.strip(), tuple(canonical_key(one) for one in categories)
@@ -192,7 +192,7 @@ def _begin(messages: Sequence[Message], place: int) -> int:
 
 
 def _shown(message: Message) -> str | InvalidInput:
-    """Return the message's text as the model sees it, or why it cannot be read."""
+    """Return the message's text as the model sees it, or the reason why it cannot be read."""
     own = is_users_own(message)
     try:
         text = clean_content(message.content)
@@ -259,7 +259,7 @@ def _proposals(
 
 
 def _add(kept: list[Candidate], one: Candidate) -> None:
-    """Add a candidate; the same statement about several memories takes the place of them all."""
+    """Add a candidate; the same statement about several memories replaces them all."""
     for place, other in enumerate(kept):
         # A model names one memory an item, so a statement that ends two of them arrives twice.
         if one.replaces and (other.key, other.level, other.content) == (one.key, one.level, one.content):

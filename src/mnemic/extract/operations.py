@@ -42,8 +42,9 @@ LASTING_FROM = 0.5
 """Probability from which the classifier makes a sentence a permanent instruction, overriding the model."""
 
 CONFIDENCE_CEILING: Mapping[Trust, float] = MappingProxyType({Trust.HIGH: 0.95, Trust.MEDIUM: 0.8, Trust.LOW: 0.5})
-"""Upper bound of a model's own number, by the trust of the message's channel: a model that says 1.0 has still only read
-one message. A cut is named in `Candidate.clamped`."""
+"""Upper bound of a model's own number, by the trust of the message's channel: a model that returns 1.0 has still read
+only one message. A cut is named in `Candidate.clamped`.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,7 @@ class ProposalContext:
 
 
 def proposed(item: object, reading: ProposalContext) -> Candidate | Skipped | None:
-    """Return the candidate of one item of a model's answer, why it is left out, or None for `none`.
+    """Return the candidate of one item of a model's answer, the reason to omit it, or None for `none`.
 
     A malformed item is left out alone. Raises KeyNotAllowed and ScopeNotAllowed for items that the policy excludes, if
     it stops at a breach.
@@ -97,7 +98,8 @@ def _as_meant(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked(item: object, reading: ProposalContext) -> Candidate | Skipped:
-    """Return an item as a candidate, or why it is left out. Raises RunStopped for a breach that the policy stops at."""
+    """Return an item as a candidate, or the reason to omit it. Raises RunStopped for a breach that the policy stops at.
+    """
     key = _nameable(item.get("key")) if isinstance(item, Mapping) else None
     try:
         # One item at a time: a malformed one must not lose the others.
@@ -140,7 +142,7 @@ def _supported(candidate: Candidate, target: Memory | None, reading: ProposalCon
         return Skipped(reason=reason, key=candidate.key, span=grounded.source.span)
     trusted = _trusted(grounded, reading)
     if target is not None and target.trust > TRUST[trusted.source.origin] and reading.policy.allows_keyless:
-        # A reading of the model's takes the place of nothing that the user said, but the user's own words may.
+        # A reading of the model's replaces no words of the user, but the user's own words may.
         trusted = _trusted(_in_own_words(replace(grounded, key=None), message), reading)
     return trusted
 
@@ -235,7 +237,7 @@ def _in_own_words(candidate: Candidate, message: Message) -> Candidate:
 
 
 def _trusted(candidate: Candidate, reading: ProposalContext) -> Candidate:
-    """Return the candidate with the origin that it deserves."""
+    """Return the candidate with its proper origin."""
     if _is_users_reading(candidate, reading.policy):
         return candidate
     inferred = lowered(candidate.source.origin, Origin.AGENT_INFERRED)

@@ -26,7 +26,7 @@ _INJECTED = Pattern(r"<memory\b.{0,8000}?</memory>", re.DOTALL | re.IGNORECASE)
 def readable(text: str) -> str:
     """Return `text`, character for character, with straight apostrophes and without the words of others.
 
-    Injected memories, pasted text and longer quotations are blanked out; a marker takes the place of each.
+    Injected memories, pasted text and longer quotations are blanked out; a marker replaces each.
     """
     shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text)
     text = without_marks_around(text)

@@ -74,7 +74,7 @@ _PREAMBLE = Pattern(
     r"going forward)$",
     re.IGNORECASE,
 )
-"""A sentence's opening that only says where the rest applies ("For future incident updates")."""
+"""A sentence's opening that only limits the scope of the rest ("For future incident updates")."""
 _UNTRAINED = Pattern("[\u0900-\u097f\u0400-\u04ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 """Scripts that the classifier was not trained on; tables read the plainest statements in them."""
 _HAN = Pattern("[\u3400-\u4dbf\u4e00-\u9fff]")
@@ -155,7 +155,7 @@ class RuleExtractor:
         return found.extraction()
 
     async def _judge(self, sentences: Sequence[Sentence], deadline: Deadline) -> None:
-        """Ask the classifier about every piece that no rule is certain of."""
+        """Classify every piece that no rule is certain of."""
         asked = [
             p
             for s in sentences
@@ -189,12 +189,12 @@ class RuleExtractor:
 
 
 def _binds(opening: str) -> bool:
-    """Return True if words before a statement belong to it: when it is true, or that something else was wrong."""
+    """Return True if words before a statement belong to it: they state its time of validity, or deny something else."""
     return bool(FROM_NOW_ON.match(opening) or _OCCASION.match(opening) or only_disputes(opening))
 
 
 def _opened(statement: Statement, start: int, text: str) -> Statement:
-    """Return a statement with its opening, which it is quoted from; the occasion of an order belongs to its words."""
+    """Return a statement with its opening, which the quote includes; the occasion of an order belongs to its words."""
     occasion = _OCCASION.match(text, start) is not None
     return replace(statement, start=start, said_from=start if occasion else statement.said_from)
 
@@ -294,7 +294,7 @@ class _Findings:
     unsure: bool = False
 
     def leave_out(self, reason: str, span: tuple[int, int], key: str | None = None, *, unsure: bool = False) -> None:
-        """Report a reason, once for neighbours that share it, and for those that mean little alone."""
+        """Report a reason, once for neighbours that share it, and for those with little meaning alone."""
         last = self.skipped[-1] if self.skipped else None
         near = last is not None and last.span is not None and span[0] - last.span[1] <= _GAP
         both, self.unsure = self.unsure and unsure, unsure

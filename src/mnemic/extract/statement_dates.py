@@ -90,7 +90,7 @@ def times_in(text: str, said_at: datetime) -> StatementTimes:
 
 def _lasting(period: Period, text: str, today: date) -> StatementTimes:
     """Return the beginning of the state after a change at this time, which is no single day."""
-    # A week in the future is a plan; a period without a change says when something happened, not since when.
+    # A week in the future is a plan; a period without a change dates an event, not the beginning of a state.
     if period.since > today or not _tells_change(text):
         return StatementTimes()
     return StatementTimes(valid_from=_midnight(period.since))

@@ -112,8 +112,8 @@ def _by_rules(
 
 
 def says_more(statement: str, values: list[str], *, least: int = 2) -> bool:
-    """Return True if a statement says more than the values that were read of it: `least` words, or a name ("I work at
-    Aldi and live in Bonn").
+    """Return True if a statement has more content than the values that were read of it: `least` words, or a name ("I
+    work at Aldi and live in Bonn").
     """
     names = set(terms(" ".join(values))) | _LIGHT
     besides = {term for term in terms(statement) if term not in names and len(term) > 1}

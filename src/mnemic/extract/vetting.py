@@ -3,7 +3,7 @@ clauses can veto it.
 
 A quote proves only that words were said. It supports a value whose words it contains, or that the tables read in it
 under the same key. A question, a guess, another person's words, a passing request, a denial, a past state and a
-statement about somebody else support no claim about the user.
+statement about another person support no claim about the user.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _OTHERS = pattern(
     r"woont|werkt|heeft|"
     r"(?<!\babito\s)(?<!\bvivo\s)(?<!\blavoro\s)(?<!\btrabajo\s)a)\b"
 )
-"""Matches a clause about somebody other than the user."""
+"""Matches a clause about a person other than the user."""
 _OTHERS_LAST = pattern(
     r"^\W{0,3}(?:(?:in|à|a|en|em|te) [\w'-]{2,30} )?(?:lives|works|vit|vive|habite|travaille|abita|lavora|trabaja|mora"
     r"|trabalha|wohnt|lebt|arbeitet|woont|werkt)\b[^.;!?]{0,40}?"
@@ -127,7 +127,7 @@ _NEVER_SAID = pattern(
 )
 _ASIDE = pattern(r"^\s*[,;:–—(-]|^\s*[\U0001F300-\U0001FAFF]")
 SHORTEST_OWN = 3
-"""Words of the user's own that there are at least before a report."""
+"""Minimum number of the user's own words before a report."""
 _HEDGED = pattern(
     r"\b(?:i think|i believe|i suspect|i feel like) (?:that )?(?:i'm|i am|i might|i may|i could|we're|we are)\b"
 )

@@ -49,7 +49,7 @@ class GraphProjection:
         return await self._graph.traces(tenant, memory_ids)
 
     async def clear(self, tenant: str) -> None:
-        """Forget everything of the tenant."""
+        """Remove all data of the tenant."""
         await self._graph.clear(tenant)
 
     async def close(self) -> None:

@@ -55,7 +55,7 @@ class Batch:
     jobs: dict[int, Job]
 
     def blocked(self, error: MnemicError) -> Batch:
-        """Without those that need a vector: each blocked by `error`."""
+        """Return the batch with the jobs that need a vector blocked by `error`."""
         left = {place: job for place, job in self.jobs.items() if job.known}
         ended = {
             place: blocked_receipt(job.draft.candidate, error.reason, job.timer)

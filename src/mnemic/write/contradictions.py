@@ -103,7 +103,7 @@ def contradicted(draft: Draft, near: Sequence[SimilarMemory]) -> list[tuple[Memo
 
 
 def _judged(draft: Draft, one: SimilarMemory) -> str | None:
-    """`judged` if a judge was asked and calls the two opposite."""
+    """Return `judged` if a judge was asked and labels the two opposite."""
     return "judged" if (draft.verdicts or {}).get(one.memory.memory_id) == "opposite" else None
 
 
@@ -142,7 +142,7 @@ def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str
 
 
 async def deduplicated(tx: Reads, draft: Draft, decision: Decision) -> Decision:
-    """`decision`, unless the same person has already put the same before the reviewers: then that one waits on."""
+    """`decision`, unless the same person has already proposed the same for review: then that one continues to wait."""
     if decision.outcome is not Outcome.PENDING_REVIEW:
         return decision
     twin = await tx.find_pending(draft.scope, draft.fingerprint)

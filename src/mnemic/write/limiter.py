@@ -78,7 +78,7 @@ class PreCommitCheck:
         return await self._overshot(tx, candidate) if self.limits.quotas else None
 
     async def make_room(self, unit: Unit, reason: str, *, spared: Collection[str]) -> bool:
-        """Remove the first memory of `room` that is still as it was."""
+        """Remove the first memory of `room` that is unchanged."""
         kinds = makes_room(reason)
         for memory in self.room if kinds is not None else ():
             if memory.memory_id in spared or (kinds != (None,) and (memory.kind,) != kinds):

@@ -1,10 +1,10 @@
 """Step 5: identical and nearly identical statements.
 
 An identical memory is refreshed. A near-duplicate is merged only if the words agree that nothing contradicts. If one
-statement contains every content word of the other, one new memory has the fuller text. If a judge was asked and calls
-two statements the same although each contains something that the other lacks, one new memory has both texts, verbatim,
-one below the other. No text is ever composed, so that nothing can be lost or made up; originals are kept as superseded,
-and `mnemic_maintenance.undo` reverses a merge. Merged texts are never merged again, so that no memory grows beyond two
+statement contains every content word of the other, one new memory has the fuller text. If a judge labels two statements
+the same although each contains facts that the other lacks, one new memory has both texts, verbatim, one below the
+other. No text is ever composed, so that nothing can be lost or made up; originals are stored as superseded, and
+`mnemic_maintenance.undo` reverses a merge. Merged texts are never merged again, so that no memory grows beyond two
 statements.
 """
 
@@ -94,7 +94,7 @@ class SimilarMemory(NamedTuple):
 
     @property
     def statement(self) -> Statement:
-        """Parsed content, which `stated` keeps."""
+        """Parsed content, cached by `stated`."""
         return stated(self.memory.content)
 
 
@@ -109,10 +109,10 @@ def stated(content: str) -> Statement:
 def merge(draft: Draft, near: Sequence[SimilarMemory], memory_id: str, kept_id: str) -> Decision | None:
     """Return one memory for the draft and its near-duplicates, or None if merging could lose or blur anything.
 
-    If the draft says more, it absorbs the statements it covers; if a known memory says more, that text is kept and the
-    draft is stored as superseded; if each adds something, both texts make one memory. Trust is never traded: a
-    near-duplicate of higher trust is confirmed (`near_duplicate`), or, if the draft says more, the draft waits for
-    review (`lower_trust`).
+    If the draft has more content, it absorbs the statements it covers; if a known memory has more, that text stays and
+    the draft is stored as superseded; if each adds something, both texts make one memory. Trust is never traded: a
+    near-duplicate of higher trust is confirmed (`near_duplicate`), or, if the draft has more content, the draft waits
+    for review (`lower_trust`).
     """
     least = draft.rules.merged_from
     alike = [one for one in near if one.cosine > least and _mergeable(one.memory, draft)]

@@ -27,7 +27,7 @@ async def _compact_projection(store: RecordStore, projection: str, others: set[s
         new = {entry.scope.tenant: entry.scope for entry in page if entry.scope.tenant not in marked}
         # Only "rebuild" entries are left: this projection now has to consume them.
         if not new and all(entry.whole for entry in page):
-            for other in others:  # for whom nothing was compacted
+            for other in others:  # nothing was compacted for it
                 await store.acknowledge([entry.sequence for entry in page], projection=other)
             break
         if new:

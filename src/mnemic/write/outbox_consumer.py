@@ -21,7 +21,7 @@ SECONDS = 2.0
 """Seconds for which one batch may keep a projection busy."""
 
 SHORTEST_REST, LONGEST_REST = 0.5, 60.0
-"""Seconds for which a projection is left alone after a failure."""
+"""Seconds for which a projection is not called after a failure."""
 
 # Each look finds only changes made during the one before, so five are plenty unless something writes constantly.
 _LOOKS = 5
@@ -76,7 +76,7 @@ class OutboxConsumer:
 
     @property
     def rest(self) -> float:
-        """Seconds for which it is still left alone after a failure."""
+        """Seconds for which it is still not called after a failure."""
         return max(0.0, self._rests_until - self._clock.monotonic())
 
     async def register(self) -> None:

@@ -33,7 +33,7 @@ class Publisher:
 
     @property
     def failures(self) -> Counter[str]:
-        """Number of times each projection missed something since the start; `outbox`: the store did not let it."""
+        """Number of times each projection missed something since the start; `outbox`: the store refused the entries."""
         return sum((feed.failures for feed in self.feeds), Counter())
 
     async def publish(self, changes: Sequence[Change], *, deadline: Deadline | None = None) -> tuple[str, ...]:

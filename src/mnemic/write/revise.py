@@ -129,7 +129,7 @@ class Revision:
 
 
 def _may_ask(draft: Draft) -> bool:
-    """Return True if a person corrects a shared memory in their own words: then the others decide."""
+    """Return True if a person corrects a shared memory in their own words: then others review it."""
     return draft.scope.level in SHARED and draft.candidate.source.origin is Origin.USER_STATED
 
 

@@ -43,7 +43,7 @@ async def with_rests(tx: Reads, draft: Draft, decision: Decision) -> Decision:
 
 def _rest_of(draft: Draft, memory: Memory) -> Memory | None:
     """Return the remaining part of a closed statement; None for a value under a key and for an instruction. A proposer
-    that names a statement replaces something of it, without naming the part.
+    that names a statement replaces a part of it, without naming the part.
     """
     if memory.key is not None or memory.kind is not Kind.LONG_TERM or memory.status is not Status.SUPERSEDED:
         return None

@@ -34,7 +34,7 @@ from mnemic_language.text.time_expressions import periods_in
 IN_PART_COSINE = 0.3
 """The cosine from which the parts of a statement are judged one by one."""
 MAX_PARTS, MAX_NEAR = 3, 0.7
-"""Bounds of how much nearer a part is taken to be."""
+"""Bounds of the assumed increase of a part's cosine."""
 _ROOT_OF_MOST = sqrt(MAX_PARTS)
 LATELY = timedelta(hours=1)
 """Time within which a correction without a session is about the statement before it."""
@@ -82,7 +82,7 @@ def changed(draft: Draft, near: Sequence[SimilarMemory], opposed: Mapping[str, s
 
 def _is_evident(one: SimilarMemory, new: Frame, draft: Draft, change: Change) -> bool:
     """Return True if a rule is certain of the change, or if the words of the two are evidence enough; for words said to
-    another person, only if it tells the change plainly.
+    another person, only if they state the change plainly.
     """
     known = frame_of(one.memory)
     if BETWEEN_PEOPLE in draft.candidate.data and not is_plain_change(known, new):
@@ -139,7 +139,7 @@ def _changed(one: SimilarMemory, new: Frame, among: int, reach: ChangeBounds, *,
 
 def _in_part(memory: Memory, known: Frame, new: Frame, cosine: float, among: int, reach: ChangeBounds) -> Change | None:
     """Return the change to one part of a statement about several things, of which the rest remains valid. The whole is
-    further from what is like a part of it than that part is: of k parts that have nothing in common, by the root of k.
+    further than its part from a text like that part: for k parts with nothing in common, by the root of k.
     """
     # The most favourable case: if even that is out of reach, the text need not be split.
     if reach.certainly_none(min(MAX_NEAR, cosine * _ROOT_OF_MOST)):
@@ -247,8 +247,8 @@ def _bears(one: SimilarMemory, new: Frame, beside: Frame | None) -> bool:
 
 
 def which_of_several(draft: Draft, found: Changed, near: Sequence[SimilarMemory]) -> list[Memory]:
-    """Return the memories of which the draft ends one without saying which ("The cat died", of two cats); empty if it
-    is specific.
+    """Return the memories of which the draft ends one without naming it ("The cat died", of two cats); empty if it is
+    specific.
     """
     if not all(change.how == "ended" for _, change in found):
         return []

@@ -82,7 +82,7 @@ async def kept(engine: MemoryEngine) -> list[Memory]:
 
 
 async def stated(engine: MemoryEngine) -> list[tuple[object, ...]]:
-    """Content of the memories of the store, without the identifiers and times that each import creates anew."""
+    """Content of the memories of the store, without the identifiers and times that each import creates again."""
     found = [(str(one.kind), one.key or "", one.content, one.status.value, one.valid_to) for one in await kept(engine)]
     return sorted(found, key=str)
 

@@ -312,7 +312,7 @@ def test_what_a_detector_reads(
     text: str, read: str, offsets: list[int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = type(normalised_text._PLAIN)()
-    monkeypatch.setattr(normalised_text, "_PLAIN", table)  # computed anew
+    monkeypatch.setattr(normalised_text, "_PLAIN", table)  # computed again
     assert fold(text) == (read, offsets)
 
 

@@ -98,8 +98,7 @@ def _as_meant(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked(item: object, reading: ProposalContext) -> Candidate | Skipped:
-    """Return an item as a candidate, or the reason to omit it. Raises RunStopped for a breach that the policy stops at.
-    """
+    """Return an item as a candidate, or the reason to omit it. Raises RunStopped for a breach if policy stops at it."""
     key = _nameable(item.get("key")) if isinstance(item, Mapping) else None
     try:
         # One item at a time: a malformed one must not lose the others.

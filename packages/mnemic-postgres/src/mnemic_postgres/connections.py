@@ -389,7 +389,7 @@ def _refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
 
 
 def _not_led(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
-    """Return the error to raise if a router did not begin a transaction: it has error codes of its own."""
+    """Return the error to raise if a router did not begin a transaction: its error codes differ."""
     if getattr(cause, "sqlstate", None) in ROLE_REFUSED:
         return not_granted()
     unknown = type(failed) is StoreFailed

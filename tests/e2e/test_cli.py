@@ -223,7 +223,7 @@ def test_forget_says_what_it_needs(mnemic: Call) -> None:
     added(mnemic, "aisle", "--key", "seat")
     assert "which memories?" in complaint(mnemic("forget")).casefold()
     assert complaint(mnemic("forget", "seat")) == "memory_not_found - seat is a key: mnemic forget --key seat"
-    unknown = "memory_not_found - no memory of this user has that identifier; mnemic list shows them"
+    unknown = "memory_not_found - no memory of this user has that identifier or key; mnemic list shows them"
     assert complaint(mnemic("forget", "0197f3c2")) == unknown
     assert complaint(mnemic("get", "0197f3c2")) == unknown
 

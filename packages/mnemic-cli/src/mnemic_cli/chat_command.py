@@ -123,8 +123,8 @@ class Conversation:
 @click.option("--quiet", is_flag=True, help="Print the answers only.")
 @click.pass_obj
 def chat_(given: Given, quiet: bool) -> Exit:
-    r"""Talk to a language model that remembers you. An empty line changes nothing; /quit or Ctrl-D leaves. No other
-    line that begins with a word after a slash, such as /help, is a message.
+    r"""Talk to a language model that remembers you. An empty line changes nothing; /quit or Ctrl-D leaves. Any other
+    line that begins with a slash and a word, such as /help, is refused and not recorded.
 
     \b
       MNEMIC_MODEL=gpt-4.1-mini mnemic chat

@@ -66,7 +66,7 @@ def exit_code_of_search(reason: str) -> Exit:
 
 # A report carries the reason of a failure, not its hint; the command that mends it is worth more than its place.
 _INSTALL = {"invalid_config:openai": "pip install 'mnemic[openai]'"}
-_UNKNOWN = {"memory_not_found": "no memory of this user has that identifier; mnemic list shows them"}
+_UNKNOWN = {"memory_not_found": "no memory of this user has that identifier or key; mnemic list shows them"}
 """Hints for errors that name none."""
 
 

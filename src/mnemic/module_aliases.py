@@ -54,7 +54,10 @@ class _Modules(Loader):
         module = import_module(self.new + spec.name.removeprefix(self.old))
         self.spec = module.__spec__
         package, _, name = spec.name.rpartition(".")
-        if callable(vars(sys.modules[package]).get(name)):
+        # A package that imports its functions with their first use has this one only if it is asked for it.
+        function = getattr(sys.modules[package], name, None)
+        if callable(function):
+            setattr(sys.modules[package], name, function)
             sys.modules[package].__class__ = _Package
         return module
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
@@ -19,13 +20,13 @@ ANA = Actor(user="ana", workspace="travel", session="s1")
 BEN = Actor(user="ben", workspace="travel", session="s2")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture
 async def clock() -> ManualClock:
     """Return a clock that the test sets."""
     return ManualClock()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture
 async def engine(clock: ManualClock, tmp_path: Path) -> AsyncIterator[MemoryEngine]:
     """Yield an open engine on a new file, with a grant for three levels."""
     async with MemoryEngine(

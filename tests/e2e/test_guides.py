@@ -30,7 +30,7 @@ def Memory():
     memory.add("Favourite tea is oolong", user_id="ana", infer=False)
     return memory
 """
-"""What stands for mem0 itself, with one memory: our facade, which answers as mem0 does."""
+"""Stand-in for mem0, with one memory: the facade, which answers as mem0 does."""
 NOT_RUN = {"text", "toml", "sql", "json"}
 """Blocks that are no commands: files to save, and what other programs or servers are given."""
 

@@ -111,6 +111,8 @@ IN_OTHER_LANGUAGES = [
     ("Peso 70 kg.", "Marco adesso pesa 85 kg."),
     ("Abito a Roma.", "Marco abita a Milano adesso."),
     ("Peso 70 kg.", "Pedro pesa agora 85 kg."),
+    ("Moro em Lisboa.", "O Pedro mora agora no Porto."),
+    ("Trabalho na Acme.", "Ana já trabalha na Initech."),
     ("Ich wohne in Bonn.", "Tom wohnt jetzt in Kiel."),
     ("Ich fahre einen Golf.", "Anna fährt jetzt einen Tesla."),
     ("J'habite à Lyon.", "Tom habite maintenant à Paris."),

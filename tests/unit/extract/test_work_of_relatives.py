@@ -1,4 +1,4 @@
-"""What somebody of the user's drives for a living, told in plain words."""
+"""Capture of the vehicle that a relative of the user drives for a living."""
 
 from __future__ import annotations
 

@@ -44,9 +44,11 @@ _WITH_OF = re.compile(
 """Owner after "of" or its equivalents: "la taille de Maria est"."""
 _RELATIVE_FIRST = re.compile(rf"(?:{_MINE}|our|unser(?:e[mnrs]?)?|notre|nuestr[oa]|noss[oa]|ons|onze) ", re.IGNORECASE)
 _TITLE = re.compile(r"(?:dr|mrs?|ms|herr|frau|mme|sig|sra?)\.? (?=[^\W\d_])", re.IGNORECASE)
+_ARTICLE = re.compile(r"\A[OoAa] (?=[A-ZÀ-Þ])")
+"""Portuguese article before a name: "O Pedro mora no Porto"."""
 _BARE_LEAD = re.compile(_LEAD, re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
-_ADVERBS = frozenset("now just only also still jetzt nun auch noch maintenant ahora ya adesso ora agora já nu".split())
+_ADVERBS = frozenset("now just only also still jetzt nun auch noch maintenant ahora ya adesso ora agora ja nu".split())
 _FORMS = tuple(
     frozenset(forms.split())
     for forms in (
@@ -138,8 +140,12 @@ def of_two_owners(old: Frame, new: Frame) -> bool:
 
 
 def _owner(frame: Frame) -> str:
+    return owner_of(_head(frame))
+
+
+def _head(frame: Frame) -> str:
     # Two sentences: the dot of "Dr." ends one.
-    return owner_of(" ".join(frame.said[:2]))
+    return " ".join(frame.said[:2])
 
 
 class _Opening(NamedTuple):
@@ -152,7 +158,7 @@ class _Opening(NamedTuple):
 @lru_cache(maxsize=4096)
 def _opening(sentence: str) -> _Opening | None:
     """Return the person at the beginning of a sentence; None if there is none, or several."""
-    rest = _TITLE.sub("", _BARE_LEAD.sub("", sentence, count=1), count=1)
+    rest = _ARTICLE.sub("", _TITLE.sub("", _BARE_LEAD.sub("", sentence, count=1), count=1))
     mine = _RELATIVE_FIRST.match(rest)
     spelled = _WORD.findall(rest[mine.end() if mine else 0 :])[:5]
     if len(spelled) < 2:
@@ -190,10 +196,9 @@ def of_two_people(old: Frame, new: Frame) -> bool:
     """Return True if the statements begin with two persons and give each a value: "I drive a Volvo", "Tom drives a Fiat
     now". The same value for another person is a change: "Tom leads the team", "Ana leads the team now".
     """
-    # Two sentences: the dot of "Dr." ends one.
-    heads = [" ".join(frame.said[:2]) for frame in (old, new)]
-    one, other = map(_opening, heads)
-    one, other = _verb_alone(heads[0], other) or one, _verb_alone(heads[1], one) or other
+    before, after = _head(old), _head(new)
+    one, other = _opening(before), _opening(after)
+    one, other = _verb_alone(before, other) or one, _verb_alone(after, one) or other
     if one is None or other is None or one.subject == other.subject or not _REFERS_BACK.isdisjoint(new.tokens):
         return False
     if _is_of_speaker(one, old) or _is_of_speaker(other, new):

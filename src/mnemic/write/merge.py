@@ -267,12 +267,14 @@ def _merged(
 
 
 def closed(memory: Memory, now: datetime, ended_at: datetime) -> Memory:
-    """Return `memory` superseded: it was true until `ended_at`, or until its own earlier end."""
+    """Return `memory` superseded: it was true until `ended_at`, or until its own earlier end, never before it began."""
     return memory.next_version(now, **superseded_fields(memory, ended_at))
 
 
 def superseded_fields(memory: Memory, ended_at: datetime) -> dict[str, Any]:
     """Return the changes in `memory` when another takes its place at `ended_at`."""
+    # A replacement may begin before the memory does: "I moved last week", two days after the old address was stated.
+    ended_at = max(ended_at, starts_at(memory))
     # Something that had ended already did not last until its replacement.
     ended_at = min(ended_at, memory.valid_to) if memory.valid_to is not None else ended_at
     return {"status": Status.SUPERSEDED, "valid_to": ended_at}

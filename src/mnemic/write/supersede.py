@@ -231,11 +231,6 @@ def overtaken(draft: Draft, near: Sequence[SimilarMemory]) -> list[Memory]:
     return [one.memory for one in later if judge(known, frame_of(one.memory), one.cosine, among=len(near)) is not None]
 
 
-def _ended(memory: Memory, draft: Draft) -> Memory:
-    """Return the memory closed at the beginning of the draft, never before it began itself."""
-    return closed(memory, draft.now, max(draft.starts_at, starts_at(memory)))
-
-
 def _bears(one: SimilarMemory, new: Frame, beside: Frame | None) -> bool:
     """Return True if the new statement, or its neighbour in the message, may be about a memory or about that memory's
     neighbour.
@@ -306,7 +301,7 @@ def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
     if any(memory.key is not None and draft.policy.rule(memory.key).on_change == "review" for memory in against):
         return pending(draft, against, memory_id, KEY_NEEDS_REVIEW)
     ids = tuple(memory.memory_id for memory in against)
-    ended = tuple(_ended(memory, draft) for memory in against)
+    ended = tuple(closed(memory, draft.now, draft.starts_at) for memory in against)
     new = draft.memory(memory_id, supersedes=ids, conflicts_with=ids, **_amended(draft, against))
     return Decision(outcome=Outcome.SUPERSEDED, memory=new, reason=found[0][1].how, replaced=ended)
 
@@ -346,5 +341,5 @@ def also(decision: Decision, draft: Draft, found: Changed) -> Decision:
     if decision.outcome is not Outcome.SUPERSEDED or not closing:
         return decision
     ids = (*decision.memory.supersedes, *(memory.memory_id for memory in closing))
-    ended = (*decision.replaced, *(_ended(memory, draft) for memory in closing))
+    ended = (*decision.replaced, *(closed(memory, draft.now, draft.starts_at) for memory in closing))
     return replace(decision, memory=replace(decision.memory, supersedes=ids, conflicts_with=ids), replaced=ended)

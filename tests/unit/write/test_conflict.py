@@ -70,6 +70,15 @@ async def test_a_late_value_keeps_its_own_end(desk: Any) -> None:
     assert (await desk.get(late.memory_id)).valid_to == now - 5 * DAY
 
 
+async def test_a_value_never_ends_before_it_began(desk: Any) -> None:
+    now = desk.clock.now()
+    first = await desk.add("Paris", key="home", occurred_at=now - 3 * DAY)
+    moved = await desk.add("Bergen", key="home", occurred_at=now - DAY, valid_from=now - 8 * DAY)
+    replaced = await desk.get(first.memory_id)
+    assert moved.outcome is Outcome.SUPERSEDED
+    assert (replaced.status, replaced.valid_to) == (Status.SUPERSEDED, now - 3 * DAY)
+
+
 async def test_a_clock_set_back_does_not_hide_a_new_value(desk: Any) -> None:
     await desk.add("Rome", key="home")
     desk.clock.jump_to(desk.clock.now() - 400 * DAY)

@@ -90,6 +90,8 @@ sys.meta_path.append(_OldNames())
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("mnemic")
     if name not in _HOMES:
         raise AttributeError(f"module 'mnemic' has no attribute {name!r}")
     return getattr(import_module(f"mnemic.{_HOMES[name]}"), name)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
+import mnemic
 from mnemic import bootstrap, requests
 from mnemic.dispatch.handlers.add import AddHandler
 from mnemic.engine import MemoryEngine
@@ -30,6 +32,10 @@ def engine() -> MemoryEngine:
 def test_names_of_a_package_are_loaded_when_they_are_asked_for() -> None:
     assert bootstrap.load_profile.__module__ == "mnemic.bootstrap.agent_profiles"
     assert administration_verbs.AuditReport is reports.AuditReport
+
+
+def test_the_package_says_its_version() -> None:
+    assert mnemic.__version__ == metadata.version("mnemic")
 
 
 @pytest.mark.parametrize("module", [bootstrap, administration_verbs], ids=lambda module: module.__name__)

@@ -40,7 +40,21 @@ def test_moments_before_1970_count_backwards() -> None:
 @given(st.text(), st.dictionaries(st.text(), JSON, max_size=4), st.none() | MOMENTS, st.floats(0, 1))
 def test_memories_are_kept(content: str, data: dict[str, object], moment: datetime | None, confidence: float) -> None:
     kept = memory(content, data=data, occurred_at=moment, confidence=confidence, vector=None)
-    assert memory_from(load(dump(memory_fields(kept))), scope(), None) == kept
+    for compact in (False, True):
+        assert memory_from(load(dump(memory_fields(kept, compact=compact))), scope(), None) == kept
+
+
+def test_a_compact_body_has_only_what_a_reader_cannot_know() -> None:
+    plain, links = memory("Likes tea."), ("id-1",)
+    linked = memory("Likes tea.", supersedes=links, conflicts_with=links, updated_at=plain.updated_at + timedelta(1))
+    left = memory_fields(linked).keys() - memory_fields(linked, compact=True).keys()
+    assert not memory_fields(plain).keys() & {"context", "data", "confidence", "agent"}
+    assert memory_fields(plain).keys() - memory_fields(plain, compact=True).keys() == {
+        "supersedes",
+        "conflicts_with",
+        "updated_at",
+    }
+    assert not left
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("-inf"), {1, 2}, b"x", {"a": timedelta(1)}, "\udfff"])

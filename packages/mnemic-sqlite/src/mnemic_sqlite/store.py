@@ -79,7 +79,7 @@ class SqliteStore(JobTables, SingleReads):
         self._reader_count = readers
         self._vfs = vfs
         self._reserved_bytes = reserved_bytes or ballast_bytes
-        self._sealer = Sealer(keyring, seals=seals)
+        self._sealer = Sealer(keyring, seals=seals, compact=True)
         self._opened: OpenFile | None = None
         self._process = OneProcess()
         self._spent: list[OpenFile] = []

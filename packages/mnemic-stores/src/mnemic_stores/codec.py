@@ -45,6 +45,9 @@ _STATUSES = {status.value: status for status in Status}
 _TRUSTS = {trust.value: trust for trust in Trust}
 _SOURCES = {origin.value: Source(origin=origin) for origin in Origin}
 """The most common sources: a channel, and nothing else."""
+_ASSUMED = {"context": "", "data": {}, "confidence": 0.8, "agent": "default"}
+"""Values that a body leaves out: those that a memory has by default, so that every reader fills them in."""
+_LINKS = ("supersedes", "conflicts_with")
 _TIMES = ("created_at", "updated_at", "occurred_at", "valid_from", "valid_to", "expires_at")
 
 
@@ -93,8 +96,10 @@ def load(text: str) -> Any:
         raise StoreCorrupt("json") from error
 
 
-def memory_fields(memory: Memory) -> dict[str, Any]:
-    """Return `memory` as JSON data, without its scope and its vector, which stores have in columns."""
+def memory_fields(memory: Memory, *, compact: bool = False) -> dict[str, Any]:
+    """Return `memory` as JSON data, without its scope and its vector, which stores have in columns, and without what is
+    None or `_ASSUMED`; if `compact`, also without empty links and the time of a first version's change.
+    """
     fields: dict[str, Any] = {
         "memory_id": memory.memory_id,
         "kind": memory.kind,
@@ -115,7 +120,11 @@ def memory_fields(memory: Memory) -> dict[str, Any]:
         "conflicts_with": memory.conflicts_with,
     }
     fields |= {name: to_micros(getattr(memory, name)) for name in _TIMES}
-    return {name: value for name, value in fields.items() if value is not None}
+    # Programs from before need these fields, so a store leaves them out under a schema that keeps such programs away.
+    if compact:
+        fields |= {name: fields[name] or None for name in _LINKS}
+        fields["updated_at"] = None if memory.updated_at == memory.created_at else fields["updated_at"]
+    return {name: value for name, value in fields.items() if value is not None and value != _ASSUMED.get(name)}
 
 
 def memory_from(fields: dict[str, Any], scope: Scope, vector: Vector | None) -> Memory:
@@ -129,8 +138,8 @@ def memory_from(fields: dict[str, Any], scope: Scope, vector: Vector | None) -> 
         fields["status"] = _STATUSES[fields["status"]]
         fields["trust"] = _TRUSTS[fields["trust"]]
         fields["source"] = _decode_source(fields["source"])
-        fields["supersedes"] = tuple(fields["supersedes"])
-        fields["conflicts_with"] = tuple(fields["conflicts_with"])
+        fields.setdefault("updated_at", fields["created_at"])
+        fields |= {name: tuple(fields.get(name, ())) for name in _LINKS}
         return Memory(**fields, scope=scope, vector=vector)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreCorrupt("memory") from error

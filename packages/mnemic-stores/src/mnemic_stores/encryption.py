@@ -53,11 +53,14 @@ class Sealer:
     """Decrypts sealed content with `keyring`; encrypts new content if it `seals`. Raises KeyFailed.
 
     A memory with a destroyed data key reads as erased: `ERASED` as its content, no data, no vector, no words.
-    `vectors`: the vectors of sealed rows are sealed too.
+    `vectors`: the vectors of sealed rows are sealed too. `compact`: bodies are those of `memory_fields` with it.
     """
 
-    def __init__(self, keyring: Keyring | None = None, *, seals: bool = False, vectors: bool = True) -> None:
+    def __init__(
+        self, keyring: Keyring | None = None, *, seals: bool = False, vectors: bool = True, compact: bool = False
+    ) -> None:
         self._keyring = keyring
+        self._compact = compact
         self._vectors = vectors
         self.opens = keyring is not None
         self.seals = seals and keyring is not None
@@ -75,7 +78,7 @@ class Sealer:
 
     def body(self, memory: Memory) -> str:
         """Return the memory as JSON, without its scope and its vector."""
-        fields = memory_fields(memory)
+        fields = memory_fields(memory, compact=self._compact)
         if self._keyring is not None and self.seals:
             said: dict[str, Any] = {name: fields.pop(name) for name in _SAID if name in fields}
             source = fields["source"]

@@ -13,7 +13,8 @@ from mnemic.errors import StoreBusy
 from mnemic.ports import Reseal
 from mnemic.types import Level, Scope
 from mnemic_stores.codec import body_check
-from mnemic_stores.encryption import Sealer, body_anew, whole_text
+from mnemic_stores.encryption import Sealer, whole_text
+from mnemic_stores.reencryption import body_anew
 
 BATCH = 256
 LOOK_SECONDS = 0.02

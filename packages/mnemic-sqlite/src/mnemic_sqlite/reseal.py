@@ -15,7 +15,7 @@ from mnemic_sqlite.index_files import drop_all
 from mnemic_sqlite.open_file import OpenFile
 from mnemic_sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
 from mnemic_stores.codec import body_check, vector_check, words_check
-from mnemic_stores.encryption import body_anew, vector_anew, words_anew
+from mnemic_stores.reencryption import body_anew, vector_anew, words_anew
 
 T = TypeVar("T")
 _Write = Callable[[Callable[[OpenFile], T]], Awaitable[T]]

@@ -21,7 +21,7 @@ from mnemic_stores.audit_format import Sign
 from mnemic_stores.codec import CUES, body_check, damaged, dump, load, memory_fields, memory_from, unpacked_vector
 
 if TYPE_CHECKING:
-    from mnemic.ports import Keyring, Reseal
+    from mnemic.ports import Keyring
 
 ERASED = "[erased]"
 """Content of a memory of a subject erased after this copy of the store was made."""
@@ -84,7 +84,7 @@ class Sealer:
             source = fields["source"]
             said["source"] = {name: source.pop(name) for name in _SOURCE_SAID if name in source}
             # Bound to its place as associated data: a sealed body that is copied to another memory cannot be decrypted.
-            place = _place("body", memory.memory_id, memory.version)
+            place = place_of("body", memory.memory_id, memory.version)
             sealed = self._keyring.seal(_subject(memory), dump(said, "memory").encode(), place)
             fields["sealed"] = base64.b64encode(sealed).decode()
         return dump(fields, "memory")
@@ -97,7 +97,7 @@ class Sealer:
             if sealed is None:
                 return memory_from(fields, scope, unpacked_vector(vector))
             memory_id, version = fields["memory_id"], fields["version"]
-            opened = self._opened(base64.b64decode(sealed), _place("body", memory_id, version))
+            opened = self._opened(base64.b64decode(sealed), place_of("body", memory_id, version))
             # The row must stay readable for jobs and restores after its key was destroyed.
             said = {"content": ERASED, "source": {}} if opened is None else load(opened.decode())
             fields |= said | {"source": fields["source"] | said["source"]}
@@ -134,17 +134,17 @@ class Sealer:
         if self._keyring is None or not self.seals:
             return plain
         subject, memory_id = _subject(memory), memory.memory_id
-        vector = plain.vector and self._keyring.seal(subject, plain.vector, _place("vector", memory_id))
+        vector = plain.vector and self._keyring.seal(subject, plain.vector, place_of("vector", memory_id))
         speaker = (plain.speaker or "").encode()
         # One piece instead of four: fewer decryptions per row, and lengths are hidden together.
         packed = _pack((plain.content, plain.context, speaker, plain.cues))
-        return SearchData(vector, self._keyring.seal(subject, packed, _place("words", memory_id)), b"", None, b"")
+        return SearchData(vector, self._keyring.seal(subject, packed, place_of("words", memory_id)), b"", None, b"")
 
     def found(self, memory_id: str, row: SearchData) -> SearchData:
         """Return the search data that `searched` stored."""
         if row.cues:
             return row
-        packed = self._opened(row.content, _place("words", memory_id))
+        packed = self._opened(row.content, place_of("words", memory_id))
         if packed is None:
             return NOTHING
         content, context, speaker, cues = _unpack(packed)
@@ -152,7 +152,7 @@ class Sealer:
 
     def vector(self, memory_id: str, stored: bytes | None) -> Vector | None:
         """Return the vector of a sealed row."""
-        return unpacked_vector(self._opened(stored, _place("vector", memory_id))) if stored else None
+        return unpacked_vector(self._opened(stored, place_of("vector", memory_id))) if stored else None
 
     def vector_beside(self, text: str, memory: Memory, vector: Vector) -> bytes:
         """Return an additional vector as stored: encrypted like the body, empty if that cannot be decrypted."""
@@ -160,7 +160,7 @@ class Sealer:
             return vector
         if self._keyring is None or memory.content == ERASED:
             return b""
-        return self._keyring.seal(_subject(memory), vector, _place("vector", memory.memory_id))
+        return self._keyring.seal(_subject(memory), vector, place_of("vector", memory.memory_id))
 
     def _opened(self, sealed: bytes, place: bytes) -> bytes | None:
         """Return the decrypted value, or None if the key was destroyed."""
@@ -173,29 +173,6 @@ class Sealer:
             if failed.reason == "key_failed:destroyed":
                 return None
             raise
-
-
-def body_anew(text: str, anew: Reseal) -> str | None:
-    """Return the body with its encrypted content replaced by the result of `anew`; None if nothing changes."""
-    fields = load(text)
-    if "sealed" not in fields:
-        return None
-    try:
-        place = _place("body", fields["memory_id"], fields["version"])
-        fresh = anew(base64.b64decode(fields["sealed"]), place)
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoreCorrupt("memory") from error
-    return None if fresh is None else dump(fields | {"sealed": base64.b64encode(fresh).decode()}, "memory")
-
-
-def words_anew(memory_id: str, sealed: bytes, anew: Reseal) -> bytes:
-    """Return the hashed words of an encrypted row, re-encrypted by `anew`, or unchanged if they need not be."""
-    return anew(sealed, _place("words", memory_id)) or sealed
-
-
-def vector_anew(memory_id: str, sealed: bytes | None, anew: Reseal) -> bytes | None:
-    """Return the vector of an encrypted row, re-encrypted by `anew`, or unchanged; None and empty stay."""
-    return sealed and (anew(sealed, _place("vector", memory_id)) or sealed)
 
 
 def whole_text(body: bytes, checksum: int | None, scope: Scope) -> str:
@@ -212,7 +189,8 @@ def _subject(memory: Memory) -> Scope:
     return subject_of(memory.scope, memory.author)
 
 
-def _place(*parts: object) -> bytes:
+def place_of(*parts: object) -> bytes:
+    """Return the associated data that binds something sealed to its place."""
     return "\x1f".join(map(str, parts)).encode()
 
 

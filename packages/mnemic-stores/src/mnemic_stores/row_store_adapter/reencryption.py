@@ -8,7 +8,8 @@ from mnemic.ports import Reseal
 from mnemic.ports.database_backend import RowChange
 from mnemic.types.scope import scope_named
 from mnemic_stores.codec import body_check, vector_check
-from mnemic_stores.encryption import Sealer, body_anew, vector_anew
+from mnemic_stores.encryption import Sealer
+from mnemic_stores.reencryption import body_anew, vector_anew
 from mnemic_stores.row_store_adapter.memories import earlier_of, home_of, next_key, places_of, stored_in
 from mnemic_stores.row_store_adapter.tables import EARLIER, MEMORY, NEXT_VECTOR
 

@@ -14,15 +14,16 @@ from functools import cache
 from pkgutil import get_data
 
 from mnemic_language.text.language import language_of
+from mnemic_language.text.pattern import Pattern
 
 READ = 300
 """Characters of a question that are read."""
-_ASKED = re.compile(
+_ASKED = Pattern(
     r"\b(?:welche[nrms]?|was für|wie ?viele|quel(?:le)?s?|combien d(?:e |['’])|qué|cuánt[oa]s|cuál(?:es)?|quale|quali"
     r"|che|quant[ei]|quais|qual|que|quant[oa]s|welke?|wat voor|hoeveel)\s*+((?:[^\W\d_]+['’-]?\s?){1,4})",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(
+_SEVERAL = Pattern(
     r"\b(?:wie ?viele?|wie ?oft|combien|cuánt[oa]s|cuántas veces|quant[eio]|quant[oa]s|hoe ?veel|hoe ?vaak"
     r"|alle (?:meine|mijn)|tou(?:te)?s (?:mes|les)|tod[oa]s (?:mis|l[oa]s)|tutt[ei] (?:i|le) mie[i]?"
     r"|todos os meus|todas as minhas)\b",

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import product
+from math import fsum
 from typing import Any, NamedTuple
 
 MOST = 64
@@ -191,4 +192,4 @@ def _cost(mark: str) -> float:
 def _better(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:
     if one is None or other is None:
         return one or other
-    return min(one, other, key=lambda words: sum(map(_cost, words)))
+    return min(one, other, key=lambda words: fsum(map(_cost, words)))  # in any order of a set

@@ -20,13 +20,15 @@ from typing import Any, TypeVar
 from mnemic_redact.lazy_pattern import Pattern
 
 SHORTEST = 24
-"""Characters of a text below which an expression is tried at once: that is faster than a look at the words."""
+"""Characters of a text below which a compiled expression is tried at once: faster than a look at the words."""
 OFTEN = 40
 """Number of uses from which unknown words of an expression are read off: a short process does without."""
 _LONGEST_WORD = 40
 """Characters of a word beyond which any expression may match in it."""
 _KEPT, _WORDS = 4096, 16_384
 """Numbers of texts and of words with cached expressions."""
+_HEAD = 3
+"""Characters by which the words are looked up that may begin at a place."""
 _RUN = re.compile(r"\w+")
 _MATCHED = str.maketrans({"ı": "i", "İ": "I", "ſ": "s"})
 
@@ -64,8 +66,12 @@ class WordFilter:
 
     def __init__(self, bits: dict[str, int]) -> None:
         self.bits = bits
-        self._signs = {sign: bit for sign, bit in bits.items() if not _RUN.search(sign)}
-        self._begun = {word[:end]: 0 for word in bits for end in range(1, len(word))} | bits
+        self._signs = {sign: bit for sign, bit in bits.items() if not (sign[1:2].isalnum() or _RUN.search(sign))}
+        # Lengths, not every beginning of each: a new process would wait 10 ms for those of thousands of words.
+        self._lengths: dict[str, set[int]] = {}
+        for word in bits:
+            self._lengths.setdefault(word[:_HEAD], set()).add(len(word))
+        self._short = {word: bit for word, bit in bits.items() if len(word) < _HEAD and word not in self._signs}
         self._words = WordCache(self._of_word)
         self.of = lru_cache(maxsize=_KEPT)(self._of)
 
@@ -89,13 +95,11 @@ class WordFilter:
     def _of_word(self, word: str) -> int:
         if len(word) > _LONGEST_WORD:
             return -1
-        whole, found, begun = f"^{word}$", 0, self._begun
+        whole, bits = f"^{word}$", self.bits
+        found = reduce(or_, [bit for short, bit in self._short.items() if short in whole], 0)
         for first in range(len(whole)):
-            for last in range(first + 1, len(whole) + 1):
-                bit = begun.get(whole[first:last])
-                if bit is None:  # no word goes on like this
-                    break
-                found |= bit
+            for length in self._lengths.get(whole[first : first + _HEAD], ()):
+                found |= bits.get(whole[first : first + length], 0)
         return found
 
 
@@ -127,7 +131,8 @@ def _read_known() -> None:
             for name, words in _unread.pop()().items():
                 bit = found[name] = 1 << _count if words else 0
                 _count += bool(words)
-                bits |= {word: bits.get(word, 0) | bit for word in words}
+                for word in words:
+                    bits[word] = bits.get(word, 0) | bit
         _filter = WordFilter(bits)
         # Last: a thread that sees a bit meets a filter that knows it.
         _bits.update(found)
@@ -145,7 +150,8 @@ class WordPattern(Pattern):
     def is_absent(self, string: str) -> bool:
         """Return True if nothing in `string` can match, False if the expression has to be tried."""
         if self._bit:
-            return len(string) >= SHORTEST and not _filter.of(string) & self._bit
+            tried = len(string) < SHORTEST and self._compiled is not None  # compiling takes longer than any look
+            return not tried and not _filter.of(string) & self._bit
         if self._rare:
             if self._rare == OFTEN and self._is_known():
                 return self.is_absent(string)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from mnemic_language.frames.statement_frame import Frame, stem
 from mnemic_language.frames.vocabulary import SLOTS, person_words, plain, word_classes
+from mnemic_language.text.pattern import Pattern, WordPattern
 
 SELF, OTHER = "self", "other"
 """Owners without a name: the speaker, and somebody named by a pronoun."""
@@ -25,28 +26,28 @@ _THEIRS = (
     r"her|his|their|your|ihr(?:e[mnrs]?)?|sein(?:e[mnrs]?)?|sa|ses|leurs?|sus?|(?:il|la|o|a) (?:suo|sua|seu)|haar|zijn"
     r"|hun|jouw"
 )
-_PRONOUN = re.compile(rf"{_LEAD}(?:(?P<mine>{_MINE})|(?P<theirs>{_THEIRS})) (?=\w)", re.IGNORECASE)
-_GENITIVE = re.compile(
+_PRONOUN = WordPattern(rf"{_LEAD}(?:(?P<mine>{_MINE})|(?P<theirs>{_THEIRS})) (?=\w)", re.IGNORECASE)
+_GENITIVE = WordPattern(
     rf"{_LEAD}(?P<the>the )?(?:(?:dr|mr|mrs|ms)[\s.]+)?"
     r"(?P<owner>[^\W\d_][\w-]{0,30}(?: (?:and )?[^\W\d_][\w-]{0,30}){0,2})['’]s? (?=\w)",
     re.IGNORECASE,
 )
 """English genitive at the beginning of a sentence; after "my" or "our" it is read as a relative of the speaker."""
-_GERMAN = re.compile(
+_GERMAN = WordPattern(
     r"\A(?P<owner>(?!Da|Wa|E|Di|Jene|Diese)[A-ZÄÖÜ][a-zäöüß]{1,20})s "
     r"(?=[A-ZÄÖÜ][a-zäöüß-]+ (?:ist|sind|hat|heißt|heisst|beträgt|liegt|endet|beginnt|war)\b)"
 )
-_WITH_OF = re.compile(
+_WITH_OF = WordPattern(
     r"\A\W*(?:the|l[ae']|le|les|el|los|las|il|lo|i|gli|o|a|os|as)\s?[^\W\d_]+(?: [^\W\d_]+)? (?:of|de|di|da|do) "
     r"(?P<owner>[^\W\d_]{2,21}) (?=(?:is|are|est|sont|es|son|está|è|sono|é|são|fica|mesure|mide)\b)",
     re.IGNORECASE,
 )
 """Owner after "of" or its equivalents: "la taille de Maria est"."""
-_RELATIVE_FIRST = re.compile(rf"(?:{_MINE}|our|unser(?:e[mnrs]?)?|notre|nuestr[oa]|noss[oa]|ons|onze) ", re.IGNORECASE)
-_TITLE = re.compile(r"(?:dr|mrs?|ms|herr|frau|mme|sig|sra?)\.? (?=[^\W\d_])", re.IGNORECASE)
+_RELATIVE_FIRST = WordPattern(rf"(?:{_MINE}|our|unser(?:e[mnrs]?)?|notre|nuestr[oa]|noss[oa]|ons|onze) ", re.IGNORECASE)
+_TITLE = Pattern(r"(?:dr|mrs?|ms|herr|frau|mme|sig|sra?)\.? (?=[^\W\d_])", re.IGNORECASE)
 _ARTICLE = re.compile(r"\A[OoAa] (?=[A-ZÀ-Þ])")
 """Portuguese article before a name: "O Pedro mora no Porto"."""
-_BARE_LEAD = re.compile(_LEAD, re.IGNORECASE)
+_BARE_LEAD = Pattern(_LEAD, re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _ADVERBS = frozenset("now just only also still jetzt nun auch noch maintenant ahora ya adesso ora agora ja nu".split())
 _FORMS = tuple(

@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from mnemic_language.frames.statement_frame import Frame, stem
+from mnemic_language.text.pattern import WordPattern
 
 LONGEST_FAINT = 16
 """Maximum words of a statement that may change a value by a faint word ("now", "again")."""
@@ -25,7 +25,7 @@ _BORN = frozenset(
     " hijo hija figlio figlia filho filha zoon dochter enkel enkelin enkelkind petit-enfant petit-fils petite-fille"
     " nieto nieta nipote neto neta kleinkind kleinzoon kleindochter".split()
 )
-_ONE_CHILD = re.compile(
+_ONE_CHILD = WordPattern(
     r"\b(?:have|haben|hab|avons|j'ai|tenemos|tengo|abbiamo|ho|temos|tenho|hebben|heb) (?:a|one|ein|eine|einen"
     r"|un|une|una|um|uma|een) (?:child|kid|son|daughter|boy|girl|baby|kind|sohn|tochter|enfant|fils|fille|hijo|hija"
     r"|figlio|figlia|bambino|bambina|filho|filha|zoon|dochter)\b"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from mnemic_language.text.german import AFTER_ORDINALS
-from mnemic_language.text.pattern import WordPattern
+from mnemic_language.text.pattern import Pattern, WordPattern
 
 TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['-][^\W\d_]+)*")
 NUMBERED = re.compile(r"(\d)(?:st|nd|rd|th|k|t|x|m)\b")
-SENTENCE = re.compile(
+SENTENCE = Pattern(
     rf"(?<=[.!?…])(?!(?<=\d\.)\s(?:{AFTER_ORDINALS})\b)"
     r"[\s)]+|\n+|(?<=[;])\s+|(?:(?<!\s)\s+)?[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*"
 )
@@ -17,7 +17,7 @@ ASCII_SENTENCE = re.compile(
     rf"[\s)](?:(?<=[.!?][\s)])(?!(?<=\d\.\s)(?:{AFTER_ORDINALS})\b)[\s)]*|(?<=\n)\n*|(?<=;\s)\s*)"
 )
 """The same for ASCII text: the expression begins with the separator, which is faster to find."""
-DISPUTES = re.compile(
+DISPUTES = WordPattern(
     r"\A\W*(?:(?:no|nope|nein|non|nee|nao)\b[,.]? )?"
     r"(?:(?:that|this|it)(?:'s| is| was) (?:all )?(?:not (?:true|right|correct)|wrong|false|incorrect|untrue)"
     r"|(?:das )?stimmt(?: so)? nicht|das ist falsch|c'est faux|ce n'est pas (?:vrai|juste)"
@@ -122,7 +122,7 @@ CONDITION = re.compile(
 )
 """An occasion, in the plural: its qualifier and its noun."""
 TURNS = frozenset({"end", "change", "correct", "weak_end", "weak_change", "weak_correct"})
-PAST = re.compile(
+PAST = WordPattern(
     r"\b(?:i|we|he|she|they|it|kids?|[a-z]+) (?:just |also |recently |really |finally )?"
     r"(?:went|got|had|was(?! born)|were(?! born)|made|took|felt|saw|met|found|told|gave|came|did"
     r"|ran|bought|sold|wrote|read|won|lost|ate|sent|brought|heard|spent|learned|learnt"
@@ -134,14 +134,14 @@ SINCE_NOW = WordPattern(
     r"\b(?:as of|since|from|starting|seit|ab|depuis|desde|da|vanaf|sinds)"
     r" (?:this|dies\w+|ce|cette|est[ea]|quest[oa]|deze)\b"
 )
-FROM_NOW_ON = re.compile(
+FROM_NOW_ON = WordPattern(
     r"(?i)\W{0,3}(?:from (?:now|here|today) on|going forward|in future|ab (?:jetzt|sofort|heute)|von nun an|künftig"
     r"|in zukunft|désormais|dorénavant|à partir de maintenant|à l'avenir|de ahora en adelante|a partir de ahora"
     r"|en adelante"
     r"|d'ora in (?:poi|avanti)|da (?:adesso|ora) in poi|de agora em diante|a partir de agora|voortaan|vanaf nu)\b"
 )
 """Matches an opening after which the rest is true from now on, and was not before."""
-AMENDS = re.compile(
+AMENDS = WordPattern(
     r"\W{0,20}(?:(?:actually|no|oh|oops|sorry|please|wait|nein|nee|non|no|perdon|scusa|desculpa|pardon|entschuldigung"
     r"|ah|ay|ach),? ){0,2}(?:make (?:that|it)|i meant?|let's say|let's make (?:it|that)"
     r"|(?:ich|wir) mein(?:t)?en?|sagen wir|rechne (?:lieber )?mit|plan\w* (?:lieber )?mit|mach(?:en wir)? (?:daraus"
@@ -255,14 +255,15 @@ _GREETING = (
     r"|cool|oh|haha|hallo|danke|merci|salut|hola|gracias|ciao|grazie|ol[aá]|obrigad[oa]|hoi|bedankt)\b[,!]?\s{1,3}"
     r"[A-Z][\w'’-]{1,20}(?=[,!.])"
 )
-CALLED_OUT = re.compile(
+_CALLED_OUT = (
     r",(?:(?<=[a-z]{3},)(?<!wait,)(?<!Wait,)(?<!orry,)(?<!meant,)(?<!not,)\s[A-Z][\w'’-]{1,20}(?=!)"
     r"|(?:(?<=\bthat,)|(?<=\bthis,)|(?<=\byou,))\s[A-Z][\w'’-]{1,20}(?=[.?]))"
 )
+CALLED_OUT = re.compile(_CALLED_OUT)
 GREETED = WordPattern(_GREETING)
-CALLED = re.compile(rf"{_GREETING}|{CALLED_OUT.pattern}")
+CALLED = Pattern(rf"{_GREETING}|{_CALLED_OUT}")
 """The name of the person addressed: after a greeting or thanks, or at the end of an exclamation."""
-IS = re.compile(
+IS = WordPattern(
     r"\A\W*+(?:(?:actually|eigentlich|korrektur|correction|en fait|en realidad|in realta|na verdade|eigenlijk|sorry"
     r"|no|nein|non|wait)[,:]? ){0,2}(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los"
     r"|las|mi|mis|nuestr\w+|il|lo|i|gli|mio|mia|nostr\w+|o|a|os|as|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*+"
@@ -290,7 +291,7 @@ _PORTUGUESE = WordPattern(
 _UNLIKE_PORTUGUESE = WordPattern(r"\b(?:i|the|my|is|are|el|la|los|las|yo|me|mi|una|en|il|lo|non|ho)\b")
 """Words of English, Spanish and Italian that Portuguese does not have, in sentences with "no"."""
 YOU = WordPattern(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
-HEAD = re.compile(
+HEAD = WordPattern(
     r"\A\W*+([^.,;:!?]{2,60}?)\s(?:is|are|was|were|starts?|begins?|ends?|opens?|closes?|ist|sind|war|beginnt|est"
     r"|sont|commence"
     r"|es|son|empieza|e|sono|sao|inizia|comeca|zijn|begint)\s"

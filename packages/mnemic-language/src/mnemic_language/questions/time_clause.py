@@ -91,7 +91,7 @@ _SIDES = {
     **dict.fromkeys(("before", "prior to", "until", "till", "by the time"), Side.BEFORE),
     **dict.fromkeys(("after", "since", "following", "as soon as", "once", "ever since"), Side.AFTER),
 }
-_IN_ENGLISH = Pattern(_ENGLISH, re.IGNORECASE)
+_IN_ENGLISH = WordPattern(_ENGLISH, re.IGNORECASE)
 _BEFORE_EVENT = tuple(
     (side, WordPattern(rf"\b(?:{words})\s*(?P<event>[^.,;:!?…\n]{{4,{LONGEST}}})".replace(" ", r"\s+"), re.IGNORECASE))
     for side, words in _OTHERS
@@ -112,7 +112,7 @@ _NO_TIME = {
     ),
 }
 """Words that change the meaning of the word after them: "named after", "do you know when", "between when"."""
-_NOT_THEN = Pattern(
+_NOT_THEN = WordPattern(
     r"\b(?:usual|always|typical|general|normal)(?:ly)?\b|\b(?:often|common)\b"
     r"|\bhow (?:long|old|many (?:day|week|month|year|hour)s?)\b".replace(" ", r"\s+"),
     re.IGNORECASE,
@@ -167,7 +167,7 @@ def clause_of(query: str, asked_on: date | None = None) -> Clause | None:
     text = " ".join(query[: 2 * READ].split())[:READ]
     if _NOT_THEN.search(text):
         return None
-    if _UNSPACED.search(text):
+    if not text.isascii() and _UNSPACED.search(text):
         return _first(_AFTER_EVENT, text, asked_on)
     for found in _IN_ENGLISH.finditer(text):
         clause = _english(found, asked_on)

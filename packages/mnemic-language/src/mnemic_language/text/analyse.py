@@ -26,9 +26,8 @@ UNSPACED = (
     "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"  # Hangul
 )
 """Scripts that do not separate words, or build them from many parts, as the inside of a pattern's brackets."""
-_RUN = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
-_UNSPACED_START = re.compile(f"[{UNSPACED}]")
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_SCRIPTS = f"((?:([{UNSPACED}])[{UNSPACED}]*)|[^{UNSPACED}]+)"
+_HAN = "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 _PICTOGRAPH = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]")
 _NAMED_BY_SIGNS = re.compile(r"(?<![^\W_])[A-Za-z](?:\+\+|#)(?![\w+#])")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
@@ -70,15 +69,16 @@ def analyse(text: str, *, stems: bool = False) -> Analysis:
         found = _word(text)
         return Analysis([*found.sequence], [*found.extras])
     sequence: list[str] = []
-    if not text.isascii():  # composed first: a separate accent does not end a word
+    plain = text.isascii()
+    if not plain:  # composed first: a separate accent does not end a word
         text = unicodedata.normalize("NFKC", text).replace("’", "'")
     extras = [name.lower() for name in _NAMED_BY_SIGNS.findall(text)]
-    if not text.isascii():
+    if not plain:
         extras += _PICTOGRAPH.findall(text)
-    for run in _RUN.findall(text):
-        if _UNSPACED_START.match(run):
+    for run, unspaced in [(text, False)] if plain or max(text) < UNSPACED[0] else _runs(text):
+        if unspaced:
             sequence += _pairs(run)
-            extras += _HAN.findall(run) if len(run) > 1 else []
+            extras += _compiled(_HAN).findall(run) if len(run) > 1 else []
         else:
             for word in word_iter(run):
                 found = _word(word)
@@ -100,6 +100,17 @@ def parse_query(query: str) -> Query:
     once = " ".join(dict.fromkeys(query.split()))
     sequence, extras = analyse(once, stems=True)
     return Query(list(dict.fromkeys([*sequence, *extras])), [phrase for phrase in phrases if phrase])
+
+
+def _runs(text: str) -> list[tuple[str, str]]:
+    """Return the runs of one sort of script, and their first letter if it is of a script without separate words."""
+    return _compiled(_SCRIPTS).findall(text)
+
+
+@lru_cache(maxsize=2)
+def _compiled(expression: str) -> re.Pattern[str]:
+    """Return the expression; a program that never meets such letters does not wait for it."""
+    return re.compile(expression)
 
 
 def _pairs(run: str) -> Iterator[str]:

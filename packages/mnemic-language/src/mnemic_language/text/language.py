@@ -17,23 +17,24 @@ import Stemmer
 from apsw.unicode import word_iter
 
 from mnemic_language.text.analyse import UNSPACED
+from mnemic_language.text.pattern import Pattern
 
 _READ = 1_000
 """Maximum number of characters that are parsed."""
 _FEW_WORDS = 8
 """Maximum words of a text for which one common word is enough."""
 _LONGEST_STEM = 64
-_UNSPACED_START = re.compile(f"[{UNSPACED}]")
+_UNSPACED_START = Pattern(f"[{UNSPACED}]")
 _local = threading.local()
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_SCRIPTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
+_SCRIPTS: Mapping[str, Pattern] = MappingProxyType(
     {
-        "russian": re.compile("[\u0400-\u04ff]{3}"),
-        "greek": re.compile("[\u0370-\u03ff\u1f00-\u1fff]{3}"),
-        "arabic": re.compile("[\u0600-\u06ff]{3}"),
-        "hindi": re.compile("[\u0900-\u097f]{2}"),
-        "tamil": re.compile("[\u0b80-\u0bff]{2}"),
-        "armenian": re.compile("[\u0530-\u058f]{3}"),
+        "russian": Pattern("[\u0400-\u04ff]{3}"),
+        "greek": Pattern("[\u0370-\u03ff\u1f00-\u1fff]{3}"),
+        "arabic": Pattern("[\u0600-\u06ff]{3}"),
+        "hindi": Pattern("[\u0900-\u097f]{2}"),
+        "tamil": Pattern("[\u0b80-\u0bff]{2}"),
+        "armenian": Pattern("[\u0530-\u058f]{3}"),
     }
 )
 _ENGLISH = "english"

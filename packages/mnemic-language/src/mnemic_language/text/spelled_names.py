@@ -9,6 +9,7 @@ from itertools import islice
 
 from mnemic_language.text.analyse import UNSPACED
 from mnemic_language.text.names import slug
+from mnemic_language.text.pattern import Pattern
 
 MAX_WORDS = 4
 MAX_SIGNS = 8
@@ -17,9 +18,10 @@ MAX_RUNS = 256
 
 _BETWEEN = r"\s'’‘.,&_/‐–\-"
 _APART = r"?!;:()\[\]{}\"“”„«»¿¡…*<>|=~^%$@\\、。，？！「」『』（）：；"
-_WORD = re.compile(rf"[{UNSPACED}]+|[^{UNSPACED}{_BETWEEN}{_APART}]+")
+_WORD = Pattern(rf"[{UNSPACED}]+|[^{UNSPACED}{_BETWEEN}{_APART}]+")
+_ASCII_WORD = re.compile(rf"[^{_BETWEEN}{_APART}]+")
 _JOINING = re.compile(rf"[{_BETWEEN}]+")
-_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_UNSPACED = Pattern(rf"[{UNSPACED}]")
 _GENITIVE = re.compile(r"\A[^\W\d_]{3,}s")
 _SIMPLE = re.compile(r"[a-z0-9]+(?:[ '.&/-][a-z0-9]+)*")
 _SEPARATOR = re.compile(r"[ '.&/-]")
@@ -33,7 +35,7 @@ def spelled_names(text: str, *, common: Collection[str] = ()) -> list[str]:
     one of the `common` words, unless it is capitalised ("Will"). The s of a genitive is also removed ("Anas Chef").
     """
     text = unicodedata.normalize("NFKC", text)
-    words = list(islice(_WORD.finditer(text), MAX_RUNS))
+    words = list(islice((_ASCII_WORD if text.isascii() else _WORD).finditer(text), MAX_RUNS))
     runs = (run for first in range(len(words)) for run in _runs(text, words[first : first + MAX_WORDS], common))
     return list(dict.fromkeys(map(_slug, islice(runs, MAX_RUNS))))
 
@@ -41,7 +43,7 @@ def spelled_names(text: str, *, common: Collection[str] = ()) -> list[str]:
 def _runs(text: str, words: Sequence[re.Match[str]], common: Collection[str]) -> Iterator[str]:
     """Yield the runs that begin with the first of these words."""
     begin, first = words[0].start(), words[0].group()
-    if _UNSPACED.match(first):
+    if not first.isascii() and _UNSPACED.match(first):
         yield from (first[at : at + length] for at in range(len(first)) for length in _lengths(len(first) - at))
         return
     if first in common:

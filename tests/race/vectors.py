@@ -31,10 +31,11 @@ class Vectors:
         self.spent = self.waited = 0.0
 
     def make(self, texts: Sequence[str]) -> None:
-        """Have the vectors of these texts at hand."""
+        """Have the vectors of these texts at hand; some of the peers strip a text before they embed it."""
         real = asyncio.run(self._embedder.embed(texts[:REAL]))
         hashed = asyncio.run(HashedEmbedder(self.space).embed(texts[REAL:]))
-        self._known |= zip(texts, [*real, *hashed], strict=True)
+        for text, vector in zip(texts, [*real, *hashed], strict=True):
+            self._known[text] = self._known[text.strip()] = vector
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """Return the vectors of these texts."""

@@ -36,7 +36,11 @@ class AppendOnlyColumn:
             room = np.zeros((max(size, 2 * len(self._room)), *self._room.shape[1:]), self._room.dtype)
             room[: self._size] = self.all
             self._room = room
-        self._room[self._size : size] = values
+        # A write appends one value, for which making an array of a list takes most of the time.
+        if len(values) == 1:
+            self._room[self._size] = values[0]
+        else:
+            self._room[self._size : size] = values
         self._size = size
 
     def take_over(self, values: NDArray[Any]) -> None:
@@ -54,9 +58,11 @@ class NarrowColumn(AppendOnlyColumn):
     def extend(self, values: NDArray[Any] | Sequence[int]) -> None:
         """Append `values`."""
         if len(values):
-            if isinstance(values, np.ndarray):
+            if len(values) == 1:
+                lowest = highest = int(values[0])
+            elif isinstance(values, np.ndarray):
                 lowest, highest = int(values.min()), int(values.max())
-            else:  # a write appends one number, for which numpy is slow
+            else:
                 lowest, highest = min(values), max(values)
             if lowest < self._least or highest > self._most:
                 lowest, highest = min(lowest, self._least), max(highest, self._most)

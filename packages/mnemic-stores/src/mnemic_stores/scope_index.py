@@ -224,14 +224,19 @@ class ScopeIndex:
         self, where: Where, vector: Vector, limit: int, at_least: float, read: Read | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the accepted places with a cosine of at least `at_least`, as far as the best `limit` need them."""
-        accepted = self._accepted(where) & self._vectors.present
+        accepted, present = self._accepted(where), self._vectors.present
         wanted = np.frombuffer(vector, "<f4")
         if (known := self._expected.near(vector, at_least, len(accepted))) is not None:
-            places, scores = self._multiplied(known[0][accepted[known[0]]], wanted, read)
+            among = known[0][(accepted & present)[known[0]]]
+            places, scores = self._multiplied(among, wanted, read)
             if known[1] <= at_least or np.count_nonzero(scores >= known[1]) >= limit:
                 enough = scores >= at_least
                 return places[enough], scores[enough]
-        places, scores = self._multiplied(np.flatnonzero(accepted), wanted, read)
+        # Few are near enough, so the others are neither gathered nor converted.
+        scores32 = self._vectors.all_cosines(wanted)
+        places = np.flatnonzero(scores32 >= at_least)
+        places = places[accepted[places] & present[places]]
+        scores = scores32[places].astype(np.float64)
         enough = scores >= at_least
         return places[enough], scores[enough]
 
@@ -356,10 +361,12 @@ class ScopeIndex:
 
     def _any_of(self, name: str, values: Iterable[str]) -> NDArray[np.bool_]:
         codes = self._named[name].all
+        wanted = [self._codes[value] for value in values if value in self._codes]
+        if len(wanted) == 1:
+            return codes == wanted[0]
         accepted = np.zeros(len(codes), np.bool_)
-        for value in values:
-            if value in self._codes:
-                accepted |= codes == self._codes[value]
+        for code in wanted:
+            accepted |= codes == code
         return accepted
 
     def _is_live(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -205,6 +205,11 @@ class Vectors:
             scores = np.vecdot(self._matrix.all, wanted)[places]
         return places, scores.astype(np.float64)
 
+    def all_cosines(self, wanted: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the cosine of every place with `wanted`, in float32. Raises AssertionError once thinned."""
+        scores: NDArray[np.float32] = np.vecdot(self.matrix, wanted)
+        return scores
+
     def _read_cosines(
         self, places: NDArray[np.int64], wanted: NDArray[np.float32], rows: NDArray[np.int64], read: Read
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -16,6 +16,11 @@ MOST = 256
 _ROWS = 4096
 """Number of vectors multiplied at a time, so that the products stay in the processor's cache."""
 
+_MAX_PRODUCT = 1 << 18
+"""Multiplications of one product up to which OpenBLAS stays on the thread of its caller. Beyond, its other threads
+wait busily for more: a bulk load took twice the processor time (docs/benchmarks/performance.md).
+"""
+
 _SLACK = 1e-4
 """Bound of the difference between two ways of adding up the same products: a hundred times the largest seen."""
 
@@ -48,7 +53,7 @@ class BatchedSimilarity:
         found = [NearCandidates(np.zeros(0, np.int32), len(matrix), at_least) for _ in vectors]
         scores = [np.zeros(0, np.float32) for _ in vectors]
         for first in range(0, len(matrix), _ROWS):
-            for number, row in enumerate(wanted @ matrix[first : first + _ROWS].T):
+            for number, row in enumerate(products(wanted, matrix[first : first + _ROWS])):
                 close = np.flatnonzero(row >= least)
                 both = np.concatenate([found[number].places, (close + first).astype(np.int32)])
                 similar = np.concatenate([scores[number], row[close]])
@@ -66,6 +71,14 @@ class BatchedSimilarity:
         if near is None:
             return None
         return np.concatenate([near.places.astype(np.int64), np.arange(near.until, size)]), near.least
+
+
+def products(wanted: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the product of each of `wanted` with each row of `matrix`, computed on this thread alone."""
+    rows = max(1, _MAX_PRODUCT // max(wanted.size, 1))
+    whole = len(matrix) - len(matrix) % rows
+    blocks = np.matmul(matrix[:whole].reshape(-1, rows, matrix.shape[1]), wanted.T).reshape(whole, len(wanted))
+    return np.ascontiguousarray(np.concatenate([blocks, matrix[whole:] @ wanted.T]).T)
 
 
 def _cut(

@@ -81,7 +81,7 @@ class QuantisedVectors:
         words = np.stack([column.all[places] for column in self._columns], axis=1)
         bits = np.unpackbits(words.view(np.uint8), axis=1, count=self._dimension)
         # Asymmetric distance: the query has full precision, only the stored vectors are reduced to signs.
-        product = bits.astype(np.float32) @ (vector * self._gaps)
+        product = np.vecdot(bits.astype(np.float32), vector * self._gaps)
         apart = np.bitwise_count(words ^ self._words(vector[None, :])).sum(axis=1)
         chosen = np.zeros(len(places), np.bool_)
         chosen[np.argpartition(-product, most - 1)[:most]] = True

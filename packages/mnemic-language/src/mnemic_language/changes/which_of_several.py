@@ -29,6 +29,11 @@ _MORE = (
     r"|(?:also|auch|aussi|tambien|anche|tambem|ook) (?:\w+ ){0,3}KIND|KIND (?:\w+ ){0,2}(?:too|as well))\b"
 )
 """Matches one more of a kind."""
+_MAY_BE_MORE = WordPattern(
+    r"\b(?:another|second[oa]?|third|other|noch|weitere[nrs]?|zweite[nrs]?|andere[nrs]?|autre|deuxieme|otr[oa]|segund[oa]"
+    r"|altr[oa]|outr[oa]|nog|tweede|andere?|also|auch|aussi|tambien|anche|tambem|ook|too|as well)\b"
+)
+"""Matches a word without which a text has none of `_MORE`."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CALLED = re.compile(
     r"(?:,|:| \(|(?: (?:and|that|who|qui|que|che|die|der|das))? (?:is |are )?(?:called|named|is|namens|heißt|genannt"
@@ -57,9 +62,14 @@ def ended_one_of(new: Frame, statements: Sequence[str]) -> list[int]:
     """
     if _ALL.search(new.plain) and not _ONE_OF.search(new.plain):
         return []
+    stems = [_stems_of(text) for text in statements]
     for noun in dict.fromkeys(KIND.findall(new.plain)):
+        kind, further = stem(noun), _has_further_names(noun)
         mentions = {
-            place: found for place, text in enumerate(statements) if (found := _mention_of(text, noun)) is not None
+            place: found
+            for place, text in enumerate(statements)
+            # A thing without further names is mentioned only where its word is.
+            if (further or kind in stems[place]) and (found := _mention_of(text, noun)) is not None
         }
         if _are_several(mentions.values()) and not _says_which(new, noun, [statements[place] for place in mentions]):
             return list(mentions)
@@ -78,9 +88,9 @@ def _mention_of(text: str, noun: str) -> _Mention | None:
     frame = framed(text)
     if frame.negated or (frame.relations and not frame.own) or HAS.search(frame.plain) is None:
         return None
-    named = named_products(frame)
+    named = named_products(frame) if sorts else {}
     products = {f"{sort} {number}" for sort in sorts for number in named.get(sort, ())}
-    products |= sorts_named(frame).get(animal or "", frozenset())
+    products |= sorts_named(frame).get(animal, frozenset()) if animal else set()
     if not mentioned and not products:
         return None
     numbers = word_classes()["numbers"]
@@ -92,8 +102,16 @@ def _mention_of(text: str, noun: str) -> _Mention | None:
     return _Mention(
         number=max(len(products), introduced, *(min(count, SEVERAL) for count in counts), 1),
         names=frozenset(names | products),
-        more=re.search(_MORE.replace("KIND", noun), frame.plain) is not None,
+        # Compiled for each noun, so only where a text has a word of it.
+        more=_MAY_BE_MORE.search(frame.plain) is not None
+        and re.search(_MORE.replace("KIND", noun), frame.plain) is not None,
     )
+
+
+@lru_cache(maxsize=KEPT)
+def _has_further_names(noun: str) -> bool:
+    """Return True if a product or an animal may be meant by another word than `noun`."""
+    return bool(product_kinds().get(noun)) or kind_of(noun) is not None
 
 
 @lru_cache(maxsize=2048)

@@ -362,10 +362,9 @@ class ScopeIndex:
     def _any_of(self, name: str, values: Iterable[str]) -> NDArray[np.bool_]:
         codes = self._named[name].all
         wanted = [self._codes[value] for value in values if value in self._codes]
-        if len(wanted) == 1:
-            return codes == wanted[0]
-        accepted = np.zeros(len(codes), np.bool_)
-        for code in wanted:
+        # Mostly one: then no array is needed but that of the comparison.
+        accepted: NDArray[np.bool_] = codes == wanted[0] if wanted else np.zeros(len(codes), np.bool_)
+        for code in wanted[1:]:
             accepted |= codes == code
         return accepted
 

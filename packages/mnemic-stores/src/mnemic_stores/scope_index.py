@@ -232,13 +232,7 @@ class ScopeIndex:
             if known[1] <= at_least or np.count_nonzero(scores >= known[1]) >= limit:
                 enough = scores >= at_least
                 return places[enough], scores[enough]
-        # Few are near enough, so the others are neither gathered nor converted.
-        scores32 = self._vectors.all_cosines(wanted)
-        places = np.flatnonzero(scores32 >= at_least)
-        places = places[accepted[places] & present[places]]
-        scores = scores32[places].astype(np.float64)
-        enough = scores >= at_least
-        return places[enough], scores[enough]
+        return self._vectors.near(accepted, wanted, at_least)
 
     def nearest(self, where: Where, vector: Vector, *, limit: int, read: Read | None = None) -> list[Scored]:
         """Return by cosine, best first, the memories that `where` accepts and that have a vector. Exact up to

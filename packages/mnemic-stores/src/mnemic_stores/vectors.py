@@ -205,10 +205,19 @@ class Vectors:
             scores = np.vecdot(self._matrix.all, wanted)[places]
         return places, scores.astype(np.float64)
 
-    def all_cosines(self, wanted: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the cosine of every place with `wanted`, in float32. Raises AssertionError once thinned."""
-        scores: NDArray[np.float32] = np.vecdot(self.matrix, wanted)
-        return scores
+    def near(
+        self, accepted: NDArray[np.bool_], wanted: NDArray[np.float32], at_least: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the accepted places that have a vector with a cosine of at least `at_least`, and their cosines. Raises
+        AssertionError once thinned.
+        """
+        # Few are near enough, so the others are neither gathered nor converted.
+        scores = np.vecdot(self.matrix, wanted)
+        places = np.flatnonzero(scores >= at_least)
+        places = places[accepted[places] & self.present[places]]
+        exact = scores[places].astype(np.float64)
+        enough = exact >= at_least
+        return places[enough], exact[enough]
 
     def _read_cosines(
         self, places: NDArray[np.int64], wanted: NDArray[np.float32], rows: NDArray[np.int64], read: Read

@@ -1,4 +1,4 @@
-"""Tests of the threads that read a file: results, errors, cancellation before and after the start, closing."""
+"""Tests of the threads of a file: results, errors, cancellation before and after the start, closing, the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from mnemic.errors import StoreUnavailable
-from mnemic_sqlite.threads import Readers
+from mnemic_sqlite.threads import Readers, Threads
 
 
 def made_of(threads: int) -> Readers:
@@ -108,3 +108,29 @@ def test_a_process_ends_although_its_threads_were_not_closed() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "7\n"
+
+
+def test_what_was_handed_over_is_done_before_the_process_ends() -> None:
+    code = (
+        "import threading\nfrom mnemic_sqlite.threads import Threads\n"
+        "threads, ended = Threads('writing'), threading.Event()\n"
+        "threads.submit(lambda: ended.wait(0.2) or print('first'))\n"
+        "threads.submit(lambda: print('second'))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "first\nsecond\n"
+
+
+async def test_an_error_of_a_job_ends_no_thread() -> None:
+    def leave() -> None:
+        raise SystemExit
+
+    threads, ran = Threads("writing"), threading.Event()
+    threads.submit(leave)
+    threads.submit(ran.set)
+    with pytest.raises(SystemExit):
+        await threads.run(leave)
+    assert await threads.run(ran.is_set)
+    await asyncio.to_thread(threads.close)
+    with pytest.raises(StoreUnavailable, match="closed"):
+        threads.submit(ran.clear)

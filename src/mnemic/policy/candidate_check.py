@@ -7,12 +7,7 @@ import unicodedata
 from dataclasses import replace
 from datetime import timedelta
 
-from mnemic.errors import (
-    InvalidCandidates,
-    InvalidInput,
-    KeyNotAllowed,
-    ScopeNotAllowed,
-)
+from mnemic.errors import InvalidCandidates, InvalidInput, KeyNotAllowed, ScopeNotAllowed
 from mnemic.policy.budget import Budget
 from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, SHORTEST_TTL
 from mnemic.policy.key_rules import Policy
@@ -107,6 +102,8 @@ def free_text(raw: object) -> str:
 
 def level_of(raw: object, policy: Policy) -> str:
     """Return the canonical level. Raises InvalidCandidates, ScopeNotAllowed."""
+    if isinstance(raw, str) and raw in policy.levels:
+        return str.__str__(raw)
     try:
         level = canonical_key(raw)
     except InvalidInput:

@@ -38,15 +38,9 @@ def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
     moment is the memory (structured; append-only ones) these count too, and without a key the bounds of its time:
     "since March" is another claim a year later.
     """
-    parts: list[Any] = [
-        candidate.kind,
-        scope.tenant,
-        scope.level,
-        scope.owner,
-        candidate.key,
-        normal_form(candidate.content),
-    ]
-    parts.append(None if candidate.source.speaker is None else normal_form(candidate.source.speaker))
+    parts: list[Any] = [candidate.kind, scope.tenant, scope.level, scope.owner, candidate.key]
+    said, speaker = candidate.content, candidate.source.speaker
+    parts += [normal_form(said), None if speaker is None else normal_form(speaker)]
     if CATALOG[candidate.kind].append_only:
         parts += [_moment(candidate.occurred_at), candidate.data, candidate.source.ref]
     elif candidate.kind is Kind.STRUCTURED:

@@ -19,16 +19,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic.errors import BudgetSpent, EmbedderFailed, InvalidConfig, InvalidInput, SpaceMismatch, StoreFailed
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
-from mnemic.types import (
-    Actor,
-    Candidate,
-    Deadline,
-    Memory,
-    Origin,
-    Scope,
-    Vector,
-    WriteReceipt,
-)
+from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, Vector, WriteReceipt
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.calibrated_thresholds import calibrated
@@ -115,8 +106,8 @@ class MemoryWritePipeline:
         """
         job = await self._job(candidate, idempotency_key, actor=actor, policy=policy, gate=gate)
         # Nothing has been read or embedded yet: a blocked candidate costs no model call.
-        if job.blocked is not None:
-            return job.blocked
+        if job.draft.blocked is not None:
+            return blocked_receipt(job.draft.candidate, job.draft.blocked, job.timer)
         _check(deadline)
         # A repeated statement needs no vector; the check outside the transaction only saves the embedding and decides
         # nothing.

@@ -56,14 +56,14 @@ class Answers:
 
 
 class OneOfSeveral:
-    """Answer to one of several jobs, with as much of a future as the thread that runs it needs."""
+    """Answer to one of several jobs, with as much of a `Reply` as the thread that runs it needs."""
 
     __slots__ = ("_place", "_several")
 
     def __init__(self, several: Answers, place: int) -> None:
         self._several, self._place = several, place
 
-    def set_running_or_notify_cancel(self) -> bool:
+    def begin(self) -> bool:
         """Return False if the job must not start any more."""
         return self._several.begin(self._place)
 

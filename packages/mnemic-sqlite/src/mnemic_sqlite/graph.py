@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +13,7 @@ from mnemic.types import Memory
 from mnemic_sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, prepare
 from mnemic_sqlite.failures import immediate, typed_failures
 from mnemic_sqlite.shared_statements import asking
-from mnemic_sqlite.threads import Readers, finished
+from mnemic_sqlite.threads import Readers, Threads
 from mnemic_stores.relational import graph
 from mnemic_stores.relational.statements import Ask, load
 from mnemic_stores.sync_transactions import run_through
@@ -32,11 +31,11 @@ class _Opened:
             self.busy = BusyHandler()
             self.writing = prepare(path, durability="fast", busy=self.busy)
             self.readers = Readers(lambda: connect(path, durability="fast"), threads=readers)
-        self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-graph")
+        self.writer = Threads("mnemic-graph")
 
     def close(self) -> None:
         """Finish the running work, then release the file."""
-        self.writer.shutdown(wait=True)
+        self.writer.close()
         self.readers.close()
         self.writing.close()
 
@@ -73,7 +72,7 @@ class SqliteGraph(graph.RelationalGraph[_Opened]):
             with typed_failures(), immediate(opened.writing):
                 run_through(work, asking(opened.writing, _GRAPH))
 
-        await finished(opened.writer.submit(run))
+        await opened.writer.run(run)
 
 
 def relate(connection: apsw.Connection, memory: Memory) -> None:

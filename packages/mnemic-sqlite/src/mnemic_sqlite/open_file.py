@@ -7,7 +7,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ from mnemic_sqlite.failures import immediate, suspected
 from mnemic_sqlite.nearest_neighbours import Found, best, near
 from mnemic_sqlite.reserved_space import ReservedSpace
 from mnemic_sqlite.rows import HashedTerms, Rows, WrittenRow, fetch
-from mnemic_sqlite.threads import Changed, GroupCommit, GroupState, Readers, Work, reading
+from mnemic_sqlite.threads import Changed, GroupCommit, GroupState, Readers, Threads, Work, reading
 from mnemic_sqlite.transaction import SqliteTransaction
 from mnemic_stores.codec import checked_secret, cosines, text_check
 from mnemic_stores.encryption import Sealer
@@ -73,7 +72,7 @@ class OpenFile:
         self._making = threading.Lock()
         # One thread for all writes: SQLite has one writer per file, and a queue in the process is cheaper than lock
         # retries.
-        self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
+        self.writer = Threads("mnemic-write")
         self.groups = GroupCommit(self, self.writer)
         self._changes_before = 0
         self._unscrubbed = self._removing = False
@@ -219,8 +218,8 @@ class OpenFile:
                     if slot.index is index:
                         saved(self.writing, scope_id, index, unchanged_since)
 
-        with suppress(RuntimeError):  # the file is being closed
-            self.writer.submit(save, slot.index)
+        with suppress(StoreUnavailable):  # the file is being closed
+            self.writer.submit(partial(save, slot.index))
 
     def _nearest(self, fresh: Changed, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
         # Before its first change the writing connection sees the committed state, and has the pages at hand that any
@@ -265,7 +264,7 @@ class OpenFile:
         """Finish the running work, then release the file."""
         # In this order: writes finish first, then readers, because either of them would prevent the log from being
         # emptied.
-        self.writer.shutdown(wait=True)
+        self.writer.close()
         self.readers.close()
         self._committed.close()
         self.scrub(removed=False)

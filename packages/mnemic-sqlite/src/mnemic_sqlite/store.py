@@ -12,20 +12,13 @@ import apsw
 
 from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.runtime.fork_check import OneProcess
-from mnemic.types import (
-    Deadline,
-    Memory,
-    Scope,
-    Vector,
-    VectorSpace,
-)
+from mnemic.types import Deadline, Memory, Scope, Vector, VectorSpace
 from mnemic.types.capabilities import Capabilities
 from mnemic_sqlite.database_file import BUSY_SECONDS, claim_space
 from mnemic_sqlite.failures import typed_failures
 from mnemic_sqlite.open_file import OpenFile
 from mnemic_sqlite.reserved_space import ReservedSpace
 from mnemic_sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks
-from mnemic_sqlite.threads import finished
 from mnemic_stores.codec import EXACT_UP_TO, adopted
 from mnemic_stores.encryption import Sealer
 from mnemic_stores.jobs import JobTables
@@ -133,7 +126,8 @@ class SqliteStore(JobTables, SingleReads):
         deadline: Deadline | None = None,
         scope: Scope | None = None,
     ) -> T:
-        return await finished(self._ready.groups.submit(work, deadline))
+        result: T = await self._ready.groups.submit(work, deadline).result()
+        return result
 
     async def transact_each(
         self, works: Sequence[Callable[[Transaction], Awaitable[T]]], *, deadline: Deadline | None = None
@@ -307,4 +301,4 @@ class SqliteStore(JobTables, SingleReads):
             with typed_failures(opened.writing):
                 return work(opened)
 
-        return await finished(opened.writer.submit(run))
+        return await opened.writer.run(run)

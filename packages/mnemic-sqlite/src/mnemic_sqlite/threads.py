@@ -9,9 +9,9 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import apsw
@@ -29,150 +29,171 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-async def finished(job: Future[T]) -> T:
-    """Return the job's result. A job that is cancelled before it starts never runs; one that is cancelled later is
-    waited for.
+class Reply:
+    """Answer of a thread to one call, as a future of the loop that waits for it.
 
-    So a cancelled call leaves either nothing or a whole transaction, never one that is still running.
+    An executor answers with a separate future, which asyncio then copies into one of the loop: two locks, two futures
+    and four callbacks for a read that itself takes a tenth of a millisecond.
     """
-    try:
-        return await asyncio.wrap_future(job)
-    except asyncio.CancelledError:
-        if not job.cancel():
-            await _ended(job)
-        raise
+
+    __slots__ = ("_answer", "_loop", "_over", "_unbegun", "_waiting")
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._answer: asyncio.Future[Any] = self._loop.create_future()
+        # Taken by the thread or by a cancellation, whichever is first.
+        self._unbegun = [True]
+        self._over = False
+        self._waiting: asyncio.Future[None] | None = None
+
+    def begin(self) -> bool:
+        """Return True to the first caller; the call must not start for any other."""
+        with suppress(IndexError):
+            return self._unbegun.pop()
+        return False
+
+    def set_result(self, result: Any) -> None:
+        """Answer with the result of the call, on the thread that ran it."""
+        # A loop that is closed has nobody left who waits.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._settle, self._answer.set_result, result)
+
+    def set_exception(self, error: BaseException) -> None:
+        """Answer with the error of the call, on the thread that ran it."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._settle, self._answer.set_exception, error)
+
+    async def result(self) -> Any:
+        """Return the result. A call that is cancelled before it starts never runs; one that is cancelled later is
+        waited for.
+
+        So a cancelled call leaves either nothing or a whole transaction, never one that is still running.
+        """
+        try:
+            return await self._answer
+        except asyncio.CancelledError:
+            while not (self._over or self.begin()):
+                self._waiting = self._loop.create_future()
+                # A second cancellation must not abandon a transaction that is running: its caller would retry while it
+                # commits.
+                with suppress(asyncio.CancelledError):
+                    await self._waiting
+            raise
+
+    def _settle(self, settle: Callable[[Any], None], outcome: Any) -> None:
+        if not self._answer.done():
+            settle(outcome)
+        self._over = True
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
 
 
-async def _ended(job: Future[Any]) -> None:
-    """Wait for a job that cannot be stopped any more, however often this is cancelled."""
-    waiting = asyncio.wrap_future(job)
-    # A second cancellation must not abandon a transaction that is running: its caller would retry while it commits.
-    while not waiting.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait([waiting])
-    waiting.exception()
+class Threads:
+    """Threads that run jobs in turn. They start with the first, and finish what they have before the process ends."""
+
+    def __init__(self, name: str, count: int = 1) -> None:
+        self._name, self._count = name, count
+        self._jobs: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._end: Callable[[], object] = self._ended.set
+
+    def submit(self, job: Callable[[], object]) -> None:
+        """Run `job`, whose errors reach nobody. Raises StoreUnavailable once closed."""
+        with self._lock:  # or a job could wait behind the end of the threads
+            if self._ended.is_set():
+                raise StoreUnavailable("closed")
+            if self._end == self._ended.set:
+                self._end = self._start()
+            self._jobs.put(job)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Return the result of `work`. Cancelled as `Reply.result`. Raises StoreUnavailable once closed."""
+        reply = Reply()
+
+        def job() -> None:
+            if reply.begin():
+                try:
+                    reply.set_result(work())
+                except BaseException as error:  # noqa: BLE001  (the caller gets it)
+                    reply.set_exception(error)
+
+        self.submit(job)
+        result: T = await reply.result()
+        return result
+
+    def _start(self) -> Callable[[], object]:
+        # Daemons, whose end is seen to here. They have no reference to this object.
+        given: dict[str, Any] = {"target": _serve, "args": (self._jobs,), "daemon": True}
+        threads = [threading.Thread(name=f"{self._name}_{number}", **given) for number in range(self._count)]
+        for thread in threads:
+            thread.start()
+        return weakref.finalize(self, _end, threads, self._jobs, self._lock, self._ended)
+
+    def close(self) -> None:
+        """Wait until all jobs are done."""
+        self._end()
+
+
+def _serve(jobs: queue.SimpleQueue[Callable[[], object] | None]) -> None:
+    while (job := jobs.get()) is not None:
+        with suppress(BaseException):  # the next job must find the thread
+            job()
+        del job  # or its result lives on until another job comes
+    jobs.put(None)  # for the next thread
+
+
+def _end(threads: Sequence[threading.Thread], jobs: Any, lock: threading.Lock, ended: threading.Event) -> None:
+    with lock:
+        ended.set()
+        jobs.put(None)
+    for thread in threads:
+        if thread is not threading.current_thread():  # the last reference to the owner may go with a job
+            thread.join()
 
 
 class Readers:
-    """A few threads that read, each on one of as many connections. They start with the first call.
-
-    `ThreadPoolExecutor` answers with a separate future, which asyncio then copies into one of the loop: two locks, two
-    futures and four callbacks for a read that itself takes a tenth of a millisecond. Here a call carries the loop's
-    future.
-    """
+    """A few threads that read, each on one of as many connections."""
 
     def __init__(self, connect: Callable[[], apsw.Connection], *, threads: int) -> None:
         # Last in, first out: the connection used last has the warmest page cache.
         self._connections = [connect() for _ in range(threads)]
-        self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
-        self._threads: list[threading.Thread] = []
-        self._lock = threading.Lock()
-        self._closed = False
+        self._threads = Threads("mnemic-read", threads)
 
     async def run(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Return the result of `work` on a connection inside a read transaction: all it reads is of one moment. If
-        cancelled before it starts, it never runs; if later, it is waited for. Raises StoreUnavailable once closed.
+        """Return the result of `work` on a connection inside a read transaction: all it reads is of one moment.
+        Cancelled as `Reply.result`. Raises StoreUnavailable once closed.
         """
-        loop = asyncio.get_running_loop()
-        call = _Call([work], loop, loop.create_future())
-        with self._lock:  # or a call could wait behind the end of the threads
-            if self._closed:
-                raise StoreUnavailable("closed")
-            if not self._threads:
-                self._start()
-            self._calls.put(call)
-        try:
-            result: T = await call.answer
-        except asyncio.CancelledError:
-            if not call.withdrawn():
-                await call.ended()
-            raise
+        reply = Reply()
+        self._threads.submit(partial(_read, reply, work, self._connections))
+        result: T = await reply.result()
         return result
-
-    def _start(self) -> None:
-        for number in range(len(self._connections)):
-            # Daemons: a process ends although a store was never closed. They have no reference to this object.
-            given, name = (self._calls, self._connections), f"mnemic-read_{number}"
-            self._threads.append(threading.Thread(target=_serve, args=given, name=name, daemon=True))
-            self._threads[-1].start()
-        weakref.finalize(self, self._calls.put, None).atexit = False
 
     def close(self) -> None:
         """Wait for the running work, then close every connection."""
-        with self._lock:
-            self._closed = True
-        self._calls.put(None)
-        for thread in self._threads:
-            thread.join()
+        self._threads.close()
         while self._connections:
             self._connections.pop().close()
 
 
-def _serve(calls: queue.SimpleQueue[_Call | None], connections: list[apsw.Connection]) -> None:
-    while (call := calls.get()) is not None:
-        call.run(connections)
-        del call  # or its result lives on until the next one
-    calls.put(None)  # for the next thread
-
-
-@dataclass(slots=True)
-class _Call:
-    """One call of `work`, taken out of its list by the thread or a cancellation, whichever is first. `answer` is a
-    future of `loop`.
-    """
-
-    work: list[Callable[[apsw.Connection], Any]]
-    loop: asyncio.AbstractEventLoop
-    answer: asyncio.Future[Any]
-    over: bool = False
-    waiting: asyncio.Future[None] | None = None
-
-    def withdrawn(self) -> bool:
-        """Return True if it has not begun, and now never will."""
-        try:
-            self.work.pop()
-        except IndexError:
-            return False
-        return True
-
-    def run(self, connections: list[apsw.Connection]) -> None:
-        """Run the work on this thread, and have the loop be informed."""
-        try:
-            work = self.work.pop()
-        except IndexError:
-            return
-        connection = connections.pop()
-        try:
-            with typed_failures(connection):
-                # As `reading`, which would be a generator more for each call.
-                connection.execute("BEGIN")
-                try:
-                    settle, outcome = self.answer.set_result, work(connection)
-                finally:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-        except BaseException as error:  # noqa: BLE001  (the caller gets it)
-            settle, outcome = self.answer.set_exception, error
-        connections.append(connection)
-        # A loop that is closed has nobody left who waits.
-        with suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(self.settle, settle, outcome)
-
-    async def ended(self) -> None:
-        """Wait until the work is over, however often this is cancelled."""
-        while not self.over:
-            self.waiting = self.loop.create_future()
-            # A second cancellation must not abandon work that is running: its connection is in use.
-            with suppress(asyncio.CancelledError):
-                await self.waiting
-
-    def settle(self, settle: Callable[[Any], None], outcome: Any) -> None:
-        """Give the outcome to the waiting caller, on the loop."""
-        if not self.answer.done():
-            settle(outcome)
-        self.over = True
-        if self.waiting is not None and not self.waiting.done():
-            self.waiting.set_result(None)
+def _read(reply: Reply, work: Callable[[apsw.Connection], Any], connections: list[apsw.Connection]) -> None:
+    if not reply.begin():
+        return
+    connection = connections.pop()
+    settle: Callable[[Any], None] = reply.set_result
+    try:
+        with typed_failures(connection):
+            # As `reading`, which would be a generator more for each call.
+            connection.execute("BEGIN")
+            try:
+                outcome = work(connection)
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+    except BaseException as error:  # noqa: BLE001  (the caller gets it)
+        settle, outcome = reply.set_exception, error
+    connections.append(connection)
+    settle(outcome)
 
 
 @contextmanager
@@ -238,7 +259,7 @@ class WritableFile(Protocol):
 class _Job:
     work: Work
     deadline: Deadline | None
-    future: Future[Any] | OneOfSeveral
+    reply: Reply | OneOfSeveral
     result: Any = None
     error: BaseException | None = None
 
@@ -251,31 +272,28 @@ class _Job:
 
     def answer(self) -> None:
         if self.error is not None:
-            self.future.set_exception(self.error)
+            self.reply.set_exception(self.error)
         else:
-            self.future.set_result(self.result)
+            self.reply.set_result(self.result)
 
 
 class GroupCommit:
     """Queue of transactions for the thread of `writer`, first in, first out."""
 
-    def __init__(self, owner: WritableFile, writer: ThreadPoolExecutor) -> None:
+    def __init__(self, owner: WritableFile, writer: Threads) -> None:
         self._owner = owner
         self._writer = writer
         self._waiting: deque[_Job] = deque()
 
-    def submit(self, work: Work, deadline: Deadline | None) -> Future[Any]:
-        """Return the result of `work`, once it is committed. If cancelled before it starts, it never runs. Raises
-        StoreUnavailable if the thread has ended, as it does with the process.
+    def submit(self, work: Work, deadline: Deadline | None) -> Reply:
+        """Return the reply with the result of `work`, once it is committed. Raises StoreUnavailable if the thread has
+        ended, as it does with the process.
         """
-        future: Future[Any] = Future()
-        self._waiting.append(_Job(work, deadline, future))
+        reply = Reply()
+        self._waiting.append(_Job(work, deadline, reply))
         # One run per job, although a run may execute many: the later ones find an empty queue and return at once.
-        try:
-            self._writer.submit(self._run)
-        except RuntimeError:
-            raise StoreUnavailable("closed") from None
-        return future
+        self._writer.submit(self._run)
+        return reply
 
     def submit_all(self, works: Sequence[Work], deadline: Deadline | None) -> Answers:
         """Return the answers to several jobs, each a separate transaction, in one hop to the thread and back."""
@@ -283,10 +301,7 @@ class GroupCommit:
 
         several = Answers(len(works))
         self._waiting.extend([_Job(work, deadline, OneOfSeveral(several, n)) for n, work in enumerate(works)])
-        try:
-            self._writer.submit(self._run_all)
-        except RuntimeError:
-            raise StoreUnavailable("closed") from None
+        self._writer.submit(self._run_all)
         return several
 
     def _run_all(self) -> None:
@@ -315,7 +330,7 @@ class GroupCommit:
             if group:
                 self._apart(group, error)
             else:
-                first.future.set_exception(error)
+                first.reply.set_exception(error)
             return
         for job in group:
             job.answer()
@@ -325,7 +340,7 @@ class GroupCommit:
     def _next(self) -> _Job | None:
         while self._waiting:
             job = self._waiting.popleft()
-            if job.future.set_running_or_notify_cancel():
+            if job.reply.begin():
                 return job
         return None
 

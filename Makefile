@@ -47,7 +47,7 @@ REST_SOURCES := $(shell find packages/mnemic-server/src/mnemic_server -name '*.p
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 test-router check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser race screenshots nginx strace lock audit sbom release release-check dist dist-npm clean distclean
+.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 test-router check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers bench-workers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser race screenshots nginx strace lock audit sbom release release-check dist dist-npm clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -95,6 +95,9 @@ bench-graph: $(DEV_READY) neo4j ## relations on a private Neo4j beside a memory 
 GROWTH ?= --sizes 1000,10000,100000
 bench-crowd: $(DEV_READY) ## many processes on one store, many users in each (CROWD="--postgres --processes 1,8")
 	@$(BIN)/python -m tests.bench_crowd $(CROWD)
+
+bench-workers: $(DEV_READY) ## how the workers of one service scale (WORKERS="--workers 1,2,4 --requests 1000")
+	@$(BIN)/python -m tests.bench_workers $(WORKERS)
 
 bench-growth: $(RUN_READY) ## writes and searches as one user's memories grow (GROWTH="--sizes 1000,1000000"); curves in build/
 	@$(BIN)/python -m tests.bench_growth $(GROWTH)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mnemic.types import Actor, AuditEvent, Change, Deadline, JsonValue, Memory, OutboxEntry, Scope, Status
 
@@ -229,14 +229,14 @@ async def commit(
 
 
 async def commit_each(
-    store: BatchedTransactions, works: Sequence[Callable[[Unit], Awaitable[T]]], *, deadline: Deadline | None = None
+    store: BatchedTransactions, works: Sequence[Callable[[Unit], Awaitable[T]]], **given: Any
 ) -> list[T | BaseException]:
-    """Run and commit each of `works` as `commit` does, and return its result or the error that it raises there."""
+    """Run and commit each of `works` as `commit` does; return result or error. `given`: those of `transact_each`."""
 
     def in_unit(work: Callable[[Unit], Awaitable[T]]) -> Callable[[Transaction], Awaitable[T]]:
         return lambda tx: work(Unit(tx))
 
-    return await store.transact_each([in_unit(work) for work in works], deadline=deadline)
+    return await store.transact_each([in_unit(work) for work in works], **given)
 
 
 async def apply(store: RecordStore, mutation: Mutation) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreUnavailable
+from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreUnavailable, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, AuditEvent, Candidate, Deadline, Outcome, Where
@@ -118,6 +118,63 @@ async def test_one_that_fails_after_it_wrote_leaves_nothing_and_the_others_stay(
     assert [got[0], got[1].reason, got[2]] == ["tea", "mnemic_error:no", "coffee"]
     assert await contents(store) == {"tea", "coffee"}
     assert len(await store.audit("acme")) == 2
+
+
+async def test_one_whose_fingerprint_an_earlier_member_took_fails_alone(store: PostgresStore) -> None:
+    async def taking(tx: Transaction) -> str:
+        await tx.insert(memory("green tea", fingerprint="f1"))
+        return "taken"
+
+    got = await together(store, [inserting("tea"), taking, taking, inserting("coffee")])
+
+    assert [got[0], got[1], type(got[2]), got[3]] == ["tea", "taken", VersionConflict, "coffee"]
+    assert await contents(store) == {"tea", "green tea", "coffee"}
+
+
+async def test_each_sees_what_the_members_before_it_wrote(store: PostgresStore, commits: list[str]) -> None:
+    def unless_known(text: str, fingerprint: str) -> Work:
+        async def work(tx: Transaction) -> str:
+            same = await tx.find_fingerprint(scope(), fingerprint)
+            if same is not None:
+                return f"{text} is {same.content}"
+            await tx.insert(memory(text, fingerprint=fingerprint))
+            return text
+
+        return work
+
+    await store.transact(unless_known("milk", "f0"))
+    commits.clear()
+    given = [("tea", "f1"), ("coffee", "f2"), ("chai", "f1"), ("cream", "f0"), ("cocoa", "f2")]
+    got = await together(store, [unless_known(*one) for one in given])
+
+    assert got == ["tea", "coffee", "chai is tea", "cream is milk", "cocoa is coffee"]
+    assert commits == ["COMMIT"] * 2
+    assert await contents(store) == {"milk", "tea", "coffee"}
+
+
+async def test_who_closes_a_mark_that_members_share_finds_what_all_of_them_wrote(store: PostgresStore) -> None:
+    closing: list[asyncio.Future[list[bool]]] = []
+    loop = asyncio.get_running_loop()
+    texts = [f"tea number {number}" for number in range(8)]
+
+    async def close(tx: Transaction) -> list[bool]:
+        await tx.find_mark("acme", "closed", lock="exclusive")
+        await tx.put_mark("acme", "closed", "yes")
+        return [await tx.find_fingerprint(scope(), text) is not None for text in texts]
+
+    def open_still(text: str) -> Work:
+        async def work(tx: Transaction) -> str:
+            await tx.insert(memory(text, fingerprint=text))
+            closed = await tx.find_mark("acme", "closed", lock="shared")
+            if text == texts[0]:
+                call = store.transact(close)
+                loop.call_soon_threadsafe(lambda: closing.append(asyncio.ensure_future(call)))
+            return closed or "open"
+
+        return work
+
+    assert await together(store, [open_still(text) for text in texts]) == ["open"] * 8
+    assert await closing[0] == [True] * 8
 
 
 async def test_one_past_its_deadline_never_runs(store: PostgresStore) -> None:

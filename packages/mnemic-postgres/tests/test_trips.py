@@ -10,8 +10,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.ports import Transaction
-from mnemic.types import Actor, AuditEvent
-from mnemic_postgres import PostgresStore
+from mnemic.types import Actor, AuditEvent, Candidate, Outcome
+from mnemic_postgres import PostgresStore, group_commit
 from mnemic_postgres.connections import Session
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
@@ -32,6 +32,24 @@ async def test_a_write_goes_to_the_server_nine_times(
         assert len(asked) <= 9, [statement[:80] for statement in asked]
 
 
+async def test_a_batch_of_writes_goes_to_the_server_twelve_times(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Consents; duplicates in three; BEGIN, the scope, the fingerprints, neighbours, the gate, all rows, the trail,
+    COMMIT.
+    """
+    asked = counting(monkeypatch)
+    monkeypatch.setattr(group_commit, "MAX_LOCK_SECONDS", 60.0)
+    async with MemoryEngine(store=PostgresStore(postgres.database(tmp_path)), embedder=WordEmbedder()) as engine:
+        await engine.add("The sea is calm and blue.", actor=ANA)
+        await engine.add("The sea is calm and grey today.", actor=ANA)
+        asked.clear()
+        given = [Candidate(content=f"The harbour of town {number} is {number} km away.") for number in range(32)]
+        receipts = await engine.add_many(given, actor=ANA)
+        assert {receipt.outcome for receipt in receipts} == {Outcome.CREATED}
+        assert len(asked) <= 12, [statement[:80] for statement in asked]
+
+
 async def test_a_search_after_a_write_goes_to_the_server_six_times(
     postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,7 +68,7 @@ async def test_a_search_after_a_write_goes_to_the_server_six_times(
 def counting(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the list to which every statement that goes to the server is added."""
     asked: list[str] = []
-    for name in ("fetch", "execute"):
+    for name in ("fetch", "fetch_each", "execute"):
         passed_on = getattr(Session, name)
 
         async def counted(self: Session, statement: str, *values: Any, on: Any = passed_on) -> Any:

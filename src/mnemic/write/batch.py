@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.policy.grant import Grant, denial
 from mnemic.ports import RecordStore, Snapshot, VectorPrefetch
-from mnemic.ports.batched_transactions import BatchedTransactions
+from mnemic.ports.batched_transactions import BatchedFingerprints, BatchedTransactions
 from mnemic.types import Candidate, Deadline, Scope, Vector, WriteReceipt
 from mnemic.unit_of_work import commit_each
 from mnemic.write.commit import blocked_receipt
 from mnemic.write.write_job import Job
-from mnemic.write.write_transaction import FirstTry, is_known, settling
+from mnemic.write.write_transaction import FirstTry, is_known, live, settling
 
 # As many texts as the embedder takes at a time; a larger batch would only delay progress and cancelling.
 BATCH = 32
@@ -90,7 +90,14 @@ async def find_duplicates(store: RecordStore, jobs: Collection[Job]) -> None:
     """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
 
     async def work(snapshot: Snapshot) -> list[bool]:
-        return [await is_known(snapshot, job.draft) for job in jobs]
+        if not isinstance(snapshot, BatchedFingerprints):
+            return [await is_known(snapshot, job.draft) for job in jobs]
+        asked: dict[Scope, list[str]] = {}
+        for job in jobs:
+            asked.setdefault(job.draft.scope, []).append(job.draft.fingerprint)
+        found = {scope: await snapshot.find_fingerprints(scope, wanted) for scope, wanted in asked.items()}
+        same = [found[job.draft.scope].get(job.draft.fingerprint) for job in jobs]
+        return [one is not None and live(one, job.draft) for job, one in zip(jobs, same, strict=True)]
 
     for job, known in zip(jobs, await store.read(work), strict=True):
         job.known = known
@@ -119,7 +126,8 @@ async def settled_at_once(
     """
     if len(jobs) < 2 or not isinstance(store, BatchedTransactions) or (deadline is not None and deadline.expired):
         return [None] * len(jobs)
-    return await commit_each(store, list(map(settling, jobs)), deadline=deadline)
+    scopes = [job.draft.scope for job in jobs]
+    return await commit_each(store, list(map(settling, jobs)), deadline=deadline, scopes=scopes)
 
 
 class Batches:

@@ -12,7 +12,7 @@ import asyncpg
 
 from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreNewer, StoreUnavailable
 from mnemic.types import Deadline
-from mnemic_postgres.failures import ANSWER_ERRORS, DRIVER_ERRORS, lost_connection, lost_race, typed
+from mnemic_postgres.failures import ANSWER_ERRORS, DRIVER_ERRORS, lost_connection, lost_race, outcome_unknown, typed
 from mnemic_postgres.loop_thread import LoopThread, Tasks
 from mnemic_postgres.pool import BOUND, ROLE_REFUSED, UNBOUND, unbound
 from mnemic_postgres.routing import Route, not_granted, two_tenants
@@ -29,10 +29,8 @@ _READ = f"{_READ_ONLY}; {BOUND}; SAVEPOINT begun"
 _ALONE = ""
 _AGAIN = "ROLLBACK TO SAVEPOINT begun"
 _ATTEMPTS = 5
-_END_SECONDS = 5.0
-"""Seconds that the end of a read may take before its connection is dropped."""
-_GRACE = 0.05
-"""Seconds that the server's own time limit has before the connection is given up."""
+_END_SECONDS = 5.0  # that the end of a read may take before its connection is dropped
+_GRACE = 0.05  # seconds that the server's own time limit has before the connection is given up
 
 
 class Session:
@@ -84,8 +82,17 @@ class Session:
 
     async def fetch_begun(self, statement: str, *values: Any) -> list[Any]:
         """Return the rows of a statement inside the transaction."""
+        return await self._rows_of(self._connection.fetch(statement, *values))
+
+    async def fetch_each(self, statement: str, values: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Return the rows of a statement with each of these values, in their order. One trip for all of them."""
+        if len(values) == 1:
+            return await self.fetch(statement, *values[0])
+        return await self._rows_of(self._connection.fetchmany(statement, values))
+
+    async def _rows_of(self, asked: Awaitable[list[Any]]) -> list[Any]:
         try:
-            rows: list[Any] = await self._connection.fetch(statement, *values)
+            rows = await asked
         except ANSWER_ERRORS as error:
             # A lost race decides that the whole transaction is run again, whatever failed after it.
             if self.failure is None or not lost_race(self.failure):
@@ -337,16 +344,12 @@ class _Attempt:
         try:
             status = await session.execute("COMMIT")
         except StoreFailed:
-            if session.failure is not None and _outcome_unknown(session.failure):
+            if session.failure is not None and outcome_unknown(session.failure):
                 raise CommitUnknown(hint="retry with the same idempotency key") from None
             raise
         if status != "COMMIT":
             # A statement had failed and `work` continued regardless: the server undid everything.
             raise StoreFailed("rolled_back") if session.failure is None else typed(session.failure)
-
-
-def _outcome_unknown(error: BaseException) -> bool:
-    return not isinstance(error, asyncpg.PostgresError) or (error.sqlstate or "")[:2] in ("08", "57")
 
 
 async def _given_back(pool: Any, connection: Any, *, clean: bool) -> None:

@@ -95,3 +95,8 @@ def _of_state(state: str, name: str) -> MnemicError:
             kind, hint = _BY_STATE[key]
             return kind(hint=hint)
     return StoreFailed(name)
+
+
+def outcome_unknown(error: BaseException) -> bool:
+    """Return True if a COMMIT that failed so may have been carried out."""
+    return not isinstance(error, asyncpg.PostgresError) or (error.sqlstate or "")[:2] in ("08", "57")

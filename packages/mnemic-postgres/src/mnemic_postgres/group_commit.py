@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable
+from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.types import Deadline, Scope
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.failures import typed
-from mnemic_postgres.group_state import GroupState
+from mnemic_postgres.group_state import GroupState, Look
 from mnemic_postgres.loop_thread import LoopThread, Tasks
 from mnemic_postgres.transaction import PostgresTransaction
-from mnemic_stores.async_transactions import drive
+from mnemic_stores.async_transactions import Driven, drive
 
 T = TypeVar("T")
 
@@ -71,6 +71,14 @@ class GroupCommit:
         """Return the result of `work`, which first touches `scope`, once it is committed. May be called on any loop."""
         return await self._thread.run(self._submit(work, deadline, scope))
 
+    async def run_each(
+        self, works: Sequence[Callable[[Transaction], Awaitable[T]]], deadline: Deadline | None, scopes: Sequence[Scope]
+    ) -> list[T | BaseException]:
+        """Return the result or the error of each of `works`, which first touches its one of `scopes`. May be called on
+        any loop.
+        """
+        return await self._thread.run(self._submit_each(works, deadline, scopes))
+
     async def alone(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None) -> T:
         """Return the result of `work`, once it is committed in a separate transaction."""
 
@@ -105,6 +113,19 @@ class GroupCommit:
             else:
                 del self._waiting[scope]
 
+    async def _submit_each(
+        self, works: Sequence[Callable[[Transaction], Awaitable[T]]], deadline: Deadline | None, scopes: Sequence[Scope]
+    ) -> list[T | BaseException]:
+        loop = asyncio.get_running_loop()
+        jobs = [_Job(work, deadline, loop.create_future()) for work in works]
+        for job, scope in zip(jobs, scopes, strict=True):
+            if scope not in self._waiting:
+                self._waiting[scope] = deque()
+                self._running.start(self._drained(scope))
+            self._waiting[scope].append(job)
+        ended: list[T | BaseException] = await asyncio.gather(*(job.future for job in jobs), return_exceptions=True)
+        return ended
+
     async def _drained(self, scope: Scope) -> None:
         """Run the writes that wait for `scope`, until there are none."""
         queue = self._waiting[scope]
@@ -133,9 +154,13 @@ class GroupCommit:
         group = [first]
 
         async def whole(session: Session) -> None:
-            common = GroupState()
-            for job in _members(group, queue):
-                await self._member(job, session, common)
+            common = GroupState(grouped=True)
+            until = time.monotonic() + MAX_LOCK_SECONDS
+            for jobs in _waves(group, queue, until):
+                left = await self._wave(jobs, until, session, common)
+                if left:
+                    del group[-len(left) :]
+                    queue.extendleft(reversed(left))
             await drive(lambda _: self._transaction(session, common).finish(), None)
 
         try:
@@ -152,26 +177,50 @@ class GroupCommit:
         for job in group:
             job.answer()
 
-    async def _member(self, job: _Job, session: Session, common: GroupState) -> None:
+    async def _wave(self, jobs: Sequence[_Job], until: float, session: Session, common: GroupState) -> Sequence[_Job]:
+        """Run members one after the other, and return those for which there was no time. What each looks for first is
+        looked for at once.
+        """
+        transactions = [self._transaction(session, common) for _ in jobs]
+        members = [Driven(job.work, transaction) for job, transaction in zip(jobs, transactions, strict=True)]
+        try:
+            looks = [first for member in members if isinstance(first := member.begin(), Look)]
+            if len(looks) > 1:
+                scope = looks[0].scope
+                wanted = [look.fingerprint for look in looks if look.scope == scope]
+                await drive(lambda transaction: transaction.look(scope, wanted), transactions[0])
+            for place, (job, transaction, member) in enumerate(zip(jobs, transactions, members, strict=True)):
+                if place and time.monotonic() >= until:
+                    return jobs[place:]
+                await self._member(job, transaction, member, session, common)
+            return ()
+        finally:
+            for transaction, member in zip(transactions, members, strict=True):
+                member.close()
+                transaction.end()
+
+    async def _member(
+        self, job: _Job, transaction: PostgresTransaction, member: Driven[Any], session: Session, common: GroupState
+    ) -> None:
         """Run one member. Raises its error if the others cannot continue without it."""
         job.result = job.error = None
-        transaction = self._transaction(session, common)
+        if job.deadline is not None and job.deadline.remaining() <= 0:
+            job.error = StoreBusy()
+            return
         try:
-            if job.deadline is not None and job.deadline.remaining() <= 0:
-                raise StoreBusy
-            job.result = await drive(job.work, transaction)
+            job.result = await member.finish()
         except Exception as error:
             job.error = error
             # Without a savepoint the changes of one member cannot be undone alone, and a failed statement aborts the
             # transaction for all. A member that has changed nothing fails alone.
-            if transaction.wrote or session.failure is not None:
+            if transaction.wrote or session.failure is not None or common.spoiled:
                 raise
         else:
             transaction.pass_on()
-        finally:
-            transaction.end()
         if session.failure is not None:
             raise typed(session.failure)
+        if common.spoiled:
+            raise VersionConflict
 
 
 def _next(queue: deque[_Job]) -> _Job | None:
@@ -182,10 +231,18 @@ def _next(queue: deque[_Job]) -> _Job | None:
     return None
 
 
-def _members(group: list[_Job], queue: deque[_Job]) -> Iterator[_Job]:
-    """Yield the members so far, of an attempt that begins again, then those that wait, until the group is full."""
-    until = time.monotonic() + MAX_LOCK_SECONDS
-    yield from list(group)
-    while len(group) < MOST and time.monotonic() < until and (job := _next(queue)) is not None:
-        group.append(job)
-        yield job
+def _waves(group: list[_Job], queue: deque[_Job], until: float) -> Iterator[list[_Job]]:
+    """Yield the members so far, of an attempt that begins again, with those that wait, and then those that have come
+    meanwhile, until the group is full or the time is up.
+    """
+    wave = list(group)
+    while True:
+        while len(group) < MOST and (job := _next(queue)) is not None:
+            group.append(job)
+            wave.append(job)
+        if not wave:
+            return
+        yield wave
+        if time.monotonic() >= until:
+            return
+        wave = []

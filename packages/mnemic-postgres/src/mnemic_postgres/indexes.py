@@ -131,6 +131,7 @@ class Indexes:
         # A memory changed twice counts in its present state.
         last = {written.row["number"]: written for written in memories}
         index.put([entry_of(written, self._dimension) for written in last.values()])
+        self._bodies.recall(index, [written.memory for written in last.values()])
         index.seen = changes[-1]
         self._cache.weigh(name, index.nbytes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ class Nearest:
     """Search for neighbours inside a transaction: by the loaded index, else by the database.
 
     `before` maps tenant and memory_id of each memory that the transaction changed to its state before, None if new.
+    `flush` writes the inserts that wait.
     """
 
     def __init__(
@@ -33,7 +34,9 @@ class Nearest:
         before: Mapping[tuple[str, str], Memory | None],
         bodies: Bodies,
         indexes: Indexes,
+        flush: Callable[[], Awaitable[None]],
     ) -> None:
+        self._flush = flush
         self._session = session
         self._common = common
         self._before = before
@@ -55,9 +58,9 @@ class Nearest:
         """Return the nearest by an index without the changes of earlier members of the group."""
         changed = self._common.changed
         replaced = sum(memory is None or memory.version > 1 for memory in changed.values())
-        best = index.near(Where(scopes=(scope,)), vector, limit=limit + replaced, at_least=at_least)
-        scores = {entry.memory_id: entry.score for entry in best if (scope.tenant, entry.memory_id) not in changed}
-        found = await self._as_before(scope, scores) if scores else []
+        where = Where(scopes=(scope,))
+        places, scores = index.near_places(where, vector, limit=limit + replaced, at_least=at_least)
+        found = await self._as_before(scope, index, places, scores) if places else []
         if changed:
             near = _nearest_of(changed.values(), scope, vector)
             found += [(self._began(memory), score) for memory, score in near if score >= at_least]
@@ -77,24 +80,33 @@ class Nearest:
             indexes[scope] = None if touched else await Step(current)
         return indexes[scope]
 
-    async def _as_before(self, scope: Scope, scores: Mapping[str, float]) -> list[tuple[Memory, float]]:
-        """Return the memories of a list, as they were when the transaction began."""
-        known = self._common.known
-        if unknown := [memory_id for memory_id in scores if (scope.tenant, memory_id) not in known]:
+    async def _as_before(
+        self, scope: Scope, index: ScopeIndex, places: Sequence[int], scores: Sequence[float]
+    ) -> list[tuple[Memory, float]]:
+        """Return the memories at these places of the index as they were when the transaction began, without those that
+        earlier members changed.
+        """
+        names = [(scope.tenant, memory_id) for memory_id in index.ids_at(places)]
+        known: dict[tuple[str, str], Memory | None] = dict(zip(names, index.recalled.at(places), strict=True))
+        # What this transaction has changed is known from before it did; what it has read stays, as the scope is locked.
+        known |= {name: self._before.get(name) or self._common.known.get(name) or known[name] for name in names}
+        changed = self._common.changed
+        if unknown := [name[1] for name in names if name not in changed and known[name] is None]:
             rows = await self._ask(_READING["get_many"], *places_of(scope.tenant, [scope]), unknown)
-            known |= {(scope.tenant, memory.memory_id): memory for memory in self._bodies.whole(rows)}
-        found = {
-            memory_id: known[scope.tenant, memory_id] for memory_id in scores if (scope.tenant, memory_id) in known
-        }
-        for memory_id in scores:
-            before = self._before.get((scope.tenant, memory_id))
-            if before is not None:
-                found[memory_id] = before
-        return [(found[memory_id], score) for memory_id, score in scores.items() if memory_id in found]
+            read = self._bodies.whole(rows)
+            # What this transaction changed is not what the index has at its place.
+            self._bodies.recall(
+                index, [memory for memory in read if (scope.tenant, memory.memory_id) not in self._before]
+            )
+            self._common.known |= (found := {(scope.tenant, memory.memory_id): memory for memory in read})
+            known |= found
+        near = ((known[name], score) for name, score in zip(names, scores, strict=True) if name not in changed)
+        return [(memory, score) for memory, score in near if memory is not None]
 
     async def _stored(
         self, scope: Scope, place: ScopeState, vector: Vector, limit: int, at_least: float
     ) -> list[tuple[Memory, float]]:
+        await self._flush()
         changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
         given = (*place_of(scope), sent(vector), changed, at_least, limit)
         await Step(partial(self._session.approximate, place.large))

@@ -27,6 +27,7 @@ from mnemic_stores.codec import (
 )
 from mnemic_stores.damage import earlier, placeholder
 from mnemic_stores.encryption import Sealer
+from mnemic_stores.scope_index import ScopeIndex
 
 ANY_FACET = 0
 """Wildcard for every facet."""
@@ -85,6 +86,13 @@ class Bodies:
             except StoreCorrupt:
                 self.noted.note(row["memory_id"])
         return found
+
+    def recall(self, index: ScopeIndex, memories: Sequence[Memory]) -> None:
+        """Keep memories beside their places in an index, which forgets them when they change. Sealed content is not
+        kept: it stays readable only as long as its key exists.
+        """
+        if not self.sealer.opens:
+            index.recalled.keep(memories, index.places_of([memory.memory_id for memory in memories]))
 
     def data(self, row: Any, scope: Scope) -> Mapping[str, Any] | None:
         """Return the data of a row's memory of `scope`; None if it is damaged, which is recorded."""

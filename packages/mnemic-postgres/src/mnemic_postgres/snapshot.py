@@ -71,6 +71,13 @@ class PostgresSnapshot:
         rows = await self._rows(scope.tenant, _READING["find_fingerprint"], *place_of(scope), fingerprint)
         return with_fingerprint(fingerprint, self._bodies.memory(rows[0])) if rows else None
 
+    async def find_fingerprints(self, scope: Scope, fingerprints: Sequence[str]) -> dict[str, Memory]:
+        """Implement the capability `BatchedFingerprints`."""
+        given = (*place_of(scope), storable(fingerprints))
+        rows = await self._rows(scope.tenant, _READING["find_fingerprints"], *given)
+        found = ((row["fingerprint"], self._bodies.memory(row)) for row in rows)
+        return {fingerprint: with_fingerprint(fingerprint, memory) for fingerprint, memory in found}
+
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         for tenant in dict.fromkeys(scope.tenant for scope in scopes):
             known = await self._rows(tenant, _READING["get_many"], *places_of(tenant, scopes), storable([memory_id]))

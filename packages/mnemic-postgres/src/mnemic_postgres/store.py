@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -155,6 +156,18 @@ class PostgresStore(JobTables, SingleReads):
     ) -> T:
         groups = self._ready.groups
         return await (groups.alone(work, deadline) if scope is None else groups.run(work, deadline, scope))
+
+    async def transact_each(
+        self,
+        works: Sequence[Callable[[Transaction], Awaitable[T]]],
+        *,
+        deadline: Deadline | None = None,
+        scopes: Sequence[Scope] | None = None,
+    ) -> list[T | BaseException]:
+        groups = self._ready.groups
+        if scopes is not None:
+            return await groups.run_each(works, deadline, scopes)
+        return await asyncio.gather(*(groups.alone(work, deadline) for work in works), return_exceptions=True)
 
     async def secret(self, tenant: str) -> bytes:
         opened = self._ready

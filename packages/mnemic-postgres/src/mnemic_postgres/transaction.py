@@ -13,7 +13,7 @@ from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, U
 from mnemic_postgres.audit_chain import AuditAppender, TenantAppend
 from mnemic_postgres.connections import Session
 from mnemic_postgres.graph import relate
-from mnemic_postgres.group_state import GroupState
+from mnemic_postgres.group_state import GroupState, Look
 from mnemic_postgres.indexes import Indexes
 from mnemic_postgres.maintenance import JOBS
 from mnemic_postgres.nearest import Nearest
@@ -26,7 +26,6 @@ from mnemic_postgres.rows import (
     columns_of,
     digest,
     facet_numbers,
-    lock_of,
     lock_of_mark,
     lock_of_tenant,
     place_of,
@@ -37,6 +36,7 @@ from mnemic_postgres.rows import (
     unpack,
     words_are_whole,
 )
+from mnemic_postgres.scope_access import ScopeAccess
 from mnemic_postgres.shared_statements import asking
 from mnemic_postgres.statements import load
 from mnemic_stores.async_transactions import Step
@@ -59,7 +59,7 @@ _READING = load("reading")
 _WRITING = load("writing")
 
 
-class PostgresTransaction(Transaction):
+class PostgresTransaction(ScopeAccess, Transaction):
     """The port's `Transaction` on a connection inside BEGIN and COMMIT, alone there or a member of a group.
 
     The first access to a scope takes its lock, so that nothing read there can be stale when it is written. Lines of the
@@ -77,20 +77,15 @@ class PostgresTransaction(Transaction):
         indexes: Indexes,
         trails: AuditAppender,
     ) -> None:
-        self._session: Session | None = session
+        super().__init__(session, common)
         self._terms = terms
         self._bodies = bodies
         self._dimensions = dimensions
         self._indexes = indexes
         self._trails = trails
-        self._common = common
         self._before: dict[tuple[str, str], Memory | None] = {}
         self._changed: dict[tuple[str, str], Memory | None] = {}
         self.wrote = False
-
-    def end(self) -> None:
-        """Refuse every further call: the transaction is over."""
-        self._session = None
 
     def pass_on(self) -> None:
         """Give the changes of this member to the next member of the group."""
@@ -98,6 +93,7 @@ class PostgresTransaction(Transaction):
 
     async def finish(self) -> None:
         """Write the deferred lines and entries."""
+        await self._flush()
         common, used = self._common, self._common.used.tenants
         for tenant in sorted(common.events.keys() | common.entries.keys() | used.keys()):
             await self._enter(tenant)
@@ -118,6 +114,10 @@ class PostgresTransaction(Transaction):
         return None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        if self._common.grouped:
+            await Look(scope, fingerprint)
+        if (scope, fingerprint) in self._common.absent:
+            return None
         if scope in self._common.places:
             await self._enter(scope.tenant)
             rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
@@ -140,7 +140,7 @@ class PostgresTransaction(Transaction):
         place = await self._lock(scope)
         if place is None or limit <= 0:
             return []
-        near = Nearest(self._open, self._common, self._before, self._bodies, self._indexes)
+        near = Nearest(self._open, self._common, self._before, self._bodies, self._indexes, self._flush)
         # While the store changes to other vectors, the loaded index may contain the old ones.
         return await near.find(scope, place, vector, limit, at_least, indexed=len(vector) == 4 * self._dimensions[0])
 
@@ -154,14 +154,13 @@ class PostgresTransaction(Transaction):
         place = await self._place(memory.scope)
         head = (memory.scope.tenant, place.scope_id, memory.memory_id)
         tail = (place.large, body, raw(memory.author), is_message(memory), *_posted(place, content, context), *checks)
-        inserted = await self._rows("insert", *head, *values, *tail)
-        if not inserted:
-            raise VersionConflict
-        self._common.used.add(memory.scope.tenant, memory.kind, 1, inserted[0]["bytes"])
+        self._common.wait(Written(memory, content, context, None), (*head, *values, *tail))
+        if not self._common.grouped:
+            await self._flush()
+        self._common.used.add(memory.scope.tenant, memory.kind, 1, len(body.encode()))
         self._before.setdefault((memory.scope.tenant, memory.memory_id), None)
         await self._mark_facets(memory, place)
         await relate(self._ask, memory, known=False)
-        self._common.written.setdefault(memory.scope, []).append(Written(memory, content, context, inserted[0]))
         self._changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def replace(self, memory: Memory) -> None:
@@ -182,6 +181,7 @@ class PostgresTransaction(Transaction):
         updated = await self._rows("update", *head, *values, *tail)
         if not updated:
             raise VersionConflict
+        self._common.absent.discard((memory.scope, memory.fingerprint))
         self._common.used.add(memory.scope.tenant, stored["kind"], -1, -stored["bytes"])
         self._common.used.add(memory.scope.tenant, memory.kind, 1, updated[0]["bytes"])
         await self._repost(memory, stored, content, context, large=place.large)
@@ -234,7 +234,7 @@ class PostgresTransaction(Transaction):
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
         await self._enter(tenant)
-        rows = await self._rows("find_request", tenant, idempotency_key)
+        rows = await self._plain("find_request", tenant, idempotency_key)
         return checked_request(*rows[0]) if rows else None
 
     async def remember_request(
@@ -243,7 +243,7 @@ class PostgresTransaction(Transaction):
         await self._enter(tenant)
         self.wrote = True
         values = (digest, receipt, to_micros(at), text_check(digest, receipt))
-        if not await self._rows("remember_request", tenant, idempotency_key, *values):
+        if not await self._plain("remember_request", tenant, idempotency_key, *values):
             raise IdempotencyConflict
 
     async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
@@ -258,6 +258,7 @@ class PostgresTransaction(Transaction):
         if scope is not None:
             await self._lock(scope)
         elif settled:
+            await self._flush()
             await Step(partial(self._open.enter, tenant, lock_of_tenant(tenant)))
         await self._enter(tenant)
         ask = asking(self._ask, JOBS)
@@ -272,20 +273,25 @@ class PostgresTransaction(Transaction):
         return self._common.space
 
     async def find_mark(self, tenant: str, name: str, *, lock: MarkLock | None = None) -> str | None:
+        marks = self._common.marks
+        # Who changes a mark waits for those who share it, so until the commit it stays as it was read.
+        if lock == "shared" and (tenant, name) in marks:
+            return marks[tenant, name]
         await self._enter(tenant)
         if lock is None:
-            rows = await self._rows("find_mark", tenant, name)
-        else:
-            rows = await self._rows(f"find_mark_{lock}", tenant, name, lock_of_mark(tenant, name))
-        return checked_marks(rows).get(name)
+            return checked_marks(await self._plain("find_mark", tenant, name)).get(name)
+        rows = await self._plain(f"find_mark_{lock}", tenant, name, lock_of_mark(tenant, name))
+        marks[tenant, name] = checked_marks(rows).get(name)
+        return marks[tenant, name]
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         await self._enter(tenant)
         self.wrote = True
+        self._common.marks.pop((tenant, name), None)
         if value is None:
-            await self._rows("remove_mark", tenant, name)
+            await self._plain("remove_mark", tenant, name)
         else:
-            await self._rows("put_mark", tenant, name, value, text_check(name, value))
+            await self._plain("put_mark", tenant, name, value, text_check(name, value))
 
     async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words, *, large: bool) -> None:
         """Update the postings of a changed memory, if the data they contain has changed."""
@@ -303,50 +309,6 @@ class PostgresTransaction(Transaction):
         await self._lock(scope)
         rows = await self._rows("stored", *place_of(scope), *(storable([memory_id]) or [""]))
         return rows[0] if rows else None
-
-    async def _place(self, scope: Scope) -> ScopeState:
-        """Return the scope, which gets its number with its first memory."""
-        place = await self._lock(scope)
-        if place is None:
-            rows = await self._rows("make_scope", *place_of(scope))
-            place = self._common.places[scope] = ScopeState(*rows[0])
-        return place
-
-    async def _lock(self, scope: Scope) -> ScopeState | None:
-        """Return the scope in its state when this transaction first accessed and so locked it; None while it has no
-        number.
-        """
-        if scope in self._common.places:
-            await self._enter(scope.tenant)
-        else:
-            await self._begin(scope, "")
-        return self._common.places[scope]
-
-    async def _begin(self, scope: Scope, fingerprint: str) -> Any:
-        """Lock the scope and read it: its row, with the active memory of that fingerprint."""
-        enter = partial(self._open.enter_writing, *place_of(scope), fingerprint, lock=lock_of(scope))
-        row = await Step(enter)
-        self._common.space = VectorSpace(model=row["model"], dimension=row["dimension"])
-        self._common.places[scope] = (
-            None if row["scope_id"] is None else ScopeState(*(row[name] for name in ScopeState._fields))
-        )
-        return row
-
-    async def _enter(self, tenant: str) -> None:
-        await Step(partial(self._open.enter, tenant))
-
-    async def _rows(self, name: str, *values: Any) -> list[Any]:
-        return await self._ask(_WRITING[name], *values)
-
-    async def _ask(self, statement: str, *values: Any) -> list[Any]:
-        rows: list[Any] = await Step(partial(self._open.fetch, statement, *values))
-        return rows
-
-    @property
-    def _open(self) -> Session:
-        if self._session is None:
-            raise RuntimeError("the transaction is over")
-        return self._session
 
 
 def _posted(place: ScopeState, content: Words, context: Words) -> tuple[Sequence[int], ...]:

@@ -130,7 +130,7 @@ class SqliteStore(JobTables, SingleReads):
         return result
 
     async def transact_each(
-        self, works: Sequence[Callable[[Transaction], Awaitable[T]]], *, deadline: Deadline | None = None
+        self, works: Sequence[Callable[[Transaction], Awaitable[T]]], *, deadline: Deadline | None = None, **_: Any
     ) -> list[T | BaseException]:
         return await self._ready.groups.submit_all(works, deadline).all()
 

@@ -209,7 +209,7 @@ class ScopeIndex:
         return self._identifiers.best(*self._close(where, vector, limit, at_least, read), limit)
 
     def near_places(
-        self, where: Where, vector: Vector, limit: int, at_least: float, read: Read
+        self, where: Where, vector: Vector, limit: int, at_least: float, read: Read | None = None
     ) -> tuple[list[int], list[float]]:
         """Return the places of `near`, and their cosines, in its order."""
         if self._vectors.whole:

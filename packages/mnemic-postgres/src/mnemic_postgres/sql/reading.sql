@@ -12,6 +12,12 @@ FROM {sources}
 WHERE m.tenant = $1 AND s.level = $2 AND s.owner = $3
 AND m.status = 'active' AND m.fingerprint = $4 AND m.fingerprint <> ''
 
+-- name: find_fingerprints
+SELECT m.fingerprint, {columns}
+FROM {sources}
+WHERE m.tenant = $1 AND s.level = $2 AND s.owner = $3
+AND m.status = 'active' AND m.fingerprint = ANY ($4::text[]) AND m.fingerprint <> ''
+
 -- name: held_as
 -- `get_many` as a transaction of its own.
 SELECT body, checksum, vector_send(vector) AS vector, vector_check, tenant, level, owner,

@@ -6,6 +6,11 @@ SELECT scope_id, large, active, changes, removed_at FROM scope WHERE tenant = $1
 -- name: make_scope
 INSERT INTO scope (tenant, level, owner) VALUES ($1, $2, $3) RETURNING scope_id, large, active, changes, removed_at
 
+-- name: known_fingerprints
+SELECT m.fingerprint FROM memory m
+WHERE m.tenant = $1 AND m.scope_id = $2 AND m.status = 'active'
+AND m.fingerprint = ANY ($3::text[]) AND m.fingerprint <> ''
+
 -- name: find_pending
 SELECT {columns}
 FROM {sources}

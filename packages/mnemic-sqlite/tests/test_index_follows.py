@@ -14,6 +14,7 @@ from mnemic.ports import Snapshot, Transaction
 from mnemic.types import Kind, Memory, Origin, Source, Where
 from mnemic.write.write_job import rounded
 from mnemic_sqlite import SqliteStore, indexes, nearest_neighbours
+from mnemic_sqlite.rows import Rows
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 WORDS = st.lists(st.sampled_from(["tea", "milk", "rain", "boat", "door", "lamp"]), min_size=1, max_size=4)
@@ -41,7 +42,8 @@ async def looked(store: SqliteStore) -> list[Any]:
             await snapshot.recent(where, limit=20),
         ]
         ids = [entry.memory_id for one in found for entry in one]
-        return [*found, await snapshot.signals(where, list(dict.fromkeys(ids)))]
+        once = list(dict.fromkeys(ids))
+        return [*found, await snapshot.signals(where, once), await snapshot.get_many(once, scopes=where.scopes)]
 
     async def near(transaction: Transaction) -> Any:
         return await transaction.nearest(scope(), EMBEDDER.vector("tea milk"), limit=9, at_least=0.1)
@@ -86,6 +88,39 @@ async def test_what_follows_a_commit_is_what_the_file_says(
         assert await looked(store) == await looked(other)
     await store.close()
     await other.close()
+
+
+async def test_memories_that_another_process_changed_are_read_again(tmp_path: Path) -> None:
+    store, other = (SqliteStore(tmp_path / "m.db", durability="fast") for _ in range(2))
+    kept, changed, removed = (memory(f"tea {word}", fingerprint=word) for word in ("boat", "milk", "rain"))
+    await store.open(EMBEDDER.space)
+    await remember(store, kept, changed, removed)
+    await other.open(EMBEDDER.space)
+    assert len((await looked(other))[4]) == 3
+
+    async def change(transaction: Transaction) -> None:
+        await transaction.replace(changed.next_version(changed.updated_at, content="tea door"))
+        await transaction.remove(removed.memory_id, scope=scope())
+
+    await store.transact(change)
+    found = (await looked(other))[4]
+    assert {one.content for one in found.values()} == {"tea boat", "tea door"}
+    assert removed.memory_id not in found
+    await store.close()
+    await other.close()
+
+
+async def test_a_search_takes_memories_that_it_has_met_from_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearest_neighbours, "FEW", 0)
+    store = SqliteStore(tmp_path / "m.db", durability="fast")
+    await store.open(EMBEDDER.space)
+    await remember(store, memory("boat lamp", fingerprint="first"), memory("tea milk", fingerprint="second"))
+    first = await looked(store)
+    monkeypatch.setattr(Rows, "memory", None)
+    assert await looked(store) == first
+    await store.close()
 
 
 async def test_nothing_is_read_again_after_a_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

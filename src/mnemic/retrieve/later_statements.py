@@ -43,6 +43,7 @@ them: nine in ten changes found in such messages were wrong (docs/benchmarks/ret
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 NOTHING_NEWER: Mapping[str, str] = MappingProxyType({})
+_AIDES = frozenset({"assistant", "tool"})
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 # The smallest step that scores, which are rounded to six digits, still show.
 _STEP = 1e-6
@@ -72,6 +73,8 @@ def outdated(
     cosines = vectors @ vectors.T
     found: dict[str, str] = {}
     among = len(ordered) // FEWER + 1
+    alike = _all_comparable(ordered)
+    frames: list[Frame | None] = [None] * len(ordered)
     for later, new in changing:
         bounds, closes = _bounds(new, among), bool(ordered[later].supersedes)
         least = max(MIN_COSINE, bounds.least_cosine - _ROUNDED)
@@ -84,12 +87,25 @@ def outdated(
             if closes and _is_source_of_closed(ordered[earlier], ordered[later], closed):
                 found[ordered[earlier].memory_id] = ordered[later].memory_id
                 continue
-            if cosine < least or not _comparable(ordered[earlier], ordered[later]):
+            if cosine < least or not (alike or _comparable(ordered[earlier], ordered[later])):
                 continue
-            old, cosine = frame_of(ordered[earlier]), round(cosine, 6)
+            old = frames[earlier] = frames[earlier] or frame_of(ordered[earlier])
+            cosine = round(cosine, 6)
             if bounds.within(old, cosine) and _takes_place(old, new, cosine, among):
                 found[ordered[earlier].memory_id] = ordered[later].memory_id
     return found
+
+
+def _all_comparable(ordered: Sequence[Memory]) -> bool:
+    """Return True if each may supersede all before it, as mostly: then no pair needs to be checked."""
+    first, said_by = ordered[0], _speaker(ordered[0])
+    return said_by not in _AIDES and all(
+        one.author == first.author
+        and one.trust == first.trust
+        and _speaker(one) == said_by
+        and (one.scope is first.scope or one.scope == first.scope)
+        for one in ordered
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -235,8 +251,8 @@ def _comparable(earlier: Memory, later: Memory) -> bool:
     said_by = _speaker(later)
     return (
         # An assistant's words do not change the user's facts, although the user may correct the assistant.
-        said_by not in ("assistant", "tool")
-        and _speaker(earlier) in (said_by, "assistant", "tool")
+        said_by not in _AIDES
+        and (_speaker(earlier) == said_by or _speaker(earlier) in _AIDES)
         and earlier.author == later.author
         and later.trust >= earlier.trust
         and _moment(earlier) < _moment(later)

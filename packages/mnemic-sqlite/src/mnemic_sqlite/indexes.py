@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 import numpy as np
 
-from mnemic.types import Vector
+from mnemic.types import Memory, Vector
 from mnemic_sqlite.index_rows import entries_of, entry_of
 from mnemic_sqlite.rows import Rows, ScopeState, WrittenRow, fetch
 from mnemic_stores.codec import dump, unpacked_vector, vector_check
@@ -80,6 +80,29 @@ class ScopeIndexes:
             size = slot.index.nbytes
         # Outside the slot's lock: weighing may evict other indexes and takes their locks.
         self._cache.weigh(place.scope_id, size)
+
+    def recalled(self, place: ScopeState, memory_ids: Sequence[str]) -> dict[str, Memory]:
+        """Return those of the scope's memories, as of `place`, that have been read before and not changed since."""
+        slot = self._cache.known(place.scope_id)
+        if slot is None:
+            return {}
+        with slot.lock:
+            if slot.index.seen != place.changes:
+                return {}
+            found = slot.index.recalled.at(slot.index.places_of(memory_ids))
+        return {memory_id: one for memory_id, one in zip(memory_ids, found, strict=True) if one is not None}
+
+    def keep(self, place: ScopeState, memories: Sequence[Memory]) -> None:
+        """Keep memories of the scope that were read as of `place`, for later reads."""
+        slot = self._cache.known(place.scope_id)
+        # Sealed content stays readable only as long as its key exists.
+        if slot is None or self._rows.sealer.opens:
+            return
+        with slot.lock:
+            if slot.index.seen == place.changes:
+                at = slot.index.places_of([memory.memory_id for memory in memories])
+                known = [(one, number) for one, number in zip(memories, at, strict=True) if number >= 0]
+                slot.index.recalled.keep([one for one, _ in known], [number for _, number in known])
 
     def follow(self, written: Sequence[WrittenRow]) -> None:
         """Add rows that this process has just committed to the indexes that knew all before them. Others are brought up

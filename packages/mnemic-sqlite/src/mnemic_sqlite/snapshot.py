@@ -99,10 +99,20 @@ class SqliteSnapshot:
         self._terms = rows.terms
         self._space = space
         self._found: dict[Scope, ScopeState | None] = {}
+        self._searched: set[ScopeState] = set()
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        rows = fetch(self._connection, GET_MANY, wanted_memories(memory_ids, scopes))
-        found = {memory.memory_id: memory for memory in self._rows.whole(rows)}
+        searched = [place for scope in scopes if (place := self._found.get(scope)) in self._searched]
+        found: dict[str, Memory] = {}
+        for place in searched:
+            found |= self._indexes().recalled(place, memory_ids)
+        unknown = [memory_id for memory_id in memory_ids if memory_id not in found] if found else memory_ids
+        if unknown:
+            rows = fetch(self._connection, GET_MANY, wanted_memories(unknown, scopes))
+            read = {memory.memory_id: memory for memory in self._rows.whole(rows)}
+            for place in searched:
+                self._indexes().keep(place, [one for one in read.values() if self._found.get(one.scope) == place])
+            found |= read
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
@@ -236,6 +246,7 @@ class SqliteSnapshot:
         """Yield the index of each scope, one after the other, each locked while it is used."""
         for found in self._places(where):
             with self._indexes().use(self._connection, found) as index:
+                self._searched.add(found)
                 yield found.scope_id, index
 
     def _ranked(

@@ -298,7 +298,7 @@ class ScopeIndex:
 
     def places_of(self, memory_ids: Sequence[str]) -> list[int]:
         """Return the last place of each of these memories, -1 if there is none."""
-        return list(map(int, self._identifiers.of_ids(memory_ids)))
+        return self._identifiers.of_ids(memory_ids).tolist()
 
     def ids_at(self, places: Sequence[int]) -> list[str]:
         """Return the identifiers of the memories at these places."""

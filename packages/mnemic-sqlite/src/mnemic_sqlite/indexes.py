@@ -100,9 +100,7 @@ class ScopeIndexes:
             return
         with slot.lock:
             if slot.index.seen == place.changes:
-                at = slot.index.places_of([memory.memory_id for memory in memories])
-                known = [(one, number) for one, number in zip(memories, at, strict=True) if number >= 0]
-                slot.index.recalled.keep([one for one, _ in known], [number for _, number in known])
+                slot.index.recalled.keep(memories, slot.index.places_of([one.memory_id for one in memories]))
 
     def follow(self, written: Sequence[WrittenRow]) -> None:
         """Add rows that this process has just committed to the indexes that knew all before them. Others are brought up

@@ -35,8 +35,8 @@ class NeighbourCache:
         return found
 
     def keep(self, memories: Sequence[Memory], places: Sequence[int]) -> None:
-        """Cache these memories and evict those not met for the longest time."""
-        self._kept |= zip(places, memories, strict=True)
+        """Cache these memories, without those at no place (-1), and evict those not met for the longest time."""
+        self._kept |= [(place, one) for place, one in zip(places, memories, strict=True) if place >= 0]
         while len(self._kept) > MOST:
             self._kept.popitem(last=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,30 @@ from mnemic_language.text.bm25 import BM25
 from mnemic_stores.postings import Postings
 
 
-def text_scores(
-    fields: tuple[Postings, Postings], active: NDArray[np.bool_], terms: Iterable[int]
-) -> NDArray[np.float64]:
-    """Return the score of every place; `fields` are the contents and the contexts, `active` the places that count."""
-    scores = np.zeros(len(active))
-    weights = BM25.content_weight, BM25.context_weight
+class ActivePlaces(NamedTuple):
+    """The places that count in a state of a scope, their number, and the average length of each field there."""
+
+    places: NDArray[np.bool_]
+    total: int
+    averages: tuple[float, ...]
+
+    def holding(self, holders: NDArray[np.int64]) -> int:
+        """Return the number of `holders` that count."""
+        return len(holders) if self.total == len(self.places) else int(np.count_nonzero(self.places[holders]))
+
+
+def active_of(fields: Iterable[Postings], active: NDArray[np.bool_]) -> ActivePlaces:
+    """Return what every search in one state of a scope needs of its `active` places."""
     total = int(np.count_nonzero(active))
-    averages = [int(field.lengths.all[active].sum(dtype=np.int64)) / max(total, 1) or 1.0 for field in fields]
+    sums = [int(field.lengths.all[active].sum(dtype=np.int64)) for field in fields]
+    return ActivePlaces(active, total, tuple(found / max(total, 1) or 1.0 for found in sums))
+
+
+def text_scores(fields: tuple[Postings, Postings], active: ActivePlaces, terms: Iterable[int]) -> NDArray[np.float64]:
+    """Return the score of every place; `fields` are the contents and the contexts, `active` the places that count."""
+    scores = np.zeros(len(active.places))
+    weights = BM25.content_weight, BM25.context_weight
+    total, averages = active.total, active.averages
     lengths = [field.lengths.all for field in fields]
     frequency = np.zeros_like(scores)
     for term in terms:
@@ -35,6 +52,6 @@ def text_scores(
                 frequency[places] += BM25.frequency(weights[number], counts, lengths[number][places], averages[number])
             gained = frequency[holders]
             frequency[holders] = 0.0
-        idf = BM25.idf(total, int(np.count_nonzero(active[holders])))
+        idf = BM25.idf(total, active.holding(holders))
         scores[holders] += BM25.gain(idf, gained)
     return scores

@@ -108,7 +108,7 @@ def _all_comparable(ordered: Sequence[Memory]) -> bool:
     )
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _bounds(new: Frame, among: int) -> ChangeBounds:
     """Return the bounds of the statements that a later one may change, among so many."""
     return ChangeBounds(new, among)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ _TEXTS = 32_768
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _UUIDS = re.compile(rf"{_UUID.pattern}(?: {_UUID.pattern})*+")
 _NO_KEY = bytes(16)
+_NEW_SCORED: Callable[[tuple[str, float]], Scored] = partial(tuple.__new__, Scored)
 
 
 class NameLookup:
@@ -158,7 +160,7 @@ class Identifiers:
         ranked = sorted(better, reverse=True)
         last = self.newest(places[scores == worst], limit - len(ranked))
         ranked += [(float(worst), memory_id) for memory_id in last]
-        return [Scored(memory_id, score) for score, memory_id in ranked]
+        return [_NEW_SCORED((memory_id, score)) for score, memory_id in ranked]
 
 
 def _key(memory_id: str) -> bytes:

@@ -21,8 +21,8 @@ from mnemic_stores.batched_similarity import BatchedSimilarity
 from mnemic_stores.codec import EPOCH, EXACT_UP_TO, to_micros
 from mnemic_stores.columns import AppendOnlyColumn, NarrowColumn, SparseColumn, any_of, latest, numbers_in
 from mnemic_stores.identifiers import Identifiers
+from mnemic_stores.memory_cache import MemoryCache
 from mnemic_stores.neighbour_cache import NeighbourCache
-from mnemic_stores.place_cache import PlaceCache
 from mnemic_stores.postings import Postings
 from mnemic_stores.text_scores import ActivePlaces, active_of, text_scores
 from mnemic_stores.vectors import Read, Vectors
@@ -101,7 +101,7 @@ class ScopeIndex:
         self._content, self._context = Postings(), Postings()
         self._expected = BatchedSimilarity()
         self.recalled = NeighbourCache()
-        self._signals = PlaceCache(self._made_signals)
+        self._signals = MemoryCache(self._made_signals)
         self._weight: int | None = None
         self._grown = 0
         self._last_accepted: tuple[Where, NDArray[np.bool_]] | None = None
@@ -282,16 +282,15 @@ class ScopeIndex:
 
     def signals(self, memory_ids: Collection[str]) -> dict[str, Signals]:
         """Return the ranking facts of those of the memories that are in the index, by id."""
-        places = self._identifiers.of_ids(list(memory_ids))
-        live = self._is_live(places)
-        known = list(compress(memory_ids, live.tolist()))
-        return dict(zip(known, self._signals.of(places[live].tolist(), known), strict=True))
+        return self._signals.of(memory_ids)
 
-    def _made_signals(self, chosen: Sequence[int], memory_ids: Sequence[str]) -> list[Signals]:
-        places, named = np.array(chosen, np.int64), self.names.__getitem__
+    def _made_signals(self, memory_ids: Sequence[str]) -> dict[str, Signals]:
+        places, named = self._identifiers.of_ids(memory_ids), self.names.__getitem__
+        live = self._is_live(places)
+        known, places = list(compress(memory_ids, live.tolist())), places[live]
         # A column after the other and past the constructors: the first searches make some hundred of these each.
         columns = zip(
-            memory_ids,
+            known,
             moments_of(self._happened.all[places]),
             map(named, self._said["session"].all[places].tolist()),
             self._said["turn"].all[places].tolist(),
@@ -299,7 +298,7 @@ class ScopeIndex:
             map(_NEW_CUES, self._cues.all[places].tolist()),
             strict=True,
         )
-        return list(map(_NEW_SIGNALS, columns))
+        return dict(zip(known, map(_NEW_SIGNALS, columns), strict=True))
 
     def places_of(self, memory_ids: Sequence[str]) -> list[int]:
         """Return the last place of each of these memories, -1 if there is none."""
@@ -375,5 +374,6 @@ class ScopeIndex:
         self._last_accepted = self._last_spoken = self._last_active = None
         self._live -= len(places)
         self.recalled.forget(places.tolist())
+        self._signals.forget(self._identifiers.named(places))
         self._named["status"].all[places] = _GONE
         self._vectors.forget(places)

@@ -40,6 +40,8 @@ def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Map
     a memory of the same words, or the same words of the same conversation and day.
     """
     known = [memories[one] for one, _, _ in entries if one in memories]
+    if not any(memory.kind is Kind.EPISODIC for memory in known):
+        return {}
     made: dict[tuple[str, str], list[Memory]] = {}
     for memory in known:
         if memory.kind is Kind.LONG_TERM:

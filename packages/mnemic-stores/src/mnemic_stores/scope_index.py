@@ -285,9 +285,8 @@ class ScopeIndex:
         return self._signals.of(memory_ids)
 
     def _made_signals(self, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        places, named = self._identifiers.of_ids(memory_ids), self.names.__getitem__
-        live = self._is_live(places)
-        known, places = list(compress(memory_ids, live.tolist())), places[live]
+        live = self._is_live(found := self._identifiers.of_ids(memory_ids))
+        known, places, named = list(compress(memory_ids, live.tolist())), found[live], self.names.__getitem__
         # A column after the other and past the constructors: the first searches make some hundred of these each.
         columns = zip(
             known,
@@ -326,6 +325,8 @@ class ScopeIndex:
 
     def _accepted(self, where: Where) -> NDArray[np.bool_]:
         """Evaluate `Where.accepts` for all places; the next list of a search shares the array: do not change it."""
+        if where.keys is not None and self._codes.keys().isdisjoint(where.keys):
+            return np.zeros(len(self._identifiers), np.bool_)  # the words of a question are seldom keys
         if self._last_accepted is None or self._last_accepted[0] is not where:
             self._last_accepted = (where, self._evaluated(where))
         return self._last_accepted[1]

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreNewer, StoreUnavailable
+from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreUnavailable
 from mnemic.types import Deadline
 from mnemic_postgres.failures import ANSWER_ERRORS, DRIVER_ERRORS, lost_connection, lost_race, outcome_unknown, typed
 from mnemic_postgres.loop_thread import LoopThread, Tasks
-from mnemic_postgres.pool import BOUND, ROLE_REFUSED, UNBOUND, unbound
+from mnemic_postgres.pool import BOUND, ROLE_REFUSED, refused
 from mnemic_postgres.routing import Route, not_granted, two_tenants
 from mnemic_postgres.statements import load
 
@@ -22,8 +22,6 @@ T = TypeVar("T")
 
 _SESSION = load("session")
 _MIGRATING = 0x6D6E656D6963  # "mnemic" in ASCII: an advisory lock, exclusive for a migration and shared by writers
-_OTHER_SCHEMA = "22012"
-"""Division by zero, which only the check of the schema causes."""
 _READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _READ = f"{_READ_ONLY}; {BOUND}; SAVEPOINT begun"
 _ALONE = ""
@@ -135,10 +133,15 @@ class Session:
         self._tenant = tenant
         return rows
 
-    async def enter_writing(self, tenant: str, level: str, owner: str, fingerprint: str, *, lock: int) -> Any:
-        """Enter one scope after waiting for `lock`; return its row with the active memory of `fingerprint`."""
+    async def enter_writing(
+        self, tenant: str, level: str, owner: str, fingerprint: str, *, lock: int, mark: tuple[str, int] | None = None
+    ) -> Any:
+        """Enter one scope after waiting for `lock`; return its row with the active memory of `fingerprint`, and with a
+        `mark` (name and lock), which is then shared.
+        """
         await self.route(tenant)
-        rows = await self.fetch(_SESSION["enter_writing"], tenant, self._limit(), lock, level, owner, fingerprint)
+        name = "enter_writing" if mark is None else "enter_writing_marked"
+        rows = await self.fetch(_SESSION[name], tenant, self._limit(), lock, level, owner, fingerprint, *(mark or ()))
         self._tenant = tenant
         return rows[0]
 
@@ -323,7 +326,7 @@ class _Attempt:
             try:
                 await session.execute(self._begin)
             except StoreFailed as failed:
-                raise _refused(session.failure, failed) from None
+                raise refused(session.failure, failed) from None
         result = await work(session)
         if not session.begun:
             return result
@@ -381,14 +384,6 @@ async def _rolled_back(connection: Any) -> bool:
     except ANSWER_ERRORS:
         return False
     return True
-
-
-def _refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
-    """Return the error to raise if the beginning of a transaction failed."""
-    state = getattr(cause, "sqlstate", None)
-    if state == _OTHER_SCHEMA:
-        return StoreNewer(hint="the database was migrated by a newer mnemic; update this one")
-    return unbound() if state == UNBOUND else failed
 
 
 def _not_led(cause: BaseException | None, failed: StoreFailed) -> MnemicError:

@@ -17,6 +17,7 @@ from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.failures import typed
 from mnemic_postgres.group_state import GroupState, Look
 from mnemic_postgres.loop_thread import LoopThread, Tasks
+from mnemic_postgres.lru_mapping import LruMapping
 from mnemic_postgres.transaction import PostgresTransaction
 from mnemic_stores.async_transactions import Driven, drive
 
@@ -26,6 +27,8 @@ Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"
 
 MOST = 64
 """Maximum members of a group: it is undone as a whole, so a failure costs all of them a second run."""
+MAX_MARKS = 10_000
+"""Maximum scopes for which the mark is remembered that their writes share."""
 MAX_LOCK_SECONDS = 0.5
 """Longest time for which a group accepts further writes; writers of that scope in other processes wait."""
 
@@ -66,6 +69,7 @@ class GroupCommit:
         self._transaction = transaction
         self._waiting: dict[Scope, deque[_Job]] = {}
         self._running = Tasks()
+        self._asked_marks: LruMapping[Scope, str] = LruMapping(MAX_MARKS)
 
     async def run(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None, scope: Scope) -> T:
         """Return the result of `work`, which first touches `scope`, once it is committed. May be called on any loop."""
@@ -83,7 +87,7 @@ class GroupCommit:
         """Return the result of `work`, once it is committed in a separate transaction."""
 
         async def whole(session: Session) -> T:
-            transaction = self._transaction(session, GroupState())
+            transaction = self._transaction(session, GroupState(asked_marks=self._asked_marks))
             try:
                 result = await drive(work, transaction)
                 await drive(lambda _: transaction.finish(), None)
@@ -154,7 +158,7 @@ class GroupCommit:
         group = [first]
 
         async def whole(session: Session) -> None:
-            common = GroupState(grouped=True)
+            common = GroupState(grouped=True, asked_marks=self._asked_marks)
             until = time.monotonic() + MAX_LOCK_SECONDS
             for jobs in _waves(group, queue, until):
                 left = await self._wave(jobs, until, session, common)

@@ -9,6 +9,7 @@ from typing import Any
 from mnemic.errors import VersionConflict
 from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, VectorSpace
 from mnemic_postgres.audit_chain import UsageChanges
+from mnemic_postgres.lru_mapping import LruMapping
 from mnemic_postgres.rows import ScopeState, Written
 from mnemic_stores.async_transactions import Step
 from mnemic_stores.scope_index import ScopeIndex
@@ -36,12 +37,14 @@ class GroupState:
     removed; `known` are neighbours that were read; no other transaction can change them while the scope is locked;
     `indexes` are those loaded when the group began, `written` the entries they get once it is committed. `absent` are
     fingerprints that no active memory of their scope has, `marks` those that were read with a lock, which is kept until
-    the commit. Lines, entries and counters wait for `finish`; `waiting` inserts of a group for that or for the next
-    statement that could see them, all of one tenant. `spoiled`: an insert failed, with whichever member it was sent.
+    the commit; `asked_marks` has by scope the one that a write in it shared last. Lines, entries and counters wait for
+    `finish`; `waiting` inserts of a group for that or for the next statement that could see them, all of one tenant.
+    `spoiled`: an insert failed, with whichever member it was sent.
     """
 
     grouped: bool = False
     spoiled: bool = False
+    asked_marks: LruMapping[Scope, str] | None = None
     space: VectorSpace | None = None
     places: dict[Scope, ScopeState | None] = field(default_factory=dict)
     indexes: dict[Scope, ScopeIndex | None] = field(default_factory=dict)
@@ -54,6 +57,17 @@ class GroupState:
     events: dict[str, list[AuditEvent]] = field(default_factory=dict)
     entries: dict[str, list[OutboxEntry]] = field(default_factory=dict)
     used: UsageChanges = field(default_factory=UsageChanges)
+
+    def likely_mark(self, scope: Scope) -> str | None:
+        """Return the mark that a write which begins in `scope` will probably share."""
+        return None if self.asked_marks is None or self.places else self.asked_marks.get(scope)
+
+    def shared(self, tenant: str, name: str, value: str | None) -> None:
+        """Note a mark that this transaction shares from now on."""
+        first = next(iter(self.places), None)
+        if self.asked_marks is not None and first is not None and first.tenant == tenant and not self.marks:
+            self.asked_marks.put(first, name)
+        self.marks[tenant, name] = value
 
     def wait(self, written: Written, values: tuple[Any, ...]) -> None:
         """Add an insert to those that wait."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import asyncpg
 
-from mnemic.errors import InvalidConfig, MnemicError, StoreUnavailable
+from mnemic.errors import InvalidConfig, MnemicError, StoreFailed, StoreNewer, StoreUnavailable
 from mnemic_postgres.failures import DRIVER_ERRORS, typed
 
 APP_ROLE = "mnemic_app"
@@ -28,6 +28,8 @@ _PLANNING = {
 }
 _QUERIES = 5000
 """Statements after which a connection is replaced, so that plans are made for the tables as they are by then."""
+_OTHER_SCHEMA = "22012"
+"""Division by zero, which only the check of the schema causes, where a transaction begins."""
 ROLE_REFUSED = {"22023", "42501"}
 
 
@@ -85,6 +87,14 @@ async def _tried(pool: Any, command: str) -> None:
     async with pool.acquire() as connection:
         if command:
             await connection.execute(command)
+
+
+def refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
+    """Return the error to raise if the beginning of a transaction failed."""
+    state = getattr(cause, "sqlstate", None)
+    if state == _OTHER_SCHEMA:
+        return StoreNewer(hint="the database was migrated by a newer mnemic; update this one")
+    return unbound() if state == UNBOUND else failed
 
 
 def unbound() -> InvalidConfig:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from mnemic.errors import StoreCorrupt
 from mnemic.types import Scope, VectorSpace
 from mnemic_postgres.connections import Session
 from mnemic_postgres.group_state import GroupState
-from mnemic_postgres.rows import ScopeState, lock_of, place_of, storable
+from mnemic_postgres.rows import ScopeState, lock_of, lock_of_mark, place_of, storable
 from mnemic_postgres.statements import load
 from mnemic_stores.async_transactions import Step
+from mnemic_stores.codec import checked_marks
 
 _WRITING = load("writing")
 
@@ -57,8 +60,14 @@ class ScopeAccess:
     async def _begin(self, scope: Scope, fingerprint: str) -> Any:
         """Lock the scope and read it: its row, with the active memory of that fingerprint."""
         await self._flush()
-        enter = partial(self._open.enter_writing, *place_of(scope), fingerprint, lock=lock_of(scope))
+        name = self._common.likely_mark(scope)
+        mark = None if name is None else (name, lock_of_mark(scope.tenant, name))
+        enter = partial(self._open.enter_writing, *place_of(scope), fingerprint, lock=lock_of(scope), mark=mark)
         row = await Step(enter)
+        if name is not None:
+            found = [] if row["mark"] is None else [(row["mark"], row["mark_value"], row["mark_checksum"])]
+            with suppress(StoreCorrupt):  # reported where the write asks for it
+                self._common.marks[scope.tenant, name] = checked_marks(found).get(name)
         self._common.space = VectorSpace(model=row["model"], dimension=row["dimension"])
         self._common.places[scope] = (
             None if row["scope_id"] is None else ScopeState(*(row[name] for name in ScopeState._fields))

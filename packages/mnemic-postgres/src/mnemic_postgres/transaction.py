@@ -281,8 +281,9 @@ class PostgresTransaction(ScopeAccess, Transaction):
         if lock is None:
             return checked_marks(await self._plain("find_mark", tenant, name)).get(name)
         rows = await self._plain(f"find_mark_{lock}", tenant, name, lock_of_mark(tenant, name))
-        marks[tenant, name] = checked_marks(rows).get(name)
-        return marks[tenant, name]
+        value = checked_marks(rows).get(name)
+        self._common.shared(tenant, name, value)
+        return value
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         await self._enter(tenant)

@@ -12,6 +12,19 @@ SELECT model, dimension, scope_id, large, active, changes, removed_at,
        body, checksum, vector_send(vector) AS vector, vector_check, memory_id
 FROM enter_checked($1, $2, $3, $4, $5, $6)
 
+-- name: enter_writing_marked
+-- The same, then with the lock of the mark $7, which is $8, and the mark. Its function reads what was committed when it got the lock,
+-- and it is called for the row of the scope, so after that is locked.
+SELECT model, dimension, scope_id, large, active, changes, removed_at,
+       body, e.checksum, vector_send(vector) AS vector, vector_check, memory_id,
+       k.name AS mark, k.value AS mark_value, k.checksum AS mark_checksum
+FROM enter_checked($1, $2, $3, $4, $5, $6) e
+LEFT JOIN LATERAL (
+    SELECT name, value, checksum
+    FROM marks_between($1, $7, nullif(pg_advisory_xact_lock_shared($8)::text || left(e.model, 0), ''), 1)
+    WHERE name = $7
+) k ON true
+
 -- name: name_drain
 SELECT set_config('mnemic.drain', 'on', true), set_config('statement_timeout', $1, true)
 

@@ -202,6 +202,10 @@ class Connections:
         """
         return await self._thread.run(self._run(_READ, work, self._limited(deadline, seconds)))
 
+    async def loosely(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """Run `work`, whose statements can be repeated, outside a transaction."""
+        return await self._thread.run(self._run(_ALONE, work, self._limited(None)))
+
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
         """`work` in a transaction that is durable when this returns. It is run again after a lost race. Raises
         StoreNewer if the database has a schema that this version does not know.
@@ -216,7 +220,7 @@ class Connections:
                 await session.route(values[0])
             return await session.fetch(statement, *values)
 
-        return await self._thread.run(self._run(_ALONE, work, self._limited(None)))
+        return await self.loosely(work)
 
     async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], limit: Callable[[], float]) -> T:
         # The first attempt and its repetitions share one limit of time.

@@ -118,7 +118,7 @@ class DatabaseAccess:
         route = Route(router.announcement, settings, digest_of(first.salt), schema, members.ask_any)
         connections = await self._connected(self.dsn, self.seconds, None, thread, route)
         whole = replace(first, durable=all(one.durable for one in ready))
-        return OpenDatabase(thread, connections, whole, members)
+        return OpenDatabase(thread, connections, whole, members, routed=True)
 
     def _settings(self, ready: Prepared) -> dict[str, str]:
         settings = {"application_name": "mnemic", "search_path": ready.search_path}
@@ -143,7 +143,7 @@ class DatabaseAccess:
 @dataclass(frozen=True, slots=True)
 class OpenDatabase:
     """Open database: the thread with its loop, its connections, facts determined at opening, and the server or the
-    servers of the router.
+    servers of the router, if it is `routed`.
     """
 
     thread: LoopThread
@@ -151,6 +151,7 @@ class OpenDatabase:
     ready: Prepared
     members: Servers
     replica: Replica | None = None
+    routed: bool = False
 
     async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:
         """Run `work` on the current committed state, or on the replica if it has every commit of this store."""

@@ -15,6 +15,7 @@ from mnemic_postgres.group_commit import GroupCommit
 from mnemic_postgres.group_state import GroupState
 from mnemic_postgres.indexes import Indexes
 from mnemic_postgres.large_scopes import Promotions
+from mnemic_postgres.loose_reads import LooseReads
 from mnemic_postgres.lru_mapping import LruMapping
 from mnemic_postgres.rows import Bodies, HashedTerms
 from mnemic_postgres.transaction import PostgresTransaction
@@ -39,9 +40,13 @@ class Resources:
     secrets: LruMapping[str, bytes] = field(default_factory=lambda: LruMapping(_SECRETS))
     trails: AuditAppender = field(default_factory=AuditAppender)
     groups: GroupCommit = field(init=False)
+    loose: LooseReads | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.groups = GroupCommit(self.connections, self.database.thread, self._transaction)
+        # A replica says whether a whole read was overtaken; a router needs a transaction to name the tenant in.
+        plain = self.database.replica is None and not self.database.routed
+        self.loose = LooseReads(self.connections) if plain else None
 
     def _transaction(self, session: Session, common: GroupState) -> PostgresTransaction:
         return PostgresTransaction(

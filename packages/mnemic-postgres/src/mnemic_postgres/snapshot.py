@@ -16,6 +16,7 @@ from mnemic_language.text.analyse import parse_query
 from mnemic_language.text.bm25 import BM25
 from mnemic_postgres.connections import Session
 from mnemic_postgres.indexes import Indexes, coded
+from mnemic_postgres.loose_reads import LooseSession
 from mnemic_postgres.rows import (
     ANY_FACET,
     Bodies,
@@ -63,7 +64,11 @@ class PostgresSnapshot:
         wanted = storable(memory_ids)
         found: dict[str, Memory] = {}
         for tenant in dict.fromkeys(scope.tenant for scope in scopes):
-            rows = await self._rows(tenant, _READING["get_many"], *places_of(tenant, scopes), wanted)
+            given = (*places_of(tenant, scopes), wanted)
+            if isinstance(self._session, LooseSession):
+                rows: list[Any] = await Step(partial(self._session.get_many, *given))
+            else:
+                rows = await self._rows(tenant, _READING["get_many"], *given)
             found = {memory.memory_id: memory for memory in self._bodies.whole(rows)} | found
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
 

@@ -20,6 +20,7 @@ from mnemic_postgres.connections import Session
 from mnemic_postgres.database_access import DatabaseAccess, OpenDatabase
 from mnemic_postgres.indexes import Indexes
 from mnemic_postgres.large_scopes import Promotions
+from mnemic_postgres.loose_reads import TransactionNeeded
 from mnemic_postgres.owner_maintenance import OwnerConnection
 from mnemic_postgres.resources import Resources
 from mnemic_postgres.rows import Bodies, HashedTerms, place_of, places_of, storable
@@ -201,6 +202,9 @@ class PostgresStore(JobTables, SingleReads):
                     opened.promotions.start(scope)
             return result
 
+        if opened.loose is not None:
+            with suppress(TransactionNeeded):
+                return await opened.loose.read(work, run)
         return await opened.database.read(run)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:

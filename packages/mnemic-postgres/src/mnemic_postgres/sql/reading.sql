@@ -6,6 +6,21 @@ FROM {sources}
 WHERE m.tenant = $1 AND m.memory_id = ANY ($4::text[])
 AND (s.level, s.owner) IN (SELECT * FROM unnest($2::text[], $3::text[]))
 
+-- name: get_many_unchanged
+-- `get_many` without a transaction, with the counts of changes of its scopes as they are after that.
+WITH found AS MATERIALIZED (
+    SELECT body, checksum, vector_send(vector) AS vector, vector_check, tenant, level, owner,
+           memory_id, version, kind, status, happened_at, expires_at
+    FROM checked_as($1, $2, $3, $4)
+), counted AS MATERIALIZED (
+    SELECT count(*) AS held FROM found
+), present AS MATERIALIZED (
+    SELECT e.level, e.owner, e.changes
+    FROM counted CROSS JOIN LATERAL enter($1, $5 || left(counted.held::text, 0), $2, $3) e
+)
+SELECT present.level AS scope_level, present.owner AS scope_owner, present.changes, found.*
+FROM present LEFT JOIN found ON found.level = present.level AND found.owner = present.owner
+
 -- name: find_fingerprint
 SELECT {columns}
 FROM {sources}

@@ -111,7 +111,8 @@ class SqliteSnapshot:
             rows = fetch(self._connection, GET_MANY, wanted_memories(unknown, scopes))
             read = {memory.memory_id: memory for memory in self._rows.whole(rows)}
             for place in searched:
-                self._indexes().keep(place, [one for one in read.values() if self._found.get(one.scope) == place])
+                own = [one for one in read.values() if len(scopes) == 1 or self._found.get(one.scope) == place]
+                self._indexes().keep(place, own)
             found |= read
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
 

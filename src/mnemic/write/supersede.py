@@ -158,10 +158,12 @@ def _in_part(memory: Memory, known: Frame, new: Frame, cosine: float, among: int
         and frame.plain not in new.plain
         and reach.within(frame, nearer)
     ]
-    if not frames or new.plain in known.plain or apart(known, new):
+    if not frames or new.plain in known.plain:
         return None
     changes = (judge(frame, new, nearer, among=among) for frame in frames)
-    return next((change for change in changes if change is not None), None)
+    found = next((change for change in changes if change is not None), None)
+    # Asked last: it takes longer than judging the one or two parts that are left, and hardly any of them changes.
+    return None if found is None or apart(known, new) else found
 
 
 def _no_attribute(frame: Frame, new: Frame) -> bool:

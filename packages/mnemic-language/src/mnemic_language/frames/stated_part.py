@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from mnemic_language.frames.frame_expressions import (
     ASCII_SENTENCE,
@@ -34,9 +35,11 @@ def stated_until(text: str) -> int:
     return len(said) if text.startswith(said) else 0
 
 
+@lru_cache(maxsize=1024)
 def states_all(text: str) -> bool:
     """Return True if a text consists of statements only: without question, joke, quotation, call to somebody or unreal
-    mood. One look at its words; False for a text beyond ASCII, which needs the check step by step.
+    mood. One look at its words; False for a text beyond ASCII, which needs the check step by step. Cached: it is asked
+    when a statement is written, and again when a later one meets its parts.
     """
     if "?" in text or not text.isascii() or _QUOTES.search(text) is not None or CALLED_OUT.search(text) is not None:
         return False

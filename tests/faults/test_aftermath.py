@@ -30,7 +30,6 @@ MISSING = {
     "DELETE FROM outbox WHERE sequence = (SELECT max(sequence) FROM outbox)": "removal_without_outbox",
     "UPDATE outbox SET version = 7": "outbox_without_audit",
     "UPDATE request SET receipt = json_set(receipt, '$.memory_id', 'another')": "receipt_without_memory",
-    "INSERT INTO phrase (phrase) VALUES ('delete-all')": "phrases_unlike_memories",
 }
 
 

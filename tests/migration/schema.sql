@@ -190,18 +190,6 @@ CREATE TABLE outbox (
     taken     TEXT NOT NULL DEFAULT '[]'  -- JSON: the projections that have it
 ) STRICT;
 
--- table phrase
-CREATE VIRTUAL TABLE phrase USING fts5(content, context, content = '', columnsize = 0, tokenize = 'ascii');
-
--- table phrase_config
-CREATE TABLE 'phrase_config'(k PRIMARY KEY, v) WITHOUT ROWID;
-
--- table phrase_data
-CREATE TABLE 'phrase_data'(id INTEGER PRIMARY KEY, block BLOB);
-
--- table phrase_idx
-CREATE TABLE 'phrase_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
-
 -- table projection
 CREATE TABLE projection (
     name TEXT PRIMARY KEY

@@ -13,7 +13,7 @@ from mnemic.types import Kind, Level, Scope
 from mnemic_sqlite.failures import immediate
 from mnemic_sqlite.index_files import drop_all
 from mnemic_sqlite.open_file import OpenFile
-from mnemic_sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
+from mnemic_sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets
 from mnemic_stores.codec import body_check, vector_check, words_check
 from mnemic_stores.reencryption import body_anew, vector_anew, words_anew
 
@@ -24,7 +24,7 @@ _Write = Callable[[Callable[[OpenFile], T]], Awaitable[T]]
 BATCH = 256
 
 _PLAIN = f"""
-    SELECT m.scope_id, s.content, s.context, {MEMORY} FROM {SOURCES}
+    SELECT m.scope_id, {MEMORY} FROM {SOURCES}
     WHERE m.tenant = ? AND CASE WHEN json_valid(m.body) THEN m.body ->> '$.sealed' IS NULL END LIMIT {BATCH}
 """  # noqa: S608
 _PLAIN_VERSIONS = f"""
@@ -38,7 +38,6 @@ _SEARCH = """
         words_check = ?, next_vector = NULL, next_vector_check = NULL
     WHERE row_id = ?
 """
-_PHRASES = "INSERT INTO phrase (phrase, rowid, content, context) VALUES ('delete', ?, ?, ?)"
 _VERSION = "UPDATE memory_version SET body = ?, checksum = ? WHERE tenant = ? AND memory_id = ? AND version = ?"
 
 _SEALED = f"""
@@ -147,13 +146,12 @@ def seal_batch(connection: apsw.Connection, rows: Rows, tenant: str) -> int:
     with immediate(connection):
         plain = fetch(connection, _PLAIN, (tenant,))
         drop_all(connection)  # an image is not sealed
-        for scope_id, content, context, *row in plain:
+        for scope_id, *row in plain:
             memory, row_id = rows.memory(row), row[0]
             columns = rows.columns(memory)
             connection.execute(_BODY, (columns["body"], columns["checksum"], row_id))
             searched, *checks = rows.search_columns(memory)
             connection.execute(_SEARCH, (*searched, *checks, row_id))
-            connection.execute(_PHRASES, (row_id, tokens(scope_id, content), tokens(scope_id, context)))
             if memory.kind is Kind.STRUCTURED:
                 mark_facets(connection, rows, scope_id, row_id, memory)
         versions = [] if plain else fetch(connection, _PLAIN_VERSIONS, (tenant,))

@@ -273,8 +273,3 @@ class HashedTerms:
         if found.extras:
             numbers += [0, *map(self.number, found.extras)]
         return array("I", numbers).tobytes()
-
-
-def tokens(scope_id: int, numbers: bytes | Iterable[int]) -> str:
-    """Terms, packed or not, as the text that the phrase table indexes for this scope: letters and digits only."""
-    return " ".join([f"s{scope_id:x}t{number:x}" for number in array("I", numbers)])

@@ -26,11 +26,11 @@ from mnemic_sqlite.rows import (
     find_place,
     marks,
     present,
-    tokens,
     wanted_memories,
 )
 from mnemic_stores.codec import checked_vector, dump, to_micros, with_id
 from mnemic_stores.encryption import SearchData
+from mnemic_stores.text_scores import Quoted
 
 if TYPE_CHECKING:
     from mnemic.ports import ScopeChanges, Snapshot
@@ -78,13 +78,10 @@ _NEWEST_OF = f"""
 _HAVING = "SELECT count(*) FROM (SELECT 1 FROM facet WHERE scope_id = ? AND facet = ? LIMIT 1000)"
 _COUNT = f"SELECT count(*) FROM memory m WHERE {ACCEPTED}"  # noqa: S608
 
-_SEALED = """
+_QUOTED = """
     SELECT m.row_id, m.memory_id, NULL, s.content, s.context, s.speaker, s.cues
-    FROM memory m JOIN memory_search s ON s.row_id = m.row_id
-    WHERE m.row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1 AND s.cues = x''
+    FROM json_each(?) w JOIN memory m ON m.row_id = w.value JOIN memory_search s ON s.row_id = w.value
 """
-
-_FindPhrases = Callable[[list[list[int]]], set[int]]
 
 
 class SqliteSnapshot:
@@ -189,20 +186,16 @@ class SqliteSnapshot:
             raise SpaceMismatch(hint="the vectors were made by another model; open the file with that one")
         checked_vector(vector, self._space.dimension)
         read = partial(self._indexes().read, self._connection)
-        return self._ranked(where, limit, lambda index, _: index.nearest(where, vector, limit=limit, read=read))
+        return self._ranked(where, limit, lambda index: index.nearest(where, vector, limit=limit, read=read))
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
         words, phrases = parse_query(query)
         wanted = [self._terms.number(word) for word in words]
-        quoted = [[self._terms.number(word) for word in phrase] for phrase in phrases]
-
-        def search(index: ScopeIndex, find: _FindPhrases) -> list[Scored]:
-            return index.match(where, wanted, limit=limit, rows=find(quoted) if quoted else None)
-
-        return self._ranked(where, limit, search)
+        quoted = self._quoted([[self._terms.number(word) for word in phrase] for phrase in phrases])
+        return self._ranked(where, limit, lambda index: index.match(where, wanted, limit=limit, quoted=quoted))
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        return self._ranked(where, limit, lambda index, _: index.recent(where, limit=limit))
+        return self._ranked(where, limit, lambda index: index.recent(where, limit=limit))
 
     async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
         found: dict[str, Signals] = {}
@@ -250,27 +243,29 @@ class SqliteSnapshot:
                 self._searched.add(found)
                 yield found.scope_id, index
 
-    def _ranked(
-        self, where: Where, limit: int, search: Callable[[ScopeIndex, _FindPhrases], Iterable[Scored]]
-    ) -> list[Scored]:
+    def _ranked(self, where: Where, limit: int, search: Callable[[ScopeIndex], Iterable[Scored]]) -> list[Scored]:
         """Return the best of every scope's own list."""
-        lists = [list(search(index, partial(self._with_phrases, scope_id))) for scope_id, index in self._used(where)]
+        lists = [list(search(index)) for _, index in self._used(where)]
         if len(lists) == 1:
             return lists[0]
         found = (entry for entries in lists for entry in entries)
         return heapq.nlargest(limit, found, key=lambda entry: (entry.score, entry.memory_id))
 
-    def _with_phrases(self, scope_id: int, phrases: list[list[int]]) -> set[int]:
-        rows = self._connection.execute(
-            "SELECT rowid FROM phrase WHERE phrase MATCH ?", (phrase_query(scope_id, phrases),)
-        )
-        return {row_id for (row_id,) in rows} | self._sealed_with_phrases(scope_id, phrases)
+    def _quoted(self, phrases: Sequence[Sequence[int]]) -> Quoted | None:
+        if not phrases:
+            return None
 
-    def _sealed_with_phrases(self, scope_id: int, phrases: list[list[int]]) -> set[int]:
-        """Return the matches among encrypted rows: their phrases are not in the file, so each row is decrypted."""
-        sealed = self._connection.execute(_SEALED, {"scope_id": scope_id})
-        opened = ((row_id, self._rows.sealer.found(memory_id, SearchData(*row))) for row_id, memory_id, *row in sealed)
-        return {row_id for row_id, found in opened if holds_phrases(found.content, found.context, phrases)}
+        def kept(row_ids: Sequence[int]) -> list[bool]:
+            rows = fetch(self._connection, _QUOTED, (dump(list(row_ids)),))
+            found = {row_id for row_id, memory_id, *row in rows if self._contains(memory_id, SearchData(*row), phrases)}
+            return [row_id in found for row_id in row_ids]
+
+        return Quoted({term for phrase in phrases for term in phrase}, kept)
+
+    def _contains(self, memory_id: str, row: SearchData, phrases: Sequence[Sequence[int]]) -> bool:
+        # Empty cues mark a sealed row.
+        opened = row if row.cues else self._rows.sealer.found(memory_id, row)
+        return holds_phrases(opened.content, opened.context, phrases)
 
 
 def _in_order(memories: Sequence[Memory], before: str | None) -> bool:
@@ -298,12 +293,6 @@ def filter_of(where: Where) -> dict[str, Any]:
 
 def _names(values: Iterable[str] | None) -> str | None:
     return None if values is None else dump(sorted(values))
-
-
-def phrase_query(scope_id: int, phrases: Iterable[Iterable[int]]) -> str:
-    """Return a query for the rows of this scope that contain every one of `phrases`. It consists of numbers only."""
-    quoted = (tokens(scope_id, phrase) for phrase in phrases)
-    return " AND ".join(f'"{phrase}"' for phrase in quoted)
 
 
 def holds_phrases(content: bytes, context: bytes, phrases: Iterable[Sequence[int]]) -> bool:

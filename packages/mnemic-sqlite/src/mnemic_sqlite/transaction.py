@@ -22,7 +22,6 @@ from mnemic_sqlite.rows import (
     mark_facets,
     place,
     present,
-    tokens,
     wanted_memories,
 )
 from mnemic_sqlite.threads import GroupState
@@ -40,7 +39,6 @@ from mnemic_stores.codec import (
     with_id,
     with_key,
 )
-from mnemic_stores.encryption import SearchData
 
 if TYPE_CHECKING:
     from mnemic.ports import MarkLock
@@ -50,7 +48,7 @@ Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 # The plus prevents SQLite from sorting by the index: by age it would walk the whole scope.
 _BY_KEY = ACTIVE + "AND m.key = :key AND m.key IS NOT NULL ORDER BY +m.memory_id"
 _STORED = """
-    SELECT m.row_id, m.scope_id, m.version, CAST(m.body AS BLOB), m.checksum, s.content, s.context, s.cues
+    SELECT m.row_id, m.scope_id, m.version, CAST(m.body AS BLOB), m.checksum
     FROM memory m JOIN scope c ON c.scope_id = m.scope_id JOIN memory_search s ON s.row_id = m.row_id
     WHERE m.tenant = ? AND m.memory_id = ? AND c.level = ? AND c.owner = ?
 """
@@ -162,7 +160,6 @@ class SqliteTransaction:
         searched, *checks = self._kept.search_columns(memory)
         self.written.append(WrittenRow(scope_id, changed, row_id, turn, memory, columns, searched))
         fetch(self._open, _INSERT_SEARCH, (row_id, *searched, *checks))
-        self._index_phrases(scope_id, row_id, searched)
         if memory.kind is Kind.STRUCTURED:
             mark_facets(self._open, self._kept, scope_id, row_id, memory)
         if holds_graph(memory):
@@ -178,7 +175,7 @@ class SqliteTransaction:
         # a backup.
         if memory.content == DAMAGED and memory.status is Status.ACTIVE:
             raise damaged("memory")
-        row_id, scope_id, version, body, checksum, *packed = stored
+        row_id, scope_id, version, body, checksum = stored
         _, changed = self._enter(memory.scope)
         columns = self._kept.columns(memory)
         self._unless_taken(_UPDATE, columns | {"row_id": row_id, "changed": changed})
@@ -189,11 +186,6 @@ class SqliteTransaction:
         fetch(self._open, _UPDATE_SEARCH, (*searched, *checks, row_id))
         known = None if is_message(memory) else searched  # the turn of a message is in its row
         self.written.append(WrittenRow(scope_id, changed, row_id, None, memory, columns, known))
-        # The full-text table is "contentless": an entry can be deleted only by giving its old words again, so unchanged
-        # words stay in place.
-        if packed != [searched.content, searched.context, searched.cues]:
-            self._forget_phrases(scope_id, row_id, *packed)
-            self._index_phrases(scope_id, row_id, searched)
         if memory.kind is Kind.STRUCTURED:
             mark_facets(self._open, self._kept, scope_id, row_id, memory)
         if holds_graph(memory):
@@ -208,9 +200,8 @@ class SqliteTransaction:
 
         self.removed = True
         self.changed[scope.tenant, memory_id] = None
-        row_id, scope_id, _, _, _, *packed = stored
+        row_id, scope_id, *_ = stored
         drop(self._open, scope_id)
-        self._forget_phrases(scope_id, row_id, *packed)
         fetch(self._open, "DELETE FROM memory WHERE tenant = ? AND row_id = ?", (scope.tenant, row_id))
         self._enter(scope)
         fetch(
@@ -315,17 +306,3 @@ class SqliteTransaction:
         from mnemic_sqlite.graph import relate
 
         relate(self._open, memory)
-
-    def _index_phrases(self, scope_id: int, row_id: int, searched: SearchData) -> None:
-        if searched.cues:
-            words = (row_id, tokens(scope_id, searched.content), tokens(scope_id, searched.context))
-            fetch(self._open, "INSERT INTO phrase (rowid, content, context) VALUES (?, ?, ?)", words)
-
-    def _forget_phrases(self, scope_id: int, row_id: int, content: bytes, context: bytes, cues: bytes) -> None:
-        if cues:
-            words = (row_id, tokens(scope_id, content), tokens(scope_id, context))
-            fetch(
-                self._open,
-                "INSERT INTO phrase (phrase, rowid, content, context) VALUES ('delete', ?, ?, ?)",
-                words,
-            )

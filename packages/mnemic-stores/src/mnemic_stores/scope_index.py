@@ -24,7 +24,7 @@ from mnemic_stores.identifiers import Identifiers
 from mnemic_stores.memory_cache import MemoryCache
 from mnemic_stores.neighbour_cache import NeighbourCache
 from mnemic_stores.postings import Postings
-from mnemic_stores.text_scores import ActivePlaces, active_of, text_scores
+from mnemic_stores.text_scores import ActivePlaces, Quoted, active_of, containing, text_scores
 from mnemic_stores.vectors import Read, Vectors
 
 _GONE = -1
@@ -257,18 +257,16 @@ class ScopeIndex:
         # The cosines are products of this width; the best of them are found in half the time.
         return self._identifiers.best(places, scores.astype(np.float32), limit)
 
-    def match(
-        self, where: Where, terms: Sequence[int], *, limit: int, rows: Collection[int] | None = None
-    ) -> list[Scored]:
-        """By BM25, best first, only positive scores; with `rows`, only among these rows."""
-        chosen = self._accepted(where)
-        if rows is not None:
-            inside = np.zeros_like(chosen)
-            inside[self._live_places(self._identifiers.of_rows(list(rows)))] = True
-            chosen = chosen & inside
+    def match(self, where: Where, terms: Sequence[int], *, limit: int, quoted: Quoted | None = None) -> list[Scored]:
+        """By BM25, best first, only positive scores; if something is `quoted`, only rows that contain it."""
+        chosen, fields = self._accepted(where), (self._content, self._context)
         if self._content.catch_up() | self._context.catch_up():
             self._weight = None
-        fields = self._content, self._context
+        if quoted is not None:
+            holders = np.flatnonzero(chosen & containing(fields, quoted.terms, len(chosen)))
+            kept = quoted.kept(self._identifiers.rows[holders].tolist())
+            chosen = np.zeros_like(chosen)
+            chosen[holders[kept]] = True
         if self._last_active is None:
             self._last_active = active_of(fields, self._any_of("status", (Status.ACTIVE,)))
         scores = text_scores(fields, self._last_active, terms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +10,26 @@ from numpy.typing import NDArray
 
 from mnemic_language.text.bm25 import BM25
 from mnemic_stores.postings import Postings
+
+
+class Quoted(NamedTuple):
+    """Phrases that a memory must contain, word next to word: their terms, and a function that says of each of some rows
+    with all these terms whether it contains the phrases. An index does not know the order of terms.
+    """
+
+    terms: Collection[int]
+    kept: Callable[[Sequence[int]], list[bool]]
+
+
+def containing(fields: tuple[Postings, Postings], terms: Iterable[int], size: int) -> NDArray[np.bool_]:
+    """Mark those of `size` places that have all of `terms`, in whichever field."""
+    found = np.ones(size, np.bool_)
+    for term in terms:
+        holders = np.zeros(size, np.bool_)
+        for field in fields:
+            holders[field.of(term)[0]] = True
+        found &= holders
+    return found
 
 
 class ActivePlaces(NamedTuple):

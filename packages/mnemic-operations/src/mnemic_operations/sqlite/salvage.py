@@ -24,7 +24,7 @@ from mnemic_sqlite.database_file import BusyHandler, prepare
 from mnemic_sqlite.failures import immediate, typed_failures
 from mnemic_sqlite.graph import relate
 from mnemic_sqlite.maintenance import broken_audit
-from mnemic_sqlite.rows import HashedTerms, Rows, columns_of, mark_facets, tokens
+from mnemic_sqlite.rows import HashedTerms, Rows, columns_of, mark_facets
 from mnemic_stores.atomic_files import part_of, put
 from mnemic_stores.codec import blob_check, body_check, load, text_check, vector_check, words_check
 from mnemic_stores.damage import in_columns
@@ -288,9 +288,6 @@ class _Making:
         checks = (vector_check(vector), words_check(content, context, speaker, cues))
         connection.execute(_SEARCH, (row_id, vector, content, context, speaker, cues, *checks))
         self._decoded.without_vector += vector is None
-        if cues and content:
-            phrases = (row_id, tokens(row_id >> 32, content), tokens(row_id >> 32, context))
-            connection.execute("INSERT INTO phrase (rowid, content, context) VALUES (?, ?, ?)", phrases)
         if memory.kind is Kind.STRUCTURED:
             mark_facets(connection, _Sealed(rows) if sealed else rows, row_id >> 32, row_id, memory)
         if not sealed:

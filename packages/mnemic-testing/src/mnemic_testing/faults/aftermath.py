@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -96,14 +95,13 @@ def _examined(connection: apsw.Connection, outbox_emptied: bool) -> Examined:
         halves=(
             *(name for name, query in _NOTHING.items() if connection.execute(query).fetchone()),
             *(name for name in _trail_halves(connection) if not (outbox_emptied and name.endswith("_without_outbox"))),
-            *_phrase_halves(connection),
         ),
     )
 
 
 def _stored(version: int, status: str, body: str) -> Stored:
     fields = json.loads(body)
-    return Stored(version, status, fields["content"], tuple(fields["supersedes"]))
+    return Stored(version, status, fields["content"], tuple(fields.get("supersedes", ())))
 
 
 def _has_schema(connection: apsw.Connection) -> bool:
@@ -160,12 +158,3 @@ def _trail_halves(connection: apsw.Connection) -> Iterator[str]:
 def _is_sent(version: int, status: str) -> bool:
     """Projections are notified of active memories and of the end of those they contain."""
     return status == Status.ACTIVE or (version > 1 and status != Status.PENDING_REVIEW)
-
-
-def _phrase_halves(connection: apsw.Connection) -> Iterator[str]:
-    """Yield the phrase table against the terms of each memory: as many tokens in each row."""
-    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.tokens USING fts5vocab(main, phrase, instance)")
-    indexed = Counter(row_id for (row_id,) in connection.execute("SELECT doc FROM temp.tokens"))
-    sizes: Any = connection.execute("SELECT row_id, (length(content) + length(context)) / 4 FROM memory_search")
-    if indexed != Counter({row_id: size for row_id, size in sizes if size}):
-        yield "phrases_unlike_memories"

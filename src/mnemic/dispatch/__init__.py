@@ -9,6 +9,9 @@ Every request takes the same steps, in this order:
 5. prepare, one transaction, publish (`Handler.carry_out`): no side effect before the transaction, which checks the
    limits once more
 
+A single add is prepared before 4, so that one read of the store answers for consents and for an identical memory;
+it is refused in the order above.
+
 Concerns that cut across verbs are middleware: functions around these steps, in a list. Entity extraction on write is
 one, and so are the watchers that feed a service's metrics.
 """
@@ -33,6 +36,7 @@ from mnemic.write.limiter import Limiter
 
 if TYPE_CHECKING:
     from mnemic.types import SearchResult
+    from mnemic.write.write_job import Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +63,13 @@ class Proposal:
 
     `subject` is the user whose consent and quotas apply; `adds` is False if no memory is added; `within_grant` is False
     if the embedding program vouches for the level (a reviewer of the whole tenant). `lenient`: a breach of policy
-    blocks the statement with its reason instead of ending the request.
+    blocks the statement with its reason instead of ending the request. `begin` prepares its write, so that the store is
+    asked for an identical memory when it is asked for consents.
     """
 
     candidate: Candidate
     subject: Actor
+    begin: Callable[[Candidate], Awaitable[Job | None]] | None = None
     adds: bool = True
     within_grant: bool = True
     lenient: bool = False
@@ -71,11 +77,14 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedProposal:
-    """A proposal as policy spells it, and the reason why it is blocked, or None. `warnings`: limits nearly used up."""
+    """A proposal as policy spells it, and the reason why it is blocked, or None. `warnings`: limits nearly used up;
+    `job`: its write, if that is prepared and compared with the stored ones.
+    """
 
     candidate: Candidate
     reason: str | None = None
     warnings: tuple[str, ...] = ()
+    job: Job | None = None
 
     def receipt(self) -> WriteReceipt:
         """Return the receipt of a proposal that is blocked."""
@@ -190,13 +199,15 @@ class Dispatcher:
                     raise
                 passed.append(CheckedProposal(candidate=one.candidate, reason=breach.reason))
                 continue
+            job = None
             # By name alone: all proposals of a call belong to one tenant.
             if one.subject.user not in checks:
-                checks[one.subject.user] = await self.limiter.check(one.subject, call.rules.limits)
+                job = None if one.begin is None else await one.begin(candidate)
+                checks[one.subject.user] = await self.limiter.check(one.subject, call.rules.limits, job)
             check = checks[one.subject.user]
             # The grant before the limits: a statement that is not allowed now must not use up room.
             reason = denial(candidate, call.rules.grant, level=one.within_grant)
             reason = reason or (check(candidate) if one.adds else check.unless_counted(candidate))
             warnings = () if reason or not call.rules.limits.quotas else check.warnings(candidate)
-            passed.append(CheckedProposal(candidate=candidate, reason=reason, warnings=warnings))
+            passed.append(CheckedProposal(candidate=candidate, reason=reason, warnings=warnings, job=job))
         return passed

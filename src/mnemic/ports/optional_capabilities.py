@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mnemic.module_aliases import renamed
-from mnemic.types import Memory
+from mnemic.types import Memory, Scope
 
 
 class Marks(Protocol):
@@ -16,6 +16,15 @@ class Marks(Protocol):
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
     ) -> dict[str, str]:
         """Return the marks with this prefix in the order of their names, at most `limit`, after `after`."""
+
+
+class MarksAndDuplicate(Protocol):
+    """Capability of a store that reads both of what a write asks before it embeds in one call, as of one moment."""
+
+    async def marks_and_duplicate(
+        self, tenant: str, prefix: str, scope: Scope, fingerprint: str
+    ) -> tuple[dict[str, str], Memory | None]:
+        """Return the answers of `marks` and of `find_fingerprint`."""
 
 
 @runtime_checkable

@@ -16,7 +16,6 @@ from mnemic.write.draft import Decision, Draft, StepTimer
 
 if TYPE_CHECKING:
     from mnemic.ports import Reads
-    from mnemic.write.tokenisation import TokenVault
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +68,8 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Idempote
         await unit.apply(_mutation(draft, memory, "kept", by=by))
     await unit.apply(_decided(draft, decision))
     if draft.vaulted:
+        from mnemic.write.tokenisation import keep
+
         await keep(unit, draft)
     # The embedder failed: a mark in the same transaction makes sure that the vector is added later.
     if draft.space is not None and decision.memory.vector is None:
@@ -201,29 +202,3 @@ async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: CommitRes
         if make_room is None or not await make_room(unit, reason, spared=spared):
             raise GateRefusal(reason)
     return replace(settled, changes=tuple(unit.changes))
-
-
-def readied(draft: Draft, vault: TokenVault) -> Draft:
-    """Return the draft with its tokens under their final names, and a key to seal them with.
-
-    It waits for a small file at most. Raises KeyFailed as the keyring raises it.
-    """
-    from mnemic.write.tokenisation import vault_name, vault_prefix
-
-    prefix = vault_prefix(draft.secret, draft.subject)
-    vaulted = {vault_name(prefix, marker): value for marker, value in draft.tokens.items()}
-    # Makes the key of the subject if there is none yet: a transaction must not wait for a file.
-    vault.keyring.seal(draft.subject, b"", b"")
-    return draft.decided(draft.decision, tokens={}, vaulted=vaulted, vault=vault)
-
-
-async def keep(unit: Unit, draft: Draft) -> None:
-    """Store the tokenised values that are not stored yet. They are sealed here because the key may have changed since
-    the draft was made: inside a transaction the current one is known (`RecordStore.reseal`).
-    """
-    tenant, vault = draft.scope.tenant, draft.vault
-    for name, value in draft.vaulted.items():
-        if await unit.reads.find_mark(tenant, name) is None:
-            assert vault is not None
-            sealed = vault.sealed(draft.subject, name, value)
-            await unit.apply(Mutation(tenant=tenant, marks={name: sealed}))

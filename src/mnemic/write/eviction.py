@@ -8,14 +8,19 @@ that writes the new memory, each with its line in the audit log and its entry in
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from mnemic.policy.limits import Limits, Quota
+from mnemic.policy.limits import Limits, Quota, makes_room
 from mnemic.types import Actor, Kind, Level, Memory, Status, Usage
+from mnemic.unit_of_work import Mutation
 
 if TYPE_CHECKING:
     from mnemic.ports import RecordStore
+    from mnemic.unit_of_work import Unit
 
+EVICTED = "evicted"
+"""Action in the audit log for an evicted memory."""
 CLOSED = (Status.SUPERSEDED, Status.EXPIRED, Status.REJECTED)
 NEAR = 64
 """Number of rows below the limit from which eviction is prepared, and of memories evicted for one portion."""
@@ -35,6 +40,20 @@ async def room_in(store: RecordStore, limits: Limits, actor: Actor, usages: Mapp
     if giving and len(found) < NEAR:
         found += await _oldest(store, actor, (Status.ACTIVE,), _kinds(giving))
     return tuple(found[:NEAR])
+
+
+async def evicted(unit: Unit, room: Sequence[Memory], reason: str, *, actor: Actor, at: datetime) -> bool:
+    """Remove the first memory of `room` that is unchanged and may relieve the quota of `reason`."""
+    kinds = makes_room(reason)
+    for memory in room if kinds is not None else ():
+        if kinds != (None,) and (memory.kind,) != kinds:
+            continue
+        present = await unit.reads.get(memory.memory_id, scopes=[memory.scope])
+        # Chosen before the transaction: a memory confirmed or corrected since then is worth keeping.
+        if present is None or (present.version, present.status) != (memory.version, memory.status):
+            continue
+        return await unit.apply(Mutation.removal(present, EVICTED, actor=actor, at=at))
+    return False
 
 
 def _is_near(quota: Quota, usages: Mapping[Kind, Usage]) -> bool:

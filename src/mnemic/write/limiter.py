@@ -10,23 +10,23 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mnemic.policy.grant import consent_required, retention_denied
-from mnemic.policy.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, makes_room
-from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Usage
+from mnemic.policy.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per
+from mnemic.types import Actor, Candidate, Kind, Level, Memory, Usage
 from mnemic.types.identity import token_of
 from mnemic.types.values import canonical_key
-from mnemic.unit_of_work import Mutation, Unit
+from mnemic.unit_of_work import Unit
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.write_transaction import live
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock, Reads, RecordStore
-    from mnemic.ports.optional_capabilities import Marks
+    from mnemic.ports.optional_capabilities import Marks, MarksAndDuplicate
+    from mnemic.write.write_job import Job
 
 _ERASED = "erased"
-EVICTED = "evicted"
-"""Action in the audit log for an evicted memory."""
 
 
 def consent_prefix(token: str) -> str:
@@ -41,7 +41,10 @@ def tombstone(token: str) -> str:
 
 async def consents(store: Marks, token: str, tenant: str) -> Consents:
     """Read the user's decisions so far."""
-    marks = await store.marks(tenant, f"subject/{token}/")
+    return _decided(await store.marks(tenant, f"subject/{token}/"), token)
+
+
+def _decided(marks: Mapping[str, str], token: str) -> Consents:
     if not marks:
         return Consents()
     prefix = consent_prefix(token)
@@ -75,36 +78,18 @@ class PreCommitCheck:
             return retention_denied(ERASED)
         if candidate.key is not None and (revoked := await _revoked(tx, self.token, self.actor, candidate.key)):
             return revoked
-        return await self._overshot(tx, candidate) if self.limits.quotas else None
+        if not self.limits.quotas:
+            return None
+        from mnemic.write.near_quotas import overshot
+
+        return await overshot(tx, candidate, self.limits, self.actor, self.clock.now())
 
     async def make_room(self, unit: Unit, reason: str, *, spared: Collection[str]) -> bool:
         """Remove the first memory of `room` that is unchanged."""
-        kinds = makes_room(reason)
-        for memory in self.room if kinds is not None else ():
-            if memory.memory_id in spared or (kinds != (None,) and (memory.kind,) != kinds):
-                continue
-            present = await unit.reads.get(memory.memory_id, scopes=[memory.scope])
-            # Chosen before the transaction: a memory confirmed or corrected since then is worth keeping.
-            if present is None or (present.version, present.status) != (memory.version, memory.status):
-                continue
-            return await unit.apply(Mutation.removal(present, EVICTED, actor=self.actor, at=self.clock.now()))
-        return False
+        from mnemic.write.eviction import evicted
 
-    async def _overshot(self, tx: Reads, candidate: Candidate) -> str | None:
-        from mnemic.write.near_quotas import may_exceed_quota
-
-        # The tenant comes last: a writer that waits for the whole tenant has its own scope's lock by then.
-        scopes: tuple[tuple[Per, Scope | None], ...] = (("user", self.actor.scope(Level.USER)), ("tenant", None))
-        for per, scope in scopes:
-            if any(quota.per == per and quota.applies(candidate) for quota in self.limits.quotas):
-                since = self.clock.now() - MINUTE
-                usages = await tx.usage(self.actor.tenant, since=since, scope=scope, settled=False)
-                # A settled reading waits for the tenant's other writers: only near a quota is that worth it.
-                if scope is None and may_exceed_quota(self.limits, candidate, usages):
-                    usages = await tx.usage(self.actor.tenant, since=since)
-                if (reason := self.limits.overshot(candidate, per, usages)) is not None:
-                    return reason
-        return None
+        room = [memory for memory in self.room if memory.memory_id not in spared]
+        return await evicted(unit, room, reason, actor=self.actor, at=self.clock.now())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +100,8 @@ class Limiter:
     clock: Clock
     pipeline: MemoryWritePipeline
 
-    async def check(self, actor: Actor, limits: Limits) -> LimitCheck:
-        """Return the limits for the actor as of now."""
+    async def check(self, actor: Actor, limits: Limits, job: Job | None = None) -> LimitCheck:
+        """Return the limits for the actor as of now; note whether what `job` writes is known at the same moment."""
         since = self.clock.now() - MINUTE
         usages: dict[Per, dict[Kind, Usage]] = {}
         # At most two reads, of the user and of the tenant, for any number of quotas.
@@ -124,7 +109,15 @@ class Limiter:
             scope = actor.scope(Level.USER) if per == "user" else None
             usages[per] = dict(await self.store.usage(actor.tenant, since=since, scope=scope))
         has_room = "user" in usages and bool(await self._room(actor, limits, usages["user"]))
-        decided = await consents(self.store, await self.token(actor), actor.tenant)
+        token = await self.token(actor)
+        if job is None:
+            decided = await consents(self.store, token, actor.tenant)
+        else:
+            store, draft = cast("MarksAndDuplicate", self.store), job.draft
+            named = f"subject/{token}/", draft.scope, draft.fingerprint
+            marks, same = await store.marks_and_duplicate(actor.tenant, *named)
+            job.known = same is not None and live(same, draft)
+            decided = _decided(marks, token)
         return LimitCheck(limits, decided, usages, has_room=has_room)
 
     async def gate(self, actor: Actor, limits: Limits) -> PreCommitCheck:

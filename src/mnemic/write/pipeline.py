@@ -8,7 +8,6 @@ called before any transaction is open; a failure before the commit leaves no tra
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,14 +15,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mnemic.errors import BudgetSpent, EmbedderFailed, InvalidConfig, InvalidInput, SpaceMismatch, StoreFailed
+from mnemic.errors import BudgetSpent, EmbedderFailed, InvalidConfig, InvalidInput, MnemicError, SpaceMismatch
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, Vector, WriteReceipt
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.calibrated_thresholds import calibrated
-from mnemic.write.commit import CommitResult, Gate, GateRefusal, IdempotentRequest, blocked_receipt, passed, readied
+from mnemic.write.commit import CommitResult, Gate, GateRefusal, IdempotentRequest, blocked_receipt, passed
 from mnemic.write.draft import Draft, PrepareSteps, StepTimer, VectorsMissing
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.publish import Publisher
@@ -42,9 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["MemoryWritePipeline", "vault_of"]
 
 MAX_SECRETS = 10_000
-
-_PASSING = secrets.token_bytes(32)
-"""Keys markers that nothing is stored under."""
 
 
 class MemoryWritePipeline:
@@ -98,20 +94,23 @@ class MemoryWritePipeline:
         idempotency_key: str | None = None,
         deadline: Deadline | None = None,
         gate: Gate | None = None,
+        begun: Job | None = None,
     ) -> WriteReceipt:
-        """Store one candidate and return once it is committed; `blocked` if the `gate` refuses it at the end.
+        """Store one candidate, whose job may have `begun`, and return once it is committed; `blocked` if the `gate`
+        refuses it at the end.
 
         Raises InvalidInput, IdempotencyConflict, EmbedderFailed, StoreFailed, or BudgetSpent (`max_seconds`); then
         nothing was stored, but for CommitUnknown, after which the same idempotency key must be used again.
         """
-        job = await self._job(candidate, idempotency_key, actor=actor, policy=policy, gate=gate)
+        job = begun or await self._job(candidate, idempotency_key, actor=actor, policy=policy, gate=None)
+        job.gate = gate
         # Nothing has been read or embedded yet: a blocked candidate costs no model call.
         if job.draft.blocked is not None:
             return blocked_receipt(job.draft.candidate, job.draft.blocked, job.timer)
         _check(deadline)
         # A repeated statement needs no vector; the check outside the transaction only saves the embedding and decides
         # nothing.
-        job.known = await is_known(self._store, job.draft)
+        job.known = job.known if begun else await is_known(self._store, job.draft)
         # Before the transaction: an embedder may take seconds, and no other writer could commit meanwhile.
         await self._embed([job], deadline)
         return await self._finish(job, deadline=deadline)
@@ -264,6 +263,8 @@ class MemoryWritePipeline:
             if draft.blocked is not None:
                 return draft
         if draft.tokens and self._vault is not None:
+            from mnemic.write.tokenisation import readied
+
             # Reads a key file, which would block the event loop.
             return await asyncio.to_thread(readied, draft, self._vault)
         return draft
@@ -338,6 +339,20 @@ class MemoryWritePipeline:
         return replace(receipt, steps=tuple(timer.steps), durable=durable, degraded=receipt.degraded + missed)
 
 
+async def begun(
+    pipeline: MemoryWritePipeline, candidate: Candidate, *, idempotency_key: str | None, actor: Actor, policy: Policy
+) -> Job | None:
+    """Return the job of a write, prepared for a store that has `MarksAndDuplicate`. None for other stores, and if the
+    write will be refused or changes something outside the store.
+    """
+    if pipeline._vault is not None or not hasattr(pipeline._store, "marks_and_duplicate"):
+        return None
+    with suppress(MnemicError):  # raised again where it counts, by `write`
+        job = await pipeline._job(candidate, idempotency_key, actor=actor, policy=policy, gate=None)
+        return None if job.draft.blocked else job
+    return None
+
+
 def vault_of(keyring: Keyring | None) -> TokenVault | None:
     """Return the vault of the keyring, or None: without a key nothing is sealed."""
     if keyring is None:
@@ -345,17 +360,6 @@ def vault_of(keyring: Keyring | None) -> TokenVault | None:
     from mnemic.write.tokenisation import TokenVault
 
     return TokenVault(keyring)
-
-
-async def shown(pipeline: MemoryWritePipeline, text: str, *, tenant: str) -> str:
-    """`text` as a model may see it, also while the store is down: its markers are then of this process alone.
-
-    Raises InvalidInput (`redaction`).
-    """
-    try:
-        return await pipeline.redacted(text, tenant=tenant)
-    except StoreFailed:
-        return pipeline.redactor.redact(text, _PASSING).text
 
 
 def _check(deadline: Deadline | None) -> None:

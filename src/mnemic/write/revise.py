@@ -11,10 +11,11 @@ from mnemic.ports import Reads
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, UNCHANGED
 from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.unit_of_work import Mutation, Unit
-from mnemic.write.commit import CommitResult, commit, keep, receipt_of, unchanged
+from mnemic.write.commit import CommitResult, commit, receipt_of, unchanged
 from mnemic.write.contradictions import deduplicated, pending
 from mnemic.write.draft import Draft
 from mnemic.write.missing_vectors import leave, require_present
+from mnemic.write.tokenisation import keep
 
 if TYPE_CHECKING:
     from mnemic.requests import Update

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING
 from mnemic.errors import KeyFailed
 from mnemic.types import Scope
 from mnemic.types.identity import token_of
+from mnemic.unit_of_work import Mutation
 
 if TYPE_CHECKING:
     from mnemic.ports import Keyring
+    from mnemic.unit_of_work import Unit
+    from mnemic.write.draft import Draft
 
 
 def vault_prefix(secret: bytes, subject: Scope) -> str:
@@ -75,3 +78,27 @@ def _raw(sealed: str) -> bytes:
         return base64.b64decode(sealed, validate=True)
     except ValueError as error:
         raise KeyFailed("damaged", hint="this was never sealed") from error
+
+
+def readied(draft: Draft, vault: TokenVault) -> Draft:
+    """Return the draft with its tokens under their final names, and a key to seal them with.
+
+    It waits for a small file at most. Raises KeyFailed as the keyring raises it.
+    """
+    prefix = vault_prefix(draft.secret, draft.subject)
+    vaulted = {vault_name(prefix, marker): value for marker, value in draft.tokens.items()}
+    # Makes the key of the subject if there is none yet: a transaction must not wait for a file.
+    vault.keyring.seal(draft.subject, b"", b"")
+    return draft.decided(draft.decision, tokens={}, vaulted=vaulted, vault=vault)
+
+
+async def keep(unit: Unit, draft: Draft) -> None:
+    """Store the tokenised values that are not stored yet. They are sealed here because the key may have changed since
+    the draft was made: inside a transaction the current one is known (`RecordStore.reseal`).
+    """
+    tenant, vault = draft.scope.tenant, draft.vault
+    for name, value in draft.vaulted.items():
+        if await unit.reads.find_mark(tenant, name) is None:
+            assert vault is not None
+            sealed = vault.sealed(draft.subject, name, value)
+            await unit.apply(Mutation(tenant=tenant, marks={name: sealed}))

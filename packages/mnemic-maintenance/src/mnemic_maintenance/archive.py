@@ -34,7 +34,7 @@ from mnemic.types import (
 from mnemic.types.memory_kinds import TRUST
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic.write.commit import Gate, GateRefusal, blocked_receipt, keep, receipt_of
+from mnemic.write.commit import Gate, GateRefusal, blocked_receipt, receipt_of
 from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import noted, sources_of
 from mnemic.write.draft import Draft
@@ -43,6 +43,7 @@ from mnemic.write.limiter import consent_prefix
 from mnemic.write.missing_vectors import require_present
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
+from mnemic.write.tokenisation import keep
 from mnemic.write.write_transaction import peers_of
 from mnemic_maintenance.archive_seal import Seal, seal_of, sealed
 

@@ -187,6 +187,17 @@ class SqliteStore(JobTables, SingleReads):
         rows = self._ready.rows
         return await self._read(lambda connection: maintenance.scan(connection, rows, wanted))
 
+    async def marks_and_duplicate(
+        self, tenant: str, prefix: str, scope: Scope, fingerprint: str
+    ) -> tuple[dict[str, str], Memory | None]:
+        rows = self._ready.rows
+
+        def run(connection: apsw.Connection) -> tuple[dict[str, str], Memory | None]:
+            same = rows.same(connection, BY_FINGERPRINT, scope, fingerprint)
+            return marks(connection, tenant, prefix, after=None, limit=None), same
+
+        return await self._read(run)
+
     async def marks(
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
     ) -> dict[str, str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from mnemic.dispatch import BatchReceipts, Call, CheckedProposal, Proposal
 from mnemic.errors import BudgetSpent, InvalidInput
 from mnemic.types import Actor, Candidate, WriteReceipt, lowered
 from mnemic.write.limiter import Limiter
-from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.pipeline import MemoryWritePipeline, begun
 
 __all__ = ["AddHandler", "AddManyHandler", "from_channel"]
 
@@ -33,7 +34,9 @@ class AddHandler:
 
     async def check(self, call: Call) -> Sequence[Proposal]:
         """Return the candidate, with the origin of the channel."""
-        return [Proposal(candidate=from_channel(call.request.candidate, call.actor), subject=call.actor)]
+        candidate, key = from_channel(call.request.candidate, call.actor), call.request.idempotency_key
+        begin = partial(begun, self.pipeline, idempotency_key=key, actor=call.actor, policy=call.rules.policy)
+        return [Proposal(candidate=candidate, subject=call.actor, begin=begin)]
 
     async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
         """Return the receipt of the write."""
@@ -48,6 +51,7 @@ class AddHandler:
             deadline=call.deadline,
             # The limits were checked already; the gate repeats it inside the transaction, where no write comes between.
             gate=await self.limiter.gate(call.actor, call.rules.limits),
+            begun=one.job,
         )
         return replace(receipt, warnings=one.warnings) if one.warnings else receipt
 

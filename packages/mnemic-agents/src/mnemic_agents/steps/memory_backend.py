@@ -5,6 +5,7 @@ protocol.
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -16,7 +17,7 @@ from mnemic.engine.implied_changes import with_changes
 from mnemic.engine.recall import recall
 from mnemic.engine.requests_about_memory import requests_in, without
 from mnemic.engine.turn_texts import keep_texts
-from mnemic.errors import MnemicError
+from mnemic.errors import MnemicError, StoreFailed
 from mnemic.extract import Extraction, Extractor
 from mnemic.extract.fallback import talk_around
 from mnemic.extract.message_context import InformedExtractor, MessageContext
@@ -39,11 +40,12 @@ from mnemic.types import (
     RecallRequest,
     Where,
 )
-from mnemic.write.pipeline import shown
 from mnemic.write.turn_log import TurnTexts
 from mnemic_language.text.normalise import canonical_value
 
 DEFAULT_COLLECTION = "memories"
+_PASSING = secrets.token_bytes(32)
+"""Keys markers that nothing is stored under."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,8 +227,14 @@ class GatewayMemory:
         return [Hit(memory=found[memory_id], score=0.0) for memory_id in memory_ids if memory_id in found]
 
     async def redacted(self, text: str) -> str:
-        """As the write path stores it; also while the store is down."""
-        return await shown(self._gateway.pipeline, text, tenant=self._tenant)
+        """Return `text` as the write path stores it, also while the store is down: its markers are then of this
+        process alone. Raises InvalidInput (`redaction`).
+        """
+        pipeline = self._gateway.pipeline
+        try:
+            return await pipeline.redacted(text, tenant=self._tenant)
+        except StoreFailed:
+            return pipeline.redactor.redact(text, _PASSING).text
 
     def _actor(self, user_id: str) -> Actor:
         return Actor(tenant=self._tenant, user=user_id, agent=self._agent)

@@ -70,11 +70,10 @@ async def test_words_are_not_stored_as_words_in_the_search_entries(tmp_path: Pat
     await remember(store, memory("lagoon"))
     await store.close()
     connection = apsw.Connection(str(tmp_path / "m.db"))
-    names = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'phrase_%'")]
-    assert names
-    for name in (*names, "memory_search"):
-        for row in connection.execute(f"SELECT * FROM {name}"):
-            assert all(b"lagoon" not in (value if isinstance(value, bytes) else str(value).encode()) for value in row)
+    rows = connection.execute("SELECT * FROM memory_search").fetchall()
+    assert rows
+    for row in rows:
+        assert all(b"lagoon" not in (value if isinstance(value, bytes) else str(value).encode()) for value in row)
     connection.close()
 
 

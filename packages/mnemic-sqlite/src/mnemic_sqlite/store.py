@@ -48,7 +48,7 @@ class SqliteStore(JobTables, SingleReads):
 
     A `keyring` decrypts sealed memories; if it `seals` too, new content is encrypted with the data key of its subject
     (`mnemic_stores.encryption`). No search is lost by that: indexes are made from decrypted rows, and a quoted phrase
-    decrypts the scope's rows one by one.
+    decrypts the rows that have all its words.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ import select
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from socket import socket
+from socket import IPPROTO_TCP, create_connection, socket
 
 import httpx
 import pytest
@@ -44,6 +44,14 @@ def ended(processes: set[int]) -> bool:
         if not readable:
             return False
     return True
+
+
+def test_a_worker_sends_its_answers_at_once() -> None:
+    """asyncio turns off the delay of small packets for sockets of a named protocol alone."""
+    with listen("127.0.0.1", 0, backlog=1) as listening, create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.proto == IPPROTO_TCP
 
 
 def test_they_are_one_service_and_a_killed_one_is_replaced(served: Served, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", default="1,2", help="numbers of workers, by commas (1,2)")
     parser.add_argument("--requests", type=int, default=400, help="searches and adds of each number (400)")
-    parser.add_argument("--connections", type=int, default=8)
+    parser.add_argument("--connections", type=int, default=4)
     parser.add_argument("--rows", type=int, default=500, help="memories of each user (500)")
     parser.add_argument("--users", type=int, default=4)
     given = parser.parse_args()

@@ -31,6 +31,7 @@ from tests.valkey import ValkeyServer
 SEED = 20240229
 LIMITS = {
     "MNEMIC_SERVICE_REQUESTS_PER_SECOND": "1000000",
+    "MNEMIC_SERVICE_TENANT_REQUESTS_PER_SECOND": "1000000",
     "MNEMIC_SERVICE_MAX_CONCURRENT_REQUESTS": "256",
     "MNEMIC_SERVICE_REQUEST_TIMEOUT_SECONDS": "120",
 }
@@ -131,7 +132,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", default="1,2", help="numbers of workers, by commas (1,2)")
     parser.add_argument("--requests", type=int, default=400, help="searches and adds of each number (400)")
-    parser.add_argument("--connections", type=int, default=4)
+    parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--rows", type=int, default=500, help="memories of each user (500)")
     parser.add_argument("--users", type=int, default=4)
     given = parser.parse_args()

@@ -105,8 +105,8 @@ class MemoryWritePipeline:
         job = begun or await self._job(candidate, idempotency_key, actor=actor, policy=policy, gate=None)
         job.gate = gate
         # Nothing has been read or embedded yet: a blocked candidate costs no model call.
-        if job.draft.blocked is not None:
-            return blocked_receipt(job.draft.candidate, job.draft.blocked, job.timer)
+        if (blocked := job.blocked) is not None:
+            return blocked
         _check(deadline)
         # A repeated statement needs no vector; the check outside the transaction only saves the embedding and decides
         # nothing.
@@ -340,15 +340,21 @@ class MemoryWritePipeline:
 
 
 async def begun(
-    pipeline: MemoryWritePipeline, candidate: Candidate, *, idempotency_key: str | None, actor: Actor, policy: Policy
+    pipeline: MemoryWritePipeline,
+    store: RecordStore,
+    candidate: Candidate,
+    *,
+    actor: Actor,
+    policy: Policy,
+    key: str | None,
 ) -> Job | None:
-    """Return the job of a write, prepared for a store that has `MarksAndDuplicate`. None for other stores, and if the
-    write will be refused or changes something outside the store.
+    """Return the job of a write, prepared to ask `store`, which has `MarksAndDuplicate`. None for other stores, and if
+    the write will be refused or changes something outside the store.
     """
-    if pipeline._vault is not None or not hasattr(pipeline._store, "marks_and_duplicate"):
+    if pipeline._vault is not None or not hasattr(store, "marks_and_duplicate"):
         return None
     with suppress(MnemicError):  # raised again where it counts, by `write`
-        job = await pipeline._job(candidate, idempotency_key, actor=actor, policy=policy, gate=None)
+        job = await pipeline._job(candidate, key, actor=actor, policy=policy, gate=None)
         return None if job.draft.blocked else job
     return None
 

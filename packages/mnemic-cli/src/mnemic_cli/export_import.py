@@ -300,7 +300,9 @@ def summary_text(summary: Summary) -> str:
     """Return the counts of an import, one a line."""
     rows = {
         "recorded": summary.recorded,
-        "refreshed": f"{summary.refreshed} were there already (forgotten? --again)" if summary.refreshed else None,
+        "refreshed": f"{summary.refreshed} were there already; --again imports forgotten ones, too"
+        if summary.refreshed
+        else None,
         "captured": tally(summary.captured),
         "to review": f"{summary.waiting} of the captured: mnemic review list" if summary.waiting else None,
         "blocked": tally(summary.blocked),

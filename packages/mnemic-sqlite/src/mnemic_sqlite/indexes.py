@@ -95,12 +95,11 @@ class ScopeIndexes:
     def keep(self, place: ScopeState, memories: Sequence[Memory]) -> None:
         """Keep memories of the scope that were read as of `place`, for later reads."""
         slot = self._cache.known(place.scope_id)
-        # Sealed content stays readable only as long as its key exists.
-        if slot is None or self._rows.sealer.opens:
+        if slot is None:
             return
         with slot.lock:
             if slot.index.seen == place.changes:
-                slot.index.recalled.keep(memories, slot.index.places_of([one.memory_id for one in memories]))
+                self._recall(slot.index, memories)
 
     def follow(self, written: Sequence[WrittenRow]) -> None:
         """Add rows that this process has just committed to the indexes that knew all before them. Others are brought up
@@ -126,8 +125,10 @@ class ScopeIndexes:
 
     def _add(self, index: ScopeIndex, rows: Sequence[WrittenRow]) -> None:
         index.put([entry_of(row) for row in rows])
+        self._recall(index, [row.memory for row in rows])
+
+    def _recall(self, index: ScopeIndex, memories: Sequence[Memory]) -> None:
         if not self._rows.sealer.opens:  # sealed content stays readable only as long as its key exists
-            memories = [row.memory for row in rows]
             index.recalled.keep(memories, index.places_of([memory.memory_id for memory in memories]))
 
     def read(self, connection: apsw.Connection, row_ids: Sequence[int]) -> list[Vector | None]:

@@ -120,14 +120,8 @@ class ScopeIndex:
 
     def _weighed(self) -> int:
         columns: list[_Weighed] = [self._identifiers, self._vectors, self._expected, self._cues, self._happened]
-        columns += [
-            self._signals,
-            *self._named.values(),
-            *self._said.values(),
-            *self._times.values(),
-            self._content,
-            self._context,
-        ]
+        columns += [self._signals, self._content, self._context]
+        columns += [*self._named.values(), *self._said.values(), *self._times.values()]
         return sum(column.nbytes for column in columns) + 250 * len(self.names)
 
     @property
@@ -330,8 +324,6 @@ class ScopeIndex:
         return self._last_accepted[1]
 
     def _evaluated(self, where: Where) -> NDArray[np.bool_]:
-        if where.keys is not None and self._codes.keys().isdisjoint(where.keys):
-            return np.zeros(len(self._identifiers), np.bool_)  # as for most questions, whose words might be keys
         statuses = where.statuses if where.as_of is None else where.statuses | {Status.SUPERSEDED}
         accepted = self._any_of("status", statuses)
         for name, values in (("kind", where.kinds), ("category", where.categories), ("key", where.keys)):

@@ -35,7 +35,8 @@ class AddHandler:
     async def check(self, call: Call) -> Sequence[Proposal]:
         """Return the candidate, with the origin of the channel."""
         candidate, key = from_channel(call.request.candidate, call.actor), call.request.idempotency_key
-        begin = partial(begun, self.pipeline, idempotency_key=key, actor=call.actor, policy=call.rules.policy)
+        # The limiter asks its store for both: that of a gateway may be another than the pipeline's.
+        begin = partial(begun, self.pipeline, self.limiter.store, actor=call.actor, policy=call.rules.policy, key=key)
         return [Proposal(candidate=candidate, subject=call.actor, begin=begin)]
 
     async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:

@@ -63,12 +63,14 @@ def names(group: str) -> list[str]:
     return sorted({one.name for one in _entry_points(group=f"mnemic.{group}")})
 
 
-def offered() -> list[tuple[str, str, str, str]]:
-    """Every plug-in that is installed: its group, its name, the object, and the package with its version."""
+def offered(groups: Sequence[str] = GROUPS) -> list[tuple[str, str, str, str]]:
+    """Return every plug-in that is installed: its group, its name, the object, and the package with its version."""
+    # Every search of one group reads the entry points of all packages.
+    found = import_module("importlib.metadata").entry_points()
     return sorted(
         (group, one.name, one.value, f"{one.dist.name} {one.dist.version}" if one.dist is not None else "")
-        for group in GROUPS
-        for one in _entry_points(group=f"mnemic.{group}")
+        for group in groups
+        for one in found.select(group=f"mnemic.{group}")
     )
 
 

@@ -163,8 +163,8 @@ class LazyGroup(click.Group):
         """Return the commands of packages that the list does not know, each with its package and version; none is
         loaded.
         """
-        found = ((name, package) for group, name, _, package in offered() if group == "commands")
-        return {name: package for name, package in found if name not in self._listed}
+        found = offered(["commands"])
+        return {name: package for _, name, _, package in found if name not in self._listed}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by section, from the list alone, and the names that other packages offer."""

@@ -26,6 +26,7 @@ from mnemic_language.changes.change_classifier import Change, bears, frame_of, f
 from mnemic_language.changes.change_evidence import is_evident
 from mnemic_language.changes.change_features import apart
 from mnemic_language.changes.changes_between_people import is_plain_change
+from mnemic_language.changes.changes_in_paragraphs import MAX_NEAR, is_changed_by_a_clause, turning_stems
 from mnemic_language.changes.statement_parts import frames_of_parts
 from mnemic_language.changes.which_of_several import ended_one_of
 from mnemic_language.frames.statement_frame import Frame
@@ -33,8 +34,8 @@ from mnemic_language.text.time_expressions import periods_in
 
 IN_PART_COSINE = 0.3
 """The cosine from which the parts of a statement are judged one by one."""
-MAX_PARTS, MAX_NEAR = 3, 0.7
-"""Bounds of the assumed increase of a part's cosine."""
+MAX_PARTS = 3
+"""Bound of the assumed increase of a part's cosine, beside `MAX_NEAR`."""
 _ROOT_OF_MOST = sqrt(MAX_PARTS)
 LATELY = timedelta(hours=1)
 """Time within which a correction without a session is about the statement before it."""
@@ -73,7 +74,9 @@ def changed(draft: Draft, near: Sequence[SimilarMemory], opposed: Mapping[str, s
         change = _changed(one, new, len(near), reach, opposed=how is not None)
         if how == "judged":
             change = change or Change("changed", 1.0)
-        elif change is not None and not _is_evident(one, new, draft, change):
+        elif change is not None and not (
+            _is_evident(one, new, draft, change) and _is_changed_by_a_clause(one, new, draft, len(near))
+        ):
             change = None
         if change is not None:
             found.append((memory, change))
@@ -90,6 +93,12 @@ def _is_evident(one: SimilarMemory, new: Frame, draft: Draft, change: Change) ->
     if change.probability >= 1:
         return True
     return is_evident(known, new, change.probability, one_talk=_in_one_talk(one.memory, draft))
+
+
+def _is_changed_by_a_clause(one: SimilarMemory, new: Frame, draft: Draft, among: int) -> bool:
+    """Return True if a clause of the draft tells the change, or the draft is no paragraph."""
+    one_talk = _in_one_talk(one.memory, draft)
+    return is_changed_by_a_clause(frame_of(one.memory), new, among=among, one_talk=one_talk)
 
 
 def _worth_comparing(
@@ -144,6 +153,9 @@ def _in_part(memory: Memory, known: Frame, new: Frame, cosine: float, among: int
     # The most favourable case: if even that is out of reach, the text need not be split.
     if reach.certainly_none(min(MAX_NEAR, cosine * _ROOT_OF_MOST)):
         return None
+    turning = turning_stems(new)
+    if turning.isdisjoint(known.stems) and _no_attribute(known, new):
+        return None
     parts = frames_of_parts(memory.content)
     # A part is short enough to resemble a paragraph by chance, so the whole decides whether they share a topic.
     if not parts or strangers(known, new):
@@ -154,7 +166,7 @@ def _in_part(memory: Memory, known: Frame, new: Frame, cosine: float, among: int
     frames = [
         frame
         for frame in parts
-        if not (frame.stems.isdisjoint(new.stems) and _no_attribute(frame, new))
+        if not (frame.stems.isdisjoint(turning) and _no_attribute(frame, new))
         and frame.plain not in new.plain
         and reach.within(frame, nearer)
     ]
@@ -167,7 +179,7 @@ def _in_part(memory: Memory, known: Frame, new: Frame, cosine: float, among: int
 
 
 def _no_attribute(frame: Frame, new: Frame) -> bool:
-    """Return True if the two state no attribute in common; those of a part are not computed if `new` has none."""
+    """Return True if the two state no attribute in common; those of the earlier are not computed if `new` has none."""
     return not new.attributes or new.attributes.isdisjoint(frame.attributes)
 
 
@@ -230,7 +242,15 @@ def overtaken(draft: Draft, near: Sequence[SimilarMemory]) -> list[Memory]:
     if not later:
         return []
     known = framed(candidate.content, candidate.key, candidate.source.quote)
-    return [one.memory for one in later if judge(known, frame_of(one.memory), one.cosine, among=len(near)) is not None]
+    return [one.memory for one in later if _overtakes(known, one, draft, len(near))]
+
+
+def _overtakes(known: Frame, later: SimilarMemory, draft: Draft, among: int) -> bool:
+    """Return True if the memory changes what the draft states."""
+    new = frame_of(later.memory)
+    if judge(known, new, later.cosine, among=among) is None:
+        return False
+    return is_changed_by_a_clause(known, new, among=among, one_talk=_in_one_talk(later.memory, draft))
 
 
 def _bears(one: SimilarMemory, new: Frame, beside: Frame | None) -> bool:

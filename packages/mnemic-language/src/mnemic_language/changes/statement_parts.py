@@ -17,6 +17,7 @@ from mnemic_language.changes.labelled_lists import in_row
 from mnemic_language.compare.exclusive_values import another_of_a_sort
 from mnemic_language.compare.same_category import may_be_about, touched_by_sort
 from mnemic_language.frames.adverbials import FREQUENCIES, begins_timed, says_only_when, time_first
+from mnemic_language.frames.back_references import OTHERS, RELATIVE, refers_back
 from mnemic_language.frames.frame_expressions import DUTCH, PRESENT
 from mnemic_language.frames.predicates import PREPOSITION, predicate_of
 from mnemic_language.frames.stated_frame import PlainlySpokenFrame, StatedFrame, about_a_name
@@ -38,14 +39,6 @@ _ARTICLE = (
     r"(?:an?|the|one|ein\w{0,2}|der|die|das|den|dem|une?|l[ea]s?|l'|el|los|una?s?|unos|uno|il|lo|gli|i|um|uma|os?|as?"
     r"|een|het|de)"
 )
-_OTHERS = (
-    r"(?:he|she|they|it|his|her|their|its|he's|she's|they're|it's|er|sie|ihre?|es|il|elle|ils|elles|son|sa|ses|leurs?"
-    r"|él|ella|ellos|ellas|su|sus|lui|lei|loro|suo|sua|ele|ela|eles|elas|seu|seus|suas|hij|zij|ze|hun|zijn|haar)"
-)
-_RELATIVE = (
-    r"(?:who|whose|which|where|der|die|das|dessen|deren|wo|qui|dont|où|que|quien|cuy[oa]|donde|che|cui|dove|quem|onde"
-    r"|wie|waar)"
-)
 _BUT = r"(?:but|while|whereas|aber|während|mais|tandis que|pero|mientras(?: que)?|ma|mentre|mas|enquanto|maar|terwijl)"
 _WITH = r"(?:with|mit|avec|con|com|met)"
 _CUT = (
@@ -61,11 +54,8 @@ _CUTS = {
     for dutch in (False, True)
 }
 _BETWEEN = re.compile(r"(?i)\b(?:between|both|zwischen|entre|tra|fra|tussen)\b[^,.;]{0,40}$")
-_OPENING = re.compile(rf"(?i)(?:{_MINE}|{_COUNT}|{_ARTICLE}|{_RELATIVE}|no|not|kein\w*|pas|nicht)\s+\w|l'\w")
-_RELATES = re.compile(rf"(?i){_RELATIVE}\b")
-_LEANS = re.compile(
-    rf"(?i)(?:{_OTHERS}|{_RELATIVE}|that|this|there|so|then|because|since|weil|parce|porque|perché|omdat)\b"
-)
+_OPENING = re.compile(rf"(?i)(?:{_MINE}|{_COUNT}|{_ARTICLE}|{RELATIVE}|no|not|kein\w*|pas|nicht)\s+\w|l'\w")
+_RELATES = re.compile(rf"(?i){RELATIVE}\b")
 _WHO = re.compile(
     rf"(?i)(?P<who>(?:i|we|ich|wir|je|nous|on|yo|nosotros|io|noi|eu|nós|ik|wij)(?P<am>'\w+)?(?![\w'])|(?P<je>j'\w+)"
     rf"|{_MINE}\s+\w+(?:\s(?-i:[A-Z])\w+)?)"
@@ -85,11 +75,10 @@ _ACTS = re.compile(rf"(?i)(?<![^\W\d_])[^\W\d_]+\s(?:{_ARTICLE}|{_MINE})\s")
 _PLACED = re.compile(r"(?i)(?:in|an|am|auf|bei|mit|für|zu|zum|zur|nach|von|aus|um|nicht)\b")
 _SELF = re.compile(r"(?i)(?:i|ich|je|yo|io|eu|ik)\b(?!')")
 SHORT_ITEM, SHORT_SUBJECT = 2, 3  # the latter: maximum words before "and I" in a subject
-_HIS = re.compile(rf"(?i)(?:{_OTHERS}\b|j')")
+_HIS = re.compile(rf"(?i)(?:{OTHERS}\b|j')")
 _CALLED_DOES = re.compile(rf"{_INTRODUCED.pattern}\s(?!(?:in|at|on|for|from|to|and|with|of|who)\b)[a-z]+")
 """Matches a person by relation and name with a verb: "my manager Lea joins"."""
 _DENIES = re.compile(r"(?i)(?:no|not|never|kein\w*|nie|pas|jamais|nunca|sin|non|mai|niente|não|sem|geen|niet)\b")
-_POINTS = re.compile(r"(?i)\b(?:there|it|them|that|this|dort|allí|daar)\b")
 _GENERIC = frozenset(map(stem, "live work use love like prefer have need want go get know".split()))
 """Stems of verbs that alone do not identify their object."""
 
@@ -337,7 +326,7 @@ def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[b
     kept: list[bool] = []
     for place, (one, hit) in enumerate(zip(parts, touched, strict=True)):
         # A part that refers back ("and she sits in Denver") is true only as long as the part it refers to.
-        leans = bool(_LEANS.match(one.piece.text) or _POINTS.search(one.piece.text))
+        leans = refers_back(one.piece.text)
         leans = leans or (not one.piece.whole and says_only_when(one.piece.text))
         frame = one.piece.frame
         stays = not hit and bool(frame.stems - new.stems - _GENERIC) and not (one.piece.whole and frame.event)

@@ -237,8 +237,12 @@ def _denies(one: Statement, other: Statement) -> bool:
     """Return True if a clause of `one` denies the content of clauses of `other` without a negation."""
     if not one.negations or not (one.parts or other.parts):
         return False
+    # A quick check: its clauses, which take longer to parse, have no other words.
+    claims = [said for said in one.denied_claims if 10 * len(other.named & said) >= 6 * len(said)]
+    if not claims:
+        return False
     asserted = frozenset[str]().union(*other.asserted)
-    return any(10 * len(asserted & said) >= 6 * len(said) for said in one.denied_claims)
+    return any(10 * len(asserted & said) >= 6 * len(said) for said in claims)
 
 
 def denies(one: Statement, other: Statement) -> bool:

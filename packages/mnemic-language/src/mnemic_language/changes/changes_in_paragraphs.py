@@ -10,17 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from mnemic_language.changes.agreement import agree
+from mnemic_language.changes.change_bounds import changes_nothing
 from mnemic_language.changes.change_classifier import LONG, judge
 from mnemic_language.changes.change_evidence import is_evident
 from mnemic_language.changes.changes_in_one_conversation import LATELY_COMPARED, names_matter
 from mnemic_language.changes.statement_parts import frames_of_parts
 from mnemic_language.frames.back_references import refers_back
-from mnemic_language.frames.statement_frame import Frame, relation_stems
+from mnemic_language.frames.frame_expressions import PAST
+from mnemic_language.frames.statement_frame import Frame, relation_stems, stem
 
 MAX_NEAR = 0.7
 """Cosine assumed of two clauses: that of their messages says nothing about them."""
+MAX_CLAUSES, MAX_JUDGED = 16, 32
+"""Maximum clauses of a message that are compared, and maximum pairs of clauses of two messages that are judged: all
+pairs of two messages of 4,000 characters take seconds.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +44,10 @@ def is_changed_by_a_clause(old: Frame, new: Frame, *, among: int, one_talk: bool
     """Return True if a clause of `new` changes a clause of `old`, or if `new` is a single short sentence."""
     if _is_one_sentence(new) and _is_one_sentence(old):
         return True
-    return any(
-        _is_about_the_same(known, later) and _changes(known.frame, later.frame, among, one_talk)
-        for later in _clauses(new.text)
-        for known in _clauses(old.text)
-    )
+    telling = [one for one in _clauses(new.text) if not changes_nothing(one.frame)][:MAX_CLAUSES]
+    pairs = ((known, later) for later in telling for known in _clauses(old.text)[:MAX_CLAUSES])
+    alike = (pair for pair in pairs if _is_about_the_same(*pair))
+    return any(_changes(known.frame, later.frame, among, one_talk) for known, later in islice(alike, MAX_JUDGED))
 
 
 @lru_cache(maxsize=LATELY_COMPARED)
@@ -74,7 +80,8 @@ def _is_about_the_same(known: _Clause, later: _Clause) -> bool:
     if not (known.points or later.points or (known.head and later.head)):
         return True
     one, other = known.head or one, later.head or other
-    return not (one.stems & other.stems) <= (one.names | relation_stems())
+    verbs = {stem(found.rpartition(" ")[2]) for found in PAST.findall(one.plain)}
+    return not (one.stems & other.stems) <= (one.names | relation_stems() | verbs)
 
 
 @lru_cache(maxsize=LATELY_COMPARED)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from uuid import uuid4
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnemic.engine import MemoryEngine
-from mnemic.types import Actor
-from mnemic_eval.replay import chosen_embedder, throwaway_engine
+from mnemic.types import Candidate
+from tests.acceptance.current_statements import left
 
 TOLD = (
     ("I live in Bonn with two cats. I work at Acme.", "The weekend was lovely. We moved to Kiel."),
@@ -46,27 +44,24 @@ APART = (
 )
 
 
-@pytest.fixture
-async def engine() -> AsyncIterator[MemoryEngine]:
-    async with throwaway_engine(chosen_embedder(None, None)) as made:
-        yield made
-
-
-async def _left(engine: MemoryEngine, *said: str) -> set[str]:
-    """Return what is current after some messages."""
-    actor = Actor(user=uuid4().hex)
-    for text in said:
-        assert (await engine.add(text, actor=actor)).stored
-    return {one.content for one in await engine.list(actor=actor, limit=20)}
-
-
 @pytest.mark.parametrize(("old", "new"), TOLD)
-async def test_a_clause_among_others_changes_what_it_is_about(engine: MemoryEngine, old: str, new: str) -> None:
-    left = await _left(engine, old, new)
-    assert new in left
-    assert old not in left
+async def test_a_clause_among_others_changes_what_it_is_about(old: str, new: str) -> None:
+    current = await left(old, new)
+    assert new in current
+    assert old not in current
 
 
 @pytest.mark.parametrize(("old", "new"), APART)
-async def test_words_of_two_sentences_together_change_nothing(engine: MemoryEngine, old: str, new: str) -> None:
-    assert await _left(engine, old, new) == {old, new}
+async def test_words_of_two_sentences_together_change_nothing(old: str, new: str) -> None:
+    assert await left(old, new) == {old, new}
+
+
+@pytest.mark.parametrize(("old", "new"), APART)
+async def test_the_order_of_arrival_makes_no_difference(old: str, new: str) -> None:
+    said = datetime(2026, 5, 4, tzinfo=UTC)
+    first, later = (
+        Candidate(content=old, occurred_at=said - timedelta(days=9)),
+        Candidate(content=new, occurred_at=said),
+    )
+
+    assert await left(later, first) == {old, new}

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
-from mnemic.engine import MemoryEngine
-from mnemic.types import Actor
-from mnemic_eval.replay import chosen_embedder, throwaway_engine
+from tests.acceptance.current_statements import left
 
 ANEW = (
     ("My boss is Tom.", "My boss is Ana now."),
@@ -44,25 +40,11 @@ BESIDE = (
 )
 
 
-@pytest.fixture
-async def engine() -> AsyncIterator[MemoryEngine]:
-    async with throwaway_engine(chosen_embedder(None, None)) as made:
-        yield made
-
-
-async def _left(engine: MemoryEngine, *said: str) -> set[str]:
-    """Return what is current after some statements."""
-    actor = Actor(user="|".join(said))
-    for text in said:
-        assert (await engine.add(text, actor=actor)).stored
-    return {one.content for one in await engine.list(actor=actor, limit=20)}
-
-
 @pytest.mark.parametrize(("old", "new"), ANEW)
-async def test_somebody_else_takes_the_place(engine: MemoryEngine, old: str, new: str) -> None:
-    assert await _left(engine, old, new) == {new}
+async def test_somebody_else_takes_the_place(old: str, new: str) -> None:
+    assert await left(old, new) == {new}
 
 
 @pytest.mark.parametrize(("old", "new"), BESIDE)
-async def test_what_several_have_and_news_of_others_close_nothing(engine: MemoryEngine, old: str, new: str) -> None:
-    assert await _left(engine, old, new) == {old, new}
+async def test_what_several_have_and_news_of_others_close_nothing(old: str, new: str) -> None:
+    assert await left(old, new) == {old, new}

@@ -28,7 +28,7 @@ class Turn(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """What a message closed."""
+    """A memory, the message that closed it, and the reason on the receipt."""
 
     old: str
     new: str

@@ -23,7 +23,7 @@ from mnemic_language.changes.amended_values import amended, amended_value
 from mnemic_language.changes.certain_changes import amending
 from mnemic_language.changes.change_bounds import ChangeBounds, changes_nothing
 from mnemic_language.changes.change_classifier import Change, bears, frame_of, framed, judge, strangers
-from mnemic_language.changes.change_evidence import is_evident
+from mnemic_language.changes.change_evidence import is_certain_or_evident
 from mnemic_language.changes.change_features import apart
 from mnemic_language.changes.changes_between_people import is_plain_change
 from mnemic_language.changes.changes_in_paragraphs import MAX_NEAR, is_changed_by_a_clause, turning_stems
@@ -90,13 +90,11 @@ def _is_evident(one: SimilarMemory, new: Frame, draft: Draft, change: Change) ->
     known = frame_of(one.memory)
     if BETWEEN_PEOPLE in draft.candidate.data and not is_plain_change(known, new):
         return False
-    if change.probability >= 1:
-        return True
-    return is_evident(known, new, change.probability, one_talk=_in_one_talk(one.memory, draft))
+    return is_certain_or_evident(known, new, change.probability, one_talk=_in_one_talk(one.memory, draft))
 
 
 def _is_changed_by_a_clause(one: SimilarMemory, new: Frame, draft: Draft, among: int) -> bool:
-    """Return True if a clause of the draft tells the change, or the draft is no paragraph."""
+    """Return True if a clause of the draft changes a clause of the memory, or both are single short sentences."""
     one_talk = _in_one_talk(one.memory, draft)
     return is_changed_by_a_clause(frame_of(one.memory), new, among=among, one_talk=one_talk)
 
@@ -247,10 +245,11 @@ def overtaken(draft: Draft, near: Sequence[SimilarMemory]) -> list[Memory]:
 
 def _overtakes(known: Frame, later: SimilarMemory, draft: Draft, among: int) -> bool:
     """Return True if the memory changes what the draft states."""
-    new = frame_of(later.memory)
-    if judge(known, new, later.cosine, among=among) is None:
+    new, one_talk = frame_of(later.memory), _in_one_talk(later.memory, draft)
+    change = judge(known, new, later.cosine, among=among)
+    if change is None or not is_certain_or_evident(known, new, change.probability, one_talk=one_talk):
         return False
-    return is_changed_by_a_clause(known, new, among=among, one_talk=_in_one_talk(later.memory, draft))
+    return is_changed_by_a_clause(known, new, among=among, one_talk=one_talk)
 
 
 def _bears(one: SimilarMemory, new: Frame, beside: Frame | None) -> bool:

@@ -91,6 +91,11 @@ def is_evident(old: Frame, new: Frame, probability: float, *, one_talk: bool) ->
     return evidence(old, new, probability, one_talk=one_talk) >= least
 
 
+def is_certain_or_evident(old: Frame, new: Frame, probability: float, *, one_talk: bool) -> bool:
+    """Return True if a rule is certain of a change (1), or the words of the two are evidence enough for it."""
+    return probability >= 1 or is_evident(old, new, probability, one_talk=one_talk)
+
+
 def _has_only_a_name_in_common(old: Frame, new: Frame) -> bool:
     """Return True if the two share only the name of the person they are about, and the later one ends nothing: "Tasha
     can't have milk while she's nursing", "Tasha goes back to work on Monday".

@@ -15,7 +15,7 @@ from itertools import islice
 from mnemic_language.changes.agreement import agree
 from mnemic_language.changes.change_bounds import changes_nothing
 from mnemic_language.changes.change_classifier import LONG, judge
-from mnemic_language.changes.change_evidence import is_evident
+from mnemic_language.changes.change_evidence import is_certain_or_evident
 from mnemic_language.changes.changes_in_one_conversation import LATELY_COMPARED, names_matter
 from mnemic_language.changes.statement_parts import frames_of_parts
 from mnemic_language.frames.back_references import refers_back
@@ -41,7 +41,7 @@ class _Clause:
 
 
 def is_changed_by_a_clause(old: Frame, new: Frame, *, among: int, one_talk: bool) -> bool:
-    """Return True if a clause of `new` changes a clause of `old`, or if `new` is a single short sentence."""
+    """Return True if a clause of `new` changes a clause of `old`, or if both are single short sentences."""
     if _is_one_sentence(new) and _is_one_sentence(old):
         return True
     telling = [one for one in _clauses(new.text) if not changes_nothing(one.frame)][:MAX_CLAUSES]
@@ -65,9 +65,7 @@ def _is_one_sentence(frame: Frame) -> bool:
 
 def _changes(known: Frame, later: Frame, among: int, one_talk: bool) -> bool:
     change = judge(known, later, MAX_NEAR, among=among)
-    if change is None:
-        return False
-    return change.probability >= 1 or is_evident(known, later, change.probability, one_talk=one_talk)
+    return change is not None and is_certain_or_evident(known, later, change.probability, one_talk=one_talk)
 
 
 def _is_about_the_same(known: _Clause, later: _Clause) -> bool:

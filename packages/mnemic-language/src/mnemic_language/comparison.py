@@ -1,0 +1,697 @@
+"""What a new statement says about a known one: the only place where words decide that something is over.
+
+A statement ends or replaces another only on evidence about that very thing, which is named (`Evidence.why`). Without
+such evidence both stand: an order of search results makes up for a missed change, nothing makes up for a fact that is
+lost. Not compared here: who said the two, when, and with what trust (`mnemic.write.decide`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+from functools import lru_cache
+
+from mnemic_language.lexicon import Attribute, Phrase
+from mnemic_language.statement import Clause, Phrased, Statement, Word, attribute_named, read, verbs_of
+
+COMPARED = 32768
+"""Pairs whose comparison is cached: a batch and a search meet the same two again."""
+MAX_CORRECTION_WORDS = 9
+ALIKE = 0.6
+"""Least likeness of two spellings of which one corrects the other (`difflib`, ratio)."""
+MAX_ASIDE = 2
+"""Words that a known statement may have beside what an ending names."""
+
+
+class How(StrEnum):
+    """Relation of a new statement to a known one."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    ENDED = "ended"
+    OPPOSED = "opposed"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a new statement says about a known one. `named`: it names the very thing, not only its sort ("the cat")."""
+
+    how: How
+    why: str
+    named: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A known statement with its labels."""
+
+    text: str
+    key: str | None = None
+    safety: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    attribute: Attribute
+    value: Phrased | None
+    owner: frozenset[str]
+    changes: bool
+    words: frozenset[str]
+    plain: frozenset[str] = frozenset()
+
+
+def compare(known: Known, new: str) -> Evidence | None:
+    """Return the evidence that a new statement gives against a known one, or that the two say the same; None if both
+    stand.
+    """
+    return _compare(known, new)
+
+
+@lru_cache(maxsize=COMPARED)
+def _compare(known: Known, text: str) -> Evidence | None:
+    old, new = _stated(known), read(text)
+    if says_same(old, new):
+        return Evidence(How.SAME, "same words")
+    opposed = _opposed(old, new)
+    if opposed is not None:
+        return opposed
+    for clause in new.clauses:
+        if clause.unreal:
+            continue
+        found = _by_clause(known, old, clause, new)
+        if found is not None:
+            return found
+    return None
+
+
+def says_same(old: Statement, new: Statement) -> bool:
+    """Return True if two statements have the same words: case, accents, punctuation, articles and plural apart."""
+    return bool(old.same_words) and old.same_words == new.same_words
+
+
+def _stated(known: Known) -> Statement:
+    return read(known.text if known.key is None else f"{known.key.replace('_', ' ')}: {known.text}")
+
+
+def is_safety(text: str, key: str | None = None) -> bool:
+    """Return True for a statement on health: an allergy, illness, medicine, disability or pregnancy."""
+    statement = _stated(Known(text, key))
+    if any(clause.has("health") for clause in statement.clauses):
+        return True
+    if any(word.stem.startswith(HEALTH_ROOTS) for word in statement.words):
+        return True
+    attribute = attribute_named(statement.lexicon, key)
+    if attribute is not None and attribute.safety:
+        return True
+    return any(fact.attribute.safety for clause in statement.clauses for fact in _facts(clause))
+
+
+_OTHER = frozenset({"?"})
+"""Owner of a clause whose subject is a pronoun for somebody else."""
+
+HEALTH_ROOTS = (
+    "allerg", "alerg", "asthm", "asm", "diabet", "epilep", "insulin", "celiac", "coeliac", "zoliak", "intoleran",
+    "migran", "anaphyla", "hemophil", "haemophil", "arthrit", "schwanger", "embaraz", "enceinte", "gravid", "incinta",
+    "zwanger", "rollstuhl", "behinder", "medikament", "medicament", "farmac", "tablett",
+)  # fmt: skip
+"""Beginnings of words for illnesses and medicines that European languages share."""
+
+
+# -- one clause against what is known ---------------------------------------------------------------------------------
+
+
+def _by_clause(known: Known, old: Statement, clause: Clause, new: Statement) -> Evidence | None:
+    if _is_compound(old):
+        return None
+    facts = list(_known_facts(known, old))
+    # What is said of a passing occasion does not concern a habit.
+    if clause.says("additive") or (clause.has("occasions") and any(one.has("habits") for one in old.clauses)):
+        return None
+    if (found := _no_longer(old, clause)) is not None:
+        return found
+    if clause.negated and not clause.says("instead_of"):
+        return None
+    if (found := _ended(known, old, facts, clause)) is not None:
+        return found
+    if (found := _amount_changed(old, clause)) is not None:
+        return found
+    if (found := _from_old(known, old, facts, clause)) is not None:
+        return found
+    if known.safety:
+        return None
+    return _another_value(old, facts, clause) or _aligned(old, facts, clause)
+
+
+def _is_compound(old: Statement) -> bool:
+    """Return True if a text states several things, of which a change would take all away."""
+    clauses = [clause for clause in old.clauses if clause.content]
+    if len(clauses) != 1:
+        return True
+    inside = {word for fact in _facts(clauses[0]) for word in fact.plain}
+    return any(plain in old.lexicon.words("joining") and plain not in inside for plain in clauses[0].plain)
+
+
+def _known_facts(known: Known, old: Statement) -> Iterator[_Fact]:
+    attribute = attribute_named(old.lexicon, known.key)
+    if attribute is not None:
+        clause = read(known.text).whole
+        value = clause.noun_phrase(0)
+        yield _Fact(attribute, value, frozenset(), False, frozenset())
+        return
+    for clause in old.clauses:
+        yield from _facts(clause)
+
+
+def _facts(clause: Clause) -> Iterator[_Fact]:
+    for attribute in clause.lexicon.attributes:
+        for changes, phrases in ((True, attribute.change), (False, attribute.state)):
+            for phrase in phrases:
+                for start, end, value in clause.find(phrase):
+                    words = frozenset(clause.words[at].stem for at in range(start, end)) - (
+                        value.stems if value is not None else frozenset()
+                    )
+                    plain = frozenset(clause.plain[start:end])
+                    yield _Fact(attribute, value, _owner(clause, words), changes, words, plain)
+
+
+def _owner(clause: Clause, words: frozenset[str]) -> frozenset[str]:
+    """Return the stems of who or what a clause is about; empty for the speaker."""
+    subject = clause.subject
+    if subject is None:
+        return _OTHER if clause.of_other else frozenset()
+    stems = subject.stems - words
+    return frozenset() if subject.own and not stems else stems or subject.stems
+
+
+def _same_owner(one: frozenset[str], other: frozenset[str]) -> bool:
+    return one == other
+
+
+# -- an end of the known thing ------------------------------------------------------------------------------------------
+
+
+def _no_longer(old: Statement, clause: Clause) -> Evidence | None:
+    """Find "I no longer play the cello": the known statement's own words, and that they hold no more."""
+    for phrase in clause.lexicon.phrases("no_longer"):
+        found = clause.find(phrase)
+        if not found:
+            continue
+        start, end, _ = found[0]
+        outright = not phrase[0].isdisjoint(clause.lexicon.words("outright"))
+        if outright == (clause.negated and not phrase[0] & clause.lexicon.words("negations")):
+            continue  # "not ... any more" needs its "not"; "I'm not used to it" is none
+        cue = frozenset(clause.words[at].stem for at in range(start, end))
+        said = _meaning(clause) - cue
+        known = _meaning(old.clauses[0])
+        if said and said <= known | _verbs(clause) and (said & known) and _is_aside(old, known - said):
+            if _same_owner(_owner(old.clauses[0], frozenset()), _owner(clause, frozenset())):
+                return Evidence(How.ENDED, "no longer")
+    return None
+
+
+def _ended(known: Known, old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | None:
+    """Find an end whose object or subject is the known thing: "I sold the Panda", "Odile left"."""
+    for fact in facts:
+        if known.safety and not fact.attribute.safety:
+            continue
+        attribute = next(one for one in clause.lexicon.attributes if one.name == fact.attribute.name)
+        for phrase in attribute.ends:
+            for start, end, slot in clause.find(phrase):
+                object_ = slot or _object(clause, start, end)
+                if object_ is None or not _is_by_owner(fact, clause, phrase, start):
+                    continue
+                if (named := _means(object_, fact, old, clause)) is not None and _rest_agrees(old, clause):
+                    return Evidence(How.ENDED, f"ended: {attribute.name}", named)
+        if known.safety:
+            continue
+        if attribute.gone and fact.value is not None and (subject := clause.subject) is not None:
+            for phrase in attribute.gone:
+                for start, end, _ in clause.find(phrase):
+                    if _follows(clause, subject, start) and _ends_there(clause, end):
+                        if (named := _means(subject, fact, old, clause)) is not None:
+                            return Evidence(How.ENDED, f"gone: {attribute.name}", named)
+        for phrase in attribute.parted:
+            if fact.owner == frozenset() and clause.find(phrase) and clause.has("me"):
+                others = clause.names - (fact.value.stems if fact.value else frozenset())
+                if not others:
+                    return Evidence(How.ENDED, f"ended: {attribute.name}")
+    return None
+
+
+def _object(clause: Clause, start: int, end: int) -> Phrased | None:
+    """Return the object of an ending: after it, before it where the verb comes last."""
+    if clause.lexicon.verb_last:
+        return clause.phrase_before(start) or clause.noun_phrase(end)
+    return clause.noun_phrase(end)
+
+
+def _is_by_owner(fact: _Fact, clause: Clause, phrase: Phrase, start: int) -> bool:
+    """Return True if the one who ends something is the one it is known of. Of a medicine, a doctor may."""
+    if fact.attribute.safety and not clause.set.isdisjoint(clause.lexicon.words("me")):
+        return fact.owner == frozenset()
+    return _same_owner(fact.owner, _owner(clause, frozenset()))
+
+
+def _means(phrased: Phrased, fact: _Fact, old: Statement, clause: Clause) -> bool | None:
+    """Return whether a noun phrase means the value of a known fact: True by name, False by its sort alone; None if it
+    means something else.
+    """
+    value = fact.value
+    # "sold records" are some of them; "stopped taking insulin" is all of it.
+    if value is None or phrased.indefinite or not (phrased.definite or fact.attribute.name in _UNCOUNTED):
+        return None
+    lexicon, head = clause.lexicon, phrased.head
+    known = old.clauses[0]
+    wanted = {word.stem for word in known.words if known.is_content(word)} - fact.words - fact.owner
+    others = {word.stem for word in phrased.words if word is not head}
+    if head.plain in lexicon.words("containers") and head.stem not in wanted:
+        # "my Nordhavn account": the sort of thing, with the name of the known one.
+        return True if others and others <= wanted else None
+    if head.stem not in _heads(known, value, fact):
+        return None
+    # "The garage rent" is not the rent.
+    if any(stem not in wanted for stem in others):
+        return None
+    return head.name or head.value is not None or bool(others) or not known.names - fact.owner
+
+
+_UNCOUNTED = frozenset({"activity", "medicine", "allergy"})
+"""Attributes whose values stand without an article."""
+
+
+def _heads(known: Clause, value: Phrased, fact: _Fact) -> set[str]:
+    """Return the stems by which the value of a fact may be meant: its head, its names, and the name it is called by."""
+    found = {value.head.stem} | {word.stem for word in value.words if word.name}
+    rest = known.words[value.end :]
+    if rest and rest[0].plain in known.lexicon.words("called"):
+        found |= {word.stem for word in rest[1:] if word.name}
+    return found
+
+
+def _rest_agrees(old: Statement, clause: Clause) -> bool:
+    """Return True unless both statements have names, and none in common."""
+    return not (old.whole.names and clause.names) or not old.whole.names.isdisjoint(clause.names)
+
+
+def _follows(clause: Clause, subject: Phrased, start: int) -> bool:
+    between = clause.plain[subject.end : start]
+    return subject.end <= start and all(word in clause.lexicon.words("auxiliaries") for word in between)
+
+
+def _ends_there(clause: Clause, end: int) -> bool:
+    """Return True if nothing but a time follows: "Odile left", not "Odile left her umbrella"."""
+    lexicon = clause.lexicon
+    allowed = lexicon.words("time_words") | lexicon.words("days") | lexicon.words("months") | lexicon.words("filler")
+    allowed |= lexicon.words("same_place") | lexicon.words("articles") | lexicon.words("leaving")
+    return all(
+        word.plain in allowed or word.value is not None or word.mark or not clause.is_content(word)
+        for word in clause.words[end:]
+    )
+
+
+# -- another value --------------------------------------------------------------------------------------------------------
+
+
+def _another_value(old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | None:
+    """Find another value of something that a subject has one of: "I live in Kiel", "I moved to Bonn"."""
+    for new in _facts(clause):
+        if not (new.changes or (new.value is not None and clause.says("newness"))):
+            continue
+        for fact in facts:
+            if fact.attribute.name != new.attribute.name or fact.attribute.many or fact.value is None:
+                continue
+            if _same_owner(fact.owner, new.owner) and (new.value is None or new.value.stems.isdisjoint(fact.value.stems)):
+                return Evidence(How.CHANGED, f"another {fact.attribute.name}")
+    return None
+
+
+def _amount_changed(old: Statement, clause: Clause) -> Evidence | None:
+    """Find "my rent goes up to 905": a change of the amount, day or time of the known thing."""
+    known = old.clauses[0]
+    for thing, at in _moved(clause):
+        value = _value_at(clause, at)
+        if value is None or not thing.definite:
+            continue
+        sort = _sort(value, clause)
+        values = [word for word in known.words if _sort(word, known) == sort]
+        if len(values) != 1 or _same_value(values[0], value) or not thing.stems <= known.content:
+            continue
+        left = _meaning(known) - thing.stems - _verbs(known) - {values[0].stem}
+        if not left and _same_unit(known, clause, values[0], value):
+            return Evidence(How.CHANGED, "another amount")
+    return None
+
+
+def _moved(clause: Clause) -> Iterator[tuple[Phrased, int]]:
+    """Yield the things of which a clause says that they moved, each with the place of where to."""
+    for phrase in clause.lexicon.phrases("raised"):
+        for _, end, thing in clause.find(phrase):
+            if thing is not None:
+                yield thing, end
+    subject = clause.subject
+    if subject is None:
+        return
+    for phrase in clause.lexicon.phrases("risen"):
+        for start, end, _ in clause.find(phrase):
+            if _follows(clause, subject, start):
+                yield subject, end
+
+
+def _value_at(clause: Clause, at: int) -> Word | None:
+    """Return the amount, day or month at a place."""
+    lexicon = clause.lexicon
+    while at < len(clause.words) and clause.plain[at] in lexicon.words("articles") | lexicon.words("prepositions"):
+        at += 1
+    if at < len(clause.words) and _sort(clause.words[at], clause) is not None:
+        return clause.words[at]
+    return None
+
+
+def _sort(word: Word, clause: Clause) -> str | None:
+    """Return the sort of a value: a number, a day, a month; None for another word."""
+    if word.value is not None:
+        return "time" if ":" in word.value else "number"
+    if word.plain in clause.lexicon.words("days"):
+        return "day"
+    return "month" if word.plain in clause.lexicon.words("months") else None
+
+
+def _same_value(one: Word, other: Word) -> bool:
+    return (one.value or one.stem) == (other.value or other.stem)
+
+
+def _same_unit(known: Clause, clause: Clause, old: Word, new: Word) -> bool:
+    mine, theirs = _unit(known, old), _unit(clause, new)
+    return mine is None or theirs is None or mine == theirs
+
+
+def _unit(clause: Clause, value: Word) -> str | None:
+    at = next(place for place, word in enumerate(clause.words) if word is value)
+    if at + 1 < len(clause.words) and clause.plain[at + 1] in clause.lexicon.words("units"):
+        return clause.words[at + 1].stem
+    return None
+
+
+def _from_old(known: Known, old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | None:
+    """Find the known value named as the old one: "from Obsidian to plain files", "instead of Tuesdays"."""
+    lexicon, one = clause.lexicon, old.clauses[0]
+    for start, end, replaced in _old_values(clause):
+        if replaced is None or not replaced.stems <= one.content:
+            continue
+        beside = (_meaning(clause) & _meaning(one)) - replaced.stems
+        verbs = {clause.words[at].stem for at in range(start, end)}
+        owned = _same_owner(_owner(one, frozenset()), _owner(clause, frozenset()))
+        residence = any(
+            fact.attribute.change and fact.value is not None and fact.value.stems == replaced.stems
+            and any(new.attribute.name == fact.attribute.name for new in _facts(clause))
+            for fact in facts
+        )
+        if residence and owned:
+            return Evidence(How.CHANGED, "named as the old value")
+        things = beside - verbs
+        if things and (owned or _owner(one, frozenset()) <= _meaning(clause)) and not known.safety:
+            return Evidence(How.CHANGED, "named as the old value")
+    return None
+
+
+def _old_values(clause: Clause) -> Iterator[tuple[int, int, Phrased | None]]:
+    lexicon = clause.lexicon
+    for phrase in lexicon.phrases("instead_of"):
+        for start, end, _ in clause.find(phrase):
+            value = clause.noun_phrase(end)
+            if value is None and end < len(clause.words) and _sort(clause.words[end], clause) is not None:
+                word = clause.words[end]
+                value = Phrased((word,), word, definite=True, own=False, start=end, end=end + 1)
+            yield start, end, value
+    for phrase in lexicon.phrases("replaces"):
+        yield from clause.find(phrase)
+    changed = [start for phrase in lexicon.phrases("changes") for start, _, _ in clause.find(phrase)]
+    if not changed:
+        return
+    for at, plain in enumerate(clause.plain):
+        if plain in lexicon.words("from_words") and at > min(changed):
+            value = clause.noun_phrase(at + 1)
+            if value is not None and any(word in lexicon.words("to_words") for word in clause.plain[value.end :]):
+                yield min(changed), min(changed) + 1, value
+
+
+def _aligned(old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | None:
+    """Find the same statement with one other value, said to be the newer: "owned by Iris now"; or of something that a
+    person has one of: "my landlord is Ana".
+    """
+    known = old.clauses[0]
+    lexicon = clause.lexicon
+    mine, theirs = _meaning(known), _meaning(clause) - _cue_stems(clause)
+    gone, come = mine - theirs, theirs - mine
+    core = (mine & theirs) - _verbs(clause)
+    if not (gone and come and core):
+        return None
+    sorts = {_sort_of(stem, known) for stem in gone} | {_sort_of(stem, clause) for stem in come}
+    if len(sorts) != 1 or None in sorts:
+        return None
+    if "name" in sorts and any(fact.attribute.many for fact in (*facts, *_facts(clause))):
+        return None
+    one, other = known.subject, clause.subject
+    if (one is None) != (other is None) or (one is not None and other is not None and one.stems != other.stems):
+        return None
+    if one is not None and not one.stems.isdisjoint(gone):
+        return None
+    if _past(known) or _past(clause):
+        return None
+    if clause.says("newness"):
+        return Evidence(How.CHANGED, "the newer value")
+    single = one is not None and one.head.plain in lexicon.words("single") and (one.own or one.definite)
+    stated = not clause.set.isdisjoint(lexicon.words("copulas")) and not known.set.isdisjoint(lexicon.words("copulas"))
+    return Evidence(How.CHANGED, "one at a time") if single and stated else None
+
+
+def _past(clause: Clause) -> bool:
+    return clause.has("past")
+
+
+def _sort_of(stem: str, clause: Clause) -> str | None:
+    word = next(word for word in clause.words if word.stem == stem)
+    return _sort(word, clause) or ("name" if word.name else None)
+
+
+def _cue_stems(clause: Clause) -> frozenset[str]:
+    return frozenset(
+        clause.words[at].stem
+        for phrase in clause.lexicon.phrases("newness")
+        for start, end, _ in clause.find(phrase)
+        for at in range(start, end)
+    )
+
+
+# -- opposites --------------------------------------------------------------------------------------------------------------
+
+
+def _opposed(old: Statement, new: Statement) -> Evidence | None:
+    """Find the same claim denied, or with the opposite word."""
+    if len(old.clauses) != 1 or len(new.clauses) != 1 or old.lexicon is not new.lexicon:
+        return None
+    one, other = old.clauses[0], new.clauses[0]
+    if one.asks or other.asks or one.has("unreal") or other.has("unreal"):
+        return None
+    mine, theirs = _claim(one), _claim(other)
+    if not mine or not theirs:
+        return None
+    denials = _denials(one) != _denials(other)
+    if mine == theirs:
+        return Evidence(How.OPPOSED, "negation") if denials and _owner(one, frozenset()) == _owner(other, frozenset()) else None
+    gone, come = mine - theirs, theirs - mine
+    pair = frozenset({*gone, *come})
+    antonym = len(gone) == len(come) == 1 and pair in _antonyms(one)
+    if antonym and not denials and mine & theirs:
+        return Evidence(How.OPPOSED, "antonym")
+    return None
+
+
+def _antonyms(clause: Clause) -> frozenset[frozenset[str]]:
+    return frozenset(
+        frozenset(stem for word in pair for stem in (word, word.removesuffix("s"))) if False else pair
+        for pair in clause.lexicon.antonyms
+    )
+
+
+def _claim(clause: Clause) -> frozenset[str]:
+    lexicon = clause.lexicon
+    skipped = lexicon.words("articles") | lexicon.words("negations") | lexicon.words("time_words")
+    skipped |= lexicon.words("auxiliaries") | lexicon.words("mine") | lexicon.words("me") | lexicon.words("denied")
+    return frozenset(
+        word.value or (word.plain if word.name else word.stem)
+        for word in clause.words
+        if not word.mark and word.plain not in skipped
+    )
+
+
+def _denials(clause: Clause) -> int:
+    return sum(plain in clause.lexicon.words("negations") for plain in clause.plain) % 2
+
+
+# -- words ------------------------------------------------------------------------------------------------------------------
+
+
+def _meaning(clause: Clause) -> frozenset[str]:
+    """Return the stems that carry meaning: without units, times and negations."""
+    lexicon = clause.lexicon
+    return frozenset(
+        word.stem
+        for word in clause.words
+        if clause.is_content(word) and word.plain not in lexicon.words("units")
+    )
+
+
+def _verbs(clause: Clause) -> frozenset[str]:
+    known = verbs_of(clause.lexicon)
+    return frozenset(word.stem for word in clause.words if word.plain in known)
+
+
+def _is_aside(old: Statement, left: frozenset[str]) -> bool:
+    """Return True if what remains of a known statement is no thing of its own."""
+    return len(left) <= MAX_ASIDE and not left & old.whole.names
+
+
+# -- what a caller names ------------------------------------------------------------------------------------------------------
+
+
+def bears(known: Known, new: str, quote: str | None = None) -> bool:
+    """Return True if a statement may be about a known one, which somebody says that it ends or changes: it names the
+    thing, its subject or its value, or is on the same attribute; and it is about the same person.
+    """
+    old, text = _stated(known), quote or new
+    said = read(text)
+    evidence = compare(known, text)
+    if evidence is not None and evidence.how is not How.SAME:
+        return True
+    if not said.clauses or not old.clauses:
+        return False
+    if any(clause.has("occasions") for clause in said.clauses) and any(clause.has("habits") for clause in old.clauses):
+        return False
+    shared = (_meaning(said.whole) & _meaning(old.whole)) - _verbs(said.whole)
+    named = shared & (old.whole.names | said.whole.names | _values(old))
+    alike = _attributes(known, old) & _attributes(Known(text), said)
+    if known.safety:
+        # Of a safety fact, the words of its own attribute: naming its object is not enough.
+        safe = {one for one in alike if _is_safety_attribute(old, one)}
+        return bool(shared) and (bool(safe) or is_safety(text)) and _one_person(old, said)
+    return bool(named or alike or shared) and (bool(named) or _one_person(old, said))
+
+
+def _values(statement: Statement) -> frozenset[str]:
+    return frozenset(word.stem for word in statement.words if word.value is not None)
+
+
+def _is_safety_attribute(statement: Statement, name: str) -> bool:
+    return any(one.name == name and one.safety for one in statement.lexicon.attributes)
+
+
+def _attributes(known: Known, statement: Statement) -> frozenset[str]:
+    found = {fact.attribute.name for clause in statement.clauses for fact in _facts(clause)}
+    attribute = attribute_named(statement.lexicon, known.key)
+    if attribute is not None:
+        found.add(attribute.name)
+    for one in statement.lexicon.attributes:
+        said = any(clause.find(phrase) for clause in statement.clauses for phrase in (*one.ends, *one.parted))
+        if said and not one.words.isdisjoint(statement.whole.set):
+            found.add(one.name)
+        if any(clause.find(phrase) for clause in statement.clauses for phrase in one.parted):
+            found.add(one.name)
+    return frozenset(found)
+
+
+def _one_person(old: Statement, new: Statement) -> bool:
+    """Return True unless the two are plainly about different people or things."""
+    owners = [_owner(clause, frozenset()) for clause in old.clauses if clause.content][:1]
+    others = [_owner(clause, frozenset()) for clause in new.clauses if clause.content]
+    if not owners or not others:
+        return True
+    return any(one == owners[0] or not one.isdisjoint(owners[0]) for one in others)
+
+
+# -- corrections of what was just said -----------------------------------------------------------------------------------------
+
+
+def is_correction(text: str) -> bool:
+    """Return True for a short statement that only corrects what was just said: "Sorry, room 5, not 3"."""
+    if len(text) > 120:
+        return False
+    said = read(text)
+    if not said.words or len([word for word in said.words if not word.mark]) > MAX_CORRECTION_WORDS:
+        return False
+    opening = [word.plain for word in said.words if not word.mark][:3]
+    return any(
+        all(place < len(opening) and opening[place] in words for place, words in enumerate(phrase))
+        for phrase in said.lexicon.phrases("corrections")
+    ) and not said.whole.asks
+
+
+def corrected(known: str, text: str) -> str | None:
+    """Return a known statement with the value that a correction names in place of the wrong one; None if it is not
+    plain which that is.
+    """
+    said, old = read(text), read(known)
+    lexicon = said.lexicon
+    denied: list[Word] = []
+    right: list[Word] = []
+    negated = False
+    for word in said.words:
+        if word.mark:
+            negated = False
+        elif word.plain in lexicon.words("negations"):
+            negated = True
+        elif word.name or _sort(word, said.whole) is not None:
+            (denied if negated else right).append(word)
+    if len(right) != 1:
+        return None
+    new = right[0]
+    sort = _sort_or_name(new, said.whole)
+    same = [word for word in old.words if _sort_or_name(word, old.whole) == sort and not _same_value(word, new)]
+    if denied:
+        same = [word for word in same if any(_same_value(word, one) for one in denied)]
+    if len(same) > 1 and sort == "name":
+        same = sorted(
+            (word for word in same if _likeness(word, new) >= ALIKE), key=lambda word: _likeness(word, new), reverse=True
+        )[:1]
+    if len(same) != 1:
+        return None
+    return _substituted(known, same[0].text, _span(text, new, said))
+
+
+def _sort_or_name(word: Word, clause: Clause) -> str | None:
+    sort = _sort(word, clause)
+    if sort is not None:
+        return "number" if sort == "time" else sort
+    return "name" if word.name else None
+
+
+def _likeness(one: Word, other: Word) -> float:
+    return SequenceMatcher(None, one.plain, other.plain).ratio()
+
+
+def _span(text: str, word: Word, said: Statement) -> str:
+    """Return the words of a value with its qualifiers: "half past eight", "the 21st"."""
+    if word.value is None:
+        return word.text
+    at = next(place for place, one in enumerate(said.words) if one is word)
+    first = at
+    while first > 0 and said.words[first - 1].plain in said.lexicon.words("clock"):
+        first -= 1
+    first_text, last = said.words[first].text, word.text
+    start = text.find(first_text)
+    end = text.find(last, start) + len(last)
+    while end < len(text) and (text[end].isalnum()):
+        end += 1
+    return text[start:end] if 0 <= start < end else word.text
+
+
+def _substituted(text: str, old: str, new: str) -> str | None:
+    at = text.find(old)
+    if at < 0:
+        return None
+    end = at + len(old)
+    while end < len(text) and text[end].isalnum() and new[-1:].isalnum():
+        end += 1
+    return f"{text[:at]}{new}{text[end:]}"

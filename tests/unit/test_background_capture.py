@@ -23,7 +23,7 @@ from mnemic.policy.limits import Limits
 from mnemic.types import Actor, Kind, Message, Origin
 from mnemic_agents.turns import TurnMemory
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
-from mnemic_maintenance.background_capture import BackgroundCapture
+from mnemic_maintenance.background_capture import MAX_TRIES, BackgroundCapture
 from mnemic_maintenance.capture_queue import Lease, messages_of, waiting
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_sqlite import SqliteStore
@@ -225,6 +225,37 @@ async def test_an_outage_leaves_the_queue_as_it_is(tmp_path: Path) -> None:
             assert len(await waiting(engine.store, "default")) == 1
             assert await later.read() == 1
             assert await texts(engine) == [TALK[0].content]
+            await later.stop()
+
+
+@pytest.mark.parametrize("poisoned", [1, 3])
+async def test_a_message_that_no_model_can_read_does_not_stop_the_messages_after_it(
+    tmp_path: Path, poisoned: int
+) -> None:
+    def reply(request: ModelRequest) -> Reply:
+        return Reply.broken(Fault.RESET) if "TABLE" in request.user else parrot(request)
+
+    with ScriptedModelServer(reply) as server:
+        async with engine_of(tmp_path, server) as engine:
+            assert isinstance(engine.clock, ManualClock)
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            tables = [said("Read my TABLE, I sail a dinghy.", one, session=f"t{one}") for one in range(poisoned)]
+            await later.put(*tables, *TALK, actor=ANA)
+            for _ in range(3):
+                await later.read()
+            assert len(await waiting(engine.store, "default")) == poisoned
+            assert TALK[0].content in await texts(engine)
+            calls = len(server.requests)
+            await later.read()
+            assert len(server.requests) == calls  # they rest
+            for hours in range(2 * MAX_TRIES):
+                engine.clock.advance(timedelta(hours=7))
+                await later.put(said(f"My locker has the number {hours}.", session=f"l{hours}"), actor=ANA)
+                await later.read()
+            assert await waiting(engine.store, "default") == []
+            assert later.counts["given_up:llm_unavailable"] == poisoned
+            kept = [one.content for one in await engine.list(actor=ANA, limit=100)]
+            assert kept.count(tables[0].content) == poisoned
             await later.stop()
 
 

@@ -106,6 +106,22 @@ async def test_who_asks_too_often_or_too_much_waits() -> None:
     assert (late.status_code, late.json()["reason"], late.headers["retry-after"]) == (429, "rate_limited", "4")
 
 
+async def test_one_user_of_an_application_does_not_use_up_the_rate_of_the_others() -> None:
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock())
+    app = create_app(engine, per_second=1.0, burst=3)
+    async with engine, httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://service") as client:
+        _, key = await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=["reader"])
+        by = {"Authorization": f"Bearer {key}"}
+        anna, bert = [
+            {"Authorization": f"Bearer {answer.json()['token']}"}
+            for user in ("anna", "bert")
+            if (answer := await client.post("/v1/tokens", json={"user": user, "roles": ["reader"]}, headers=by))
+        ]
+        seen = [(await client.get("/v1/memories/count", headers=anna)).status_code for _ in range(5)]
+        other = await client.get("/v1/memories/count", headers=bert)
+    assert (seen, other.status_code) == ([200, 200, 200, 429, 429], 200)
+
+
 async def test_who_asks_too_often_is_not_read() -> None:
     read = []
 

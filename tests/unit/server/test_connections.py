@@ -6,7 +6,7 @@ import resource
 
 import pytest
 
-from mnemic_server.connections import Connections, place_of
+from mnemic_server.connections import Connections, networks, place_of
 
 
 class Opened:
@@ -67,7 +67,7 @@ def test_one_address_pushes_out_its_own() -> None:
 
 
 def test_a_proxy_may_bring_as_many_as_there_are() -> None:
-    connections = Connections(most=100, per_address=2, proxies=frozenset({"192.0.2.1"}))
+    connections = Connections(most=100, per_address=2, proxies=networks("192.0.2.0/30"))
     assert not any(one.gone for one in several(connections, 50, "192.0.2.1"))
 
 

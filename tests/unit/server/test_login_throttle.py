@@ -22,7 +22,7 @@ async def asked(running: Running, headers: dict[str, str]) -> tuple[int, str | N
     return answer.status_code, answer.json().get("reason")
 
 
-async def test_after_too_many_wrong_credentials_an_address_waits(running: Running) -> None:
+async def test_wrong_credentials_make_an_address_wait_but_nobody_with_a_right_one(running: Running) -> None:
     ana, ben = await running.caller("reader"), await running.caller("reader", user="ben")
     assert (await asked(running, ana))[0] == 200
     assert {await asked(running, WRONG) for _ in range(BURST)} == {(401, "unauthenticated")}
@@ -30,11 +30,10 @@ async def test_after_too_many_wrong_credentials_an_address_waits(running: Runnin
     assert (late.status_code, late.json()["reason"]) == (429, "too_many_failures")
     assert late.headers["retry-after"] == "3"
     assert (await asked(running, ana))[0] == 200
-    assert await asked(running, ben) == (429, "too_many_failures")
+    assert (await asked(running, ben))[0] == 200
     sign_in = await running.client.post("/console/session", json={"api_key": WRONG["Authorization"][7:]})
     assert sign_in.json()["reason"] == "too_many_failures"
     running.clock.advance(timedelta(seconds=2))
-    assert (await asked(running, ben))[0] == 200
     assert await asked(running, WRONG) == (401, "unauthenticated")
 
 

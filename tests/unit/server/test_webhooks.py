@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from standardwebhooks.webhooks import Webhook as Verifier
@@ -16,7 +19,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from mnemic.errors import InvalidInput
 from mnemic_maintenance.tenant_engine import Tenancy
-from mnemic_server.webhook_addresses import is_public, require_callable
+from mnemic_server.webhook_addresses import NotCallable, Resolver, is_public, require_callable
 from mnemic_server.webhook_delivery import LEASE, MAX_FAILURES, Deliveries
 from mnemic_server.webhooks import Webhooks
 
@@ -231,12 +234,11 @@ async def test_a_name_that_leads_into_the_own_network_is_not_called(running: Run
         await said(running, "I prefer aisle seats.")
         work = deliveries(running, private=False)
 
-        async def inside(*_: Any, **__: Any) -> list[Any]:
+        def inside(*_: Any, **__: Any) -> list[Any]:
             return [(0, 0, 0, "", ("203.0.114.1", 443)), (0, 0, 0, "", ("127.0.0.1", 443))]
 
-        loop = asyncio.get_running_loop()
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(loop, "getaddrinfo", inside)
+            patched.setattr(socket, "getaddrinfo", inside)
             assert await work.round() == 0
         assert receiver.got == []
     assert (await webhooks(running).states())[made.webhook_id].outcome == "private_address"
@@ -250,6 +252,8 @@ async def test_a_name_that_leads_into_the_own_network_is_not_called(running: Run
         "https://127.0.0.1/", "https://localhost/", "https://a.localhost/", "https://10.0.0.1/",
         "https://169.254.169.254/latest",
         "https://[::1]/", "https://[fd00::1]/", "https://[::ffff:10.0.0.1]/", "https://0.0.0.0/",
+        "https://2130706433/", "https://0x7f000001/", "https://127.1/", "https://0177.0.0.1/", "https://localhost./",
+        "https://redis/", "https://db.internal/", "https://printer.local:8443/", "https://%31%32%37.0.0.1/",
         "https://app.example.com/#x",
         "https://app.example.com:99999/", "https://app.example.com/\n", "https://app.example.com/" + "a" * 2000,
     ],
@@ -305,6 +309,47 @@ async def test_an_operator_who_is_no_admin_is_not_told_the_memories(running: Run
     both = await running.caller("operator", "admin", user="root")
     made = await running.client.post("/v1/webhooks", json=wanted, headers=both)
     assert (made.status_code, made.json()["with_content"]) == (201, True)
+
+
+async def test_an_operator_gets_no_secret_of_a_webhook_that_only_an_admin_may_make(running: Running) -> None:
+    wanted = {"url": URL, "with_content": True}
+    both, operator = (
+        await running.caller("operator", "admin", user="root"),
+        await running.caller("operator", user="olga"),
+    )
+    made = (await running.client.post("/v1/webhooks", json=wanted, headers=both)).json()
+    place = f"/v1/webhooks/{made['webhook_id']}"
+    for method, path in (("POST", place + "/rotation"), ("POST", place + "/activation"), ("DELETE", place)):
+        refused = await running.client.request(method, path, headers=operator)
+        assert (refused.status_code, refused.json()["reason"]) == (403, "role_required:admin")
+    assert (await running.client.post(place + "/rotation", headers=both)).json()["secret"] != made["secret"]
+    assert (await running.client.delete(place, headers=both)).status_code == 204
+
+
+async def test_a_name_server_that_does_not_answer_takes_two_threads_of_its_tenant_and_none_of_requests() -> None:
+    answers, asked = threading.Event(), threading.Semaphore(0)
+
+    def silent(host: str, *_: Any, **__: Any) -> list[Any]:
+        asked.release()
+        if host == "silent.example":
+            answers.wait(20)
+        return [(0, 0, 0, "", ("93.184.216.34", 443))]
+
+    names, loop = Resolver(threads=3, share=2), asyncio.get_running_loop()
+    silent_parts, other_parts = urlsplit("https://silent.example/x"), urlsplit("https://other.example/x")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(socket, "getaddrinfo", silent)
+        given_up = [asyncio.create_task(names.address_of(silent_parts, tenant="a", private=False)) for _ in range(2)]
+        for _ in range(2):
+            await asyncio.to_thread(asked.acquire)
+        for one in given_up:
+            one.cancel()
+        await asyncio.gather(*given_up, return_exceptions=True)
+        with pytest.raises(NotCallable):
+            await names.address_of(silent_parts, tenant="a", private=False)
+        assert await names.address_of(other_parts, tenant="b", private=False) == "93.184.216.34"
+        assert await loop.run_in_executor(None, lambda: "a body is parsed") == "a body is parsed"
+        answers.set()
 
 
 @pytest.mark.parametrize("role", ["reader", "writer", "subject", "reviewer", "admin"])

@@ -56,8 +56,9 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
         self._engine, self._config, self._sources = engine, config, sources
         self._actor_of = actor_of
         self._memories: OrderedDict[Actor, TurnMemory] = OrderedDict()
-        self._open: OrderedDict[str, list[str]] = OrderedDict()
-        self._streams: OrderedDict[str, list[str]] = OrderedDict()
+        # A call's id is the caller's word (the header `x-litellm-call-id`): two users may give the same one.
+        self._open: OrderedDict[tuple[Actor, str], list[str]] = OrderedDict()
+        self._streams: OrderedDict[tuple[Actor, str], list[str]] = OrderedDict()
 
     def memory_of(self, actor: Actor) -> TurnMemory:
         """Return the memory of one user; the least recently used of too many are let go."""
@@ -84,7 +85,7 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
             await memory.capture(*said)
         if said and (call := data.get("litellm_call_id")):
             waiting = self._streams if streams else self._open
-            waiting[call] = said
+            waiting[actor, call] = said
             if len(waiting) > _CALLS:
                 waiting.popitem(last=False)
         return {**data, "messages": list(injection.messages)}
@@ -92,7 +93,7 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
     async def async_post_call_success_hook(self, data: dict[str, Any], user_api_key_dict: Any, response: Any) -> Any:
         """Capture the user's message, which the model has answered."""
         actor = self._actor_of(user_api_key_dict)
-        said = self._open.pop(data.get("litellm_call_id", ""), [])
+        said = [] if actor is None else self._open.pop((actor, data.get("litellm_call_id", "")), [])
         if actor is not None and said:
             await self.memory_of(actor).capture(*said, answer=text_of(response))
         return response
@@ -106,6 +107,6 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
             pieces.append(piece_of(piece))
             yield piece
         actor = self._actor_of(user_api_key_dict)
-        said = self._streams.pop(request_data.get("litellm_call_id", ""), [])
+        said = [] if actor is None else self._streams.pop((actor, request_data.get("litellm_call_id", "")), [])
         if actor is not None and said:
             await self.memory_of(actor).answered(*said, answer="".join(pieces) or None)

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Protocol
 
@@ -26,7 +27,7 @@ from mnemic.types import Actor, Message, Outcome, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
 from mnemic_language.questions.small_talk import is_small_talk
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
-from mnemic_maintenance.capture_queue import Lease, QueuedMessage, enqueue, messages_of, take_out, waiting
+from mnemic_maintenance.capture_queue import Lease, QueuedMessage, enqueue, messages_of, set_aside, take_out, waiting
 
 logger = logging.getLogger("mnemic.engine.background_capture")
 
@@ -34,6 +35,12 @@ PASSING = ("store_", "commit_", "embedder_", "llm_timeout", "llm_unavailable", "
 """Prefixes of the reasons of failures that may be over at the next try."""
 CONSENT = f"{CONSENT_REQUIRED}:"
 """Prefix of the reason for omitting facts that the user has not consented to."""
+MAX_TRIES = 8
+"""Failed tries, while other messages could be read, after which a message is given up."""
+FIRST_REST, LONGEST_REST = timedelta(minutes=1), timedelta(hours=6)
+"""Rest of a message after its first failure, doubled with each, and the longest."""
+_OUTAGE = 2
+"""Failures in a row, of an early and of the newest window, that mean an outage."""
 GATHERING_SECONDS = 2.0
 """Seconds for which the background reader waits for more turns before it reads."""
 
@@ -130,28 +137,54 @@ class BackgroundCapture:
                 logger.warning("reason=<%s> | background capture failed | it will be tried again", failure.reason)
 
     async def _read_user(self, entries: list[QueuedMessage], lease: Lease) -> int:
-        """Read one user's messages window by window, in order, up to the first that fails for a passing reason."""
+        """Read one user's messages window by window, in order. One that fails for a passing reason is left, and the
+        newest tried: if it fails as well there is an outage, and the queue stays as it is; else the failure is the
+        window's own, which rests while the queue goes on.
+        """
         store, tenant = self._engine.store, lease.tenant
         found = await messages_of(store, entries)
         gone = [one for one in entries if one.memory_id not in found]
-        kept = [one for one in entries if one.memory_id in found]
         if gone:
             await take_out(store, tenant, gone)
-        done = len(gone)
-        for places in windows([found[one.memory_id] for one in kept]):
-            part = kept[places.start : places.stop]
-            if not await lease.take():
-                return done
+        done, in_a_row = len(gone), 0
+        failed: list[tuple[Sequence[QueuedMessage], str]] = []
+        parts = deque(_parts([one for one in entries if one.memory_id in found], found, self._engine.clock.now()))
+        while parts and in_a_row < _OUTAGE and await lease.take():
+            part = parts.pop() if in_a_row else parts.popleft()
             reason = await self._read_window(part, [found[one.memory_id] for one in part])
             if reason is not None:
                 self.counts[f"failed:{reason}"] += 1
-                return done
-            for one in part:
-                if one.context:
-                    await self._forget(one)
-            await take_out(store, tenant, part)
+                failed.append((part, reason))
+                in_a_row += 1
+                continue
+            in_a_row = 0
+            await self._take_out(part, tenant)
             done += len(part)
+        if done > len(gone):
+            for part, reason in failed:
+                done += await self._set_aside(part, reason, tenant)
         return done
+
+    async def _take_out(self, part: Sequence[QueuedMessage], tenant: str) -> None:
+        for one in part:
+            if one.context:
+                await self._forget(one)
+        await take_out(self._engine.store, tenant, part)
+
+    async def _set_aside(self, part: Sequence[QueuedMessage], reason: str, tenant: str) -> int:
+        """Let a window rest that fails while others can be read; return the number of messages that are given up, which
+        stay recorded without being read.
+        """
+        # Several messages are tried one by one next: one of them may be the cause.
+        tries = part[0].tries + 1
+        rest = timedelta(0) if len(part) > 1 else min(LONGEST_REST, FIRST_REST * 2 ** (tries - 1))
+        if tries < MAX_TRIES:
+            await set_aside(self._engine.store, tenant, part, self._engine.clock.now() + rest)
+            return 0
+        self.counts[f"given_up:{reason}"] += len(part)
+        logger.warning("reason=<%s>, messages=<%d> | capture given up | they stay recorded", reason, len(part))
+        await self._take_out(part, tenant)
+        return len(part)
 
     async def _read_window(self, part: Sequence[QueuedMessage], messages: Sequence[Message]) -> str | None:
         """Capture one window; the passing reason for which it is to be read again, or None."""
@@ -171,6 +204,20 @@ class BackgroundCapture:
     async def _forget(self, entry: QueuedMessage) -> None:
         with suppress(MemoryNotFound):  # another forgot it meanwhile
             await self._engine.forget(entry.memory_id, actor=entry.actor)
+
+
+def _parts(
+    entries: Sequence[QueuedMessage], found: Mapping[str, Message], now: datetime
+) -> Iterator[Sequence[QueuedMessage]]:
+    """Yield what is read in one call: neighbours together, and then those that have failed before, each alone, unless
+    they rest.
+    """
+    untried = [one for one in entries if not one.tries]
+    for places in windows([found[one.memory_id] for one in untried]):
+        yield untried[places.start : places.stop]
+    for one in entries:
+        if one.tries and (one.rests_until is None or one.rests_until <= now):
+            yield [one]
 
 
 def _created(receipts: Sequence[WriteReceipt]) -> list[str]:

@@ -26,13 +26,16 @@ _READER = "waiting-reader"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedMessage:
     """Message that waits for capture: the mark's `name`, its speaker, and the recorded message. `context`: it was
-    recorded only to be read before another, and is forgotten then.
+    recorded only to be read before another, and is forgotten then. `tries`: times that it could not be read while
+    others could; it rests until `rests_until`.
     """
 
     name: str
     actor: Actor
     memory_id: str
     context: bool = False
+    tries: int = 0
+    rests_until: datetime | None = None
 
 
 def waiting_prefix(token: str) -> str:
@@ -58,9 +61,31 @@ async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:
     for name, value in sorted((await store.marks(tenant, _QUEUE)).items()):
         data = json.loads(value)
         actor = Actor(tenant=tenant, user=data["user"], agent=data["agent"], workspace=data["workspace"])
-        memory_id, context = name.rpartition("/")[2], data.get("context", False)
-        found.append(QueuedMessage(name=name, actor=actor, memory_id=memory_id, context=context))
+        rests_until = None if data.get("rests_until") is None else datetime.fromisoformat(data["rests_until"])
+        found.append(
+            QueuedMessage(
+                name=name,
+                actor=actor,
+                memory_id=name.rpartition("/")[2],
+                context=data.get("context", False),
+                tries=data.get("tries", 0),
+                rests_until=rests_until,
+            )
+        )
     return found
+
+
+async def set_aside(store: RecordStore, tenant: str, entries: Sequence[QueuedMessage], until: datetime) -> None:
+    """Count one more failed try of entries, which rest until then; those that were erased meanwhile stay gone."""
+
+    async def work(unit: Unit) -> None:
+        for one in entries:
+            known = await unit.reads.find_mark(tenant, one.name)
+            if known is not None:
+                tried = json.loads(known) | {"tries": one.tries + 1, "rests_until": until.isoformat()}
+                await unit.apply(Mutation(tenant=tenant, marks={one.name: json.dumps(tried)}))
+
+    await commit(store, work)
 
 
 async def messages_of(store: RecordStore, entries: Sequence[QueuedMessage]) -> dict[str, Message]:

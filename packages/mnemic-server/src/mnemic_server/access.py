@@ -119,16 +119,16 @@ TheService = Annotated[ServiceContext, Depends(governed)]
 
 
 def require_rate(principal: Principal, request: HTTPConnection, service: ServiceContext) -> None:
-    """Charge a request to the credential's rate, except for the part that was charged before. Refuses with 429."""
+    """Charge a request to the caller's rate, except for the part that was charged before. Refuses with 429."""
     state = request.scope.get("state", {})
     _take(principal, request, service, state.get(BODY_BYTES, 0))
 
 
 def _take(principal: Principal, request: HTTPConnection, service: ServiceContext, size: int) -> None:
     state = request.scope.setdefault("state", {})
-    due, counted = 1 + size // BYTES_OF_A_CALL, f"{_COUNTED}:{principal.key_id}"
+    due, counted = 1 + size // BYTES_OF_A_CALL, f"{_COUNTED}:{principal.caller}"
     calls, state[counted] = due - state.get(counted, 0), due
-    wait = service.rate.wait_for(principal.key_id, calls=calls) if calls > 0 else 0.0
+    wait = service.rate.wait_for(principal.caller, calls=calls) if calls > 0 else 0.0
     if not wait and calls > 0 and service.tenant_rate is not None:
         wait = wait_within_tenant(service.tenant_rate, principal, calls)
     if wait:
@@ -162,13 +162,11 @@ async def credential_of(request: HTTPConnection, service: ServiceContext) -> Pri
     if scheme.lower() != "bearer" or not text.isascii() or len(text) > 8192:
         return None
     shown = text.strip()
-    # Before the credential is checked: a guess must be slowed whether or not it is right.
-    service.watch.refuse_throttled(request, shown)
     principal = await service.keys.authenticate(shown) or await service.tokens.authenticate(shown)
     if principal is None:
         await service.watch.wrong(request)
     else:
-        service.watch.right(request, shown, principal)
+        service.watch.right(request, principal)
     return principal
 
 

@@ -12,11 +12,13 @@ import resource
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from functools import lru_cache
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Protocol
 
 SPARE_FILES = 128
 """File descriptors of the process reserved for the store, the log, models and connections being accepted."""
+Networks = tuple[IPv4Network | IPv6Network, ...]
+_EVERYWHERE = ("0.0.0.0/0", "::/0")
 _IPV6_PREFIX = 64
 """Bits of the IPv6 prefix of one subscriber (RFC 6177), who chooses the rest freely."""
 
@@ -46,7 +48,7 @@ class Connections:
 
     most: int = 4096
     per_address: int = 256
-    proxies: frozenset[str] = frozenset({"127.0.0.1", "::1"})
+    proxies: Networks = field(default_factory=lambda: networks("127.0.0.1,::1"))
     timeouts: Timeouts = field(default_factory=Timeouts)
     _open: dict[Connection, str] = field(default_factory=dict)
     _addresses: Counter[str] = field(default_factory=Counter)
@@ -66,7 +68,7 @@ class Connections:
         """
         place = place_of(address)
         # A trusted proxy carries the connections of all its users under one address.
-        crowded = place not in self.proxies and self._addresses[place] >= self.per_address
+        crowded = self._addresses[place] >= self.per_address and not is_within(address, self.proxies)
         if crowded and not self._cut_one(place):
             return False
         if len(self._open) >= self.most and not self._cut_one(None):
@@ -112,6 +114,22 @@ class Connections:
                 victim.cut()
                 return True
         return False
+
+
+def networks(text: str) -> Networks:
+    """Return the addresses and ranges in a text, separated by commas; `*` is every address. Raises ValueError."""
+    named = [one.strip() for one in text.split(",") if one.strip()]
+    return tuple(ip_network(one) for name in named for one in (_EVERYWHERE if name == "*" else [name]))
+
+
+def is_within(address: str, ranges: Networks) -> bool:
+    """Return True for an address in one of the ranges."""
+    try:
+        known = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(known, "ipv4_mapped", None)
+    return any((mapped or known) in one for one in ranges)
 
 
 @lru_cache(maxsize=1024)

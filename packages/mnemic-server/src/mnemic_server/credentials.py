@@ -69,6 +69,11 @@ class Principal:
         Actor(tenant=self.tenant, user=self.user or self.key_id, agent=self.agent, session=self.session)
 
     @property
+    def caller(self) -> str:
+        """Name by which calls are counted: every user of an application's tokens is a caller of their own."""
+        return f"{self.key_id} {self.user or ''}"
+
+    @property
     def actor(self) -> Actor:
         """Actor for calls of the engine; an application acts under the name of its key."""
         return Actor(tenant=self.tenant, user=self.user or self.key_id, agent=self.agent, session=self.session)

@@ -117,7 +117,7 @@ class Erasures:
             alive_at=now,
         )
         with ExitStack() as places:
-            places.enter_context(self._places.place(principal.tenant, principal.key_id))
+            places.enter_context(self._places.place(principal.tenant, principal.caller))
             await self._keep(job)
             # Another request may have begun the same erasure while this one waited for its place.
             if named in self._running:

@@ -1,12 +1,15 @@
 """Throttle of failed authentication by address, and audit of sign-ins and refusals.
 
+A credential is always checked before its address counts: callers share addresses (a proxy, a company's network), and a
+stranger's wrong credentials must not lock out those who have a right one. Nobody guesses 256 random bits, so what the
+throttle keeps down is work and audit lines, not the chance of a hit.
+
 A refusal writes at most one audit line a minute for each caller and reason, so that refused requests cannot fill the
 audit; the line counts the refusals since the previous one.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -30,7 +33,6 @@ CALLER = "caller"
 """The name in a request's `state` of its credential's id, which is neither secret nor a person's name."""
 BURST, PER_SECOND = 30, 0.5
 """Wrong credentials of one address: so many at once, and then one every two seconds."""
-KNOWN_SECONDS = 3600.0
 # Bounds the memory that an attack from many addresses can take; the oldest entries go first.
 MOST = 10_000
 LINE_SECONDS = 60.0
@@ -44,30 +46,21 @@ class RefusedLogins:
     store: RecordStore
     clock: Clock
     _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
-    _known: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
     _logged_at: OrderedDict[tuple[str, ...], float] = field(default_factory=OrderedDict)
     _unlogged: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
-    def refuse_throttled(self, request: HTTPConnection, shown: str) -> None:
-        """Refuse with 429, before the store is asked, an address with too many wrong credentials; a credential that was
-        right within the hour is checked anyway: others may share its address.
-        """
-        now, address = self.clock.monotonic(), address_of(request)
-        level = self._level(address, now)
-        if level >= 1.0 or now - self._known.get(_name(shown), -KNOWN_SECONDS) < KNOWN_SECONDS:
-            return
-        wait = {"Retry-After": str(int((1.0 - level) / PER_SECOND) + 1)}
-        raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_FAILURES, headers=wait)
-
-    def right(self, request: HTTPConnection, shown: str, principal: Principal) -> None:
-        """Count a valid credential."""
+    def right(self, request: HTTPConnection, principal: Principal) -> None:
+        """Note who calls."""
         request.scope.setdefault("state", {})[CALLER] = principal.key_id
-        _put(self._known, _name(shown), self.clock.monotonic())
 
     async def wrong(self, request: HTTPConnection) -> None:
-        """Count an invalid credential."""
+        """Count an invalid credential; refuse with 429 an address that has presented too many."""
         now, address = self.clock.monotonic(), address_of(request)
-        _put(self._levels, address, (self._level(address, now) - 1.0, now))
+        level = self._level(address, now)
+        if level < 1.0:
+            wait = {"Retry-After": str(int((1.0 - level) / PER_SECOND) + 1)}
+            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_FAILURES, headers=wait)
+        _put(self._levels, address, (level - 1.0, now))
         await self._line(SERVICE_TENANT, "authentication_failed", STRANGER, {"address": address})
 
     async def refused(self, request: HTTPConnection, principal: Principal, reason: str) -> None:
@@ -108,11 +101,6 @@ class RefusedLogins:
 def address_of(request: HTTPConnection) -> str:
     """Return the address that a request comes from, according to the trusted proxies."""
     return place_of(request.client.host) if request.client else ""
-
-
-def _name(shown: str) -> bytes:
-    # A digest: a wrong credential may be a right one of another service, and must not stay in memory.
-    return hashlib.sha256(shown.encode()).digest()
 
 
 def _put(kept: OrderedDict[K, V], name: K, value: V) -> None:

@@ -1,4 +1,5 @@
-"""Rate limits of the service: a token bucket for each credential, and one for all credentials of a tenant.
+"""Rate limits of the service: a token bucket for each caller, and one for all callers of a tenant. The users of one
+application's tokens are a caller each.
 
 The settings are `requests_per_second` and `tenant_requests_per_second` of `service_settings`; `access` charges each
 request and refuses with 429. Limits of size, depth and concurrency are in `request_limits`.
@@ -13,9 +14,9 @@ from mnemic.ports import Clock
 from mnemic_server.credentials import Principal
 
 PER_SECOND, BURST = 50.0, 100
-"""Calls a second of one credential, and calls at once, unless the settings say otherwise."""
+"""Calls a second of one caller, and calls at once, unless the settings say otherwise."""
 TENANT_PER_SECOND = 500.0
-"""Calls a second of all credentials of a tenant together, unless the settings say otherwise."""
+"""Calls a second of all callers of a tenant together, unless the settings say otherwise."""
 
 
 @dataclass(slots=True)
@@ -49,11 +50,11 @@ class RateLimit:
 
 
 def wait_within_tenant(rate: RateLimit, principal: Principal, calls: float) -> float:
-    """Charge calls to the tenant's rate, of which one credential never gets more than remains (`concurrency_shares`): a
-    credential that is faster than its tenant's rate leaves half of the burst to the others. Returns the seconds to
+    """Charge calls to the tenant's rate, of which one caller never gets more than remains (`concurrency_shares`): one
+    that is faster than its tenant's rate leaves half of the burst to the others. Returns the seconds to
     wait, or 0.
     """
-    own = f"{principal.tenant}\x1f{principal.key_id}"
+    own = f"{principal.tenant}\x1f{principal.caller}"
     if rate.burst - rate.left(own) > rate.left(principal.tenant):
         return 1.0 / rate.per_second
     wait = rate.wait_for(principal.tenant, calls=calls)

@@ -141,7 +141,7 @@ class LimitMiddleware:
             scope["state"][REFUSED] = flaw
             return
         shares = self._models if path in MODEL_BOUND else self._requests
-        places.enter_context(shares.place(principal.tenant, _caller(principal)))
+        places.enter_context(shares.place(principal.tenant, principal.caller))
 
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         started = asyncio.Event()
@@ -205,7 +205,7 @@ class LimitMiddleware:
         if known or size <= self._bounds.stranger_bytes:
             return known
         principal = await self._admit(HTTPConnection(scope), size)
-        large.enter_context(self._large.place(principal.tenant, _caller(principal)))
+        large.enter_context(self._large.place(principal.tenant, principal.caller))
         return True
 
 
@@ -215,11 +215,6 @@ def _open_ended(scope: Scope) -> bool:
     """
     revokes = scope["method"] == "DELETE" and scope["path"].startswith("/v1/consents/")
     return revokes or scope["path"] in OPEN_ENDED
-
-
-def _caller(principal: Principal) -> str:
-    """Return the caller for rate limits: the tokens of one application are many callers."""
-    return f"{principal.key_id} {principal.user or ''}"
 
 
 def _strict(body: bytes | bytearray) -> object:

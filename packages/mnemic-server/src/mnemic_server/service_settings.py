@@ -16,7 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from mnemic.config import ENV_FILE
 from mnemic.errors import InvalidConfig
 from mnemic_server.bearer_tokens import Claims, Provider
-from mnemic_server.connections import Connections, Timeouts, place_of
+from mnemic_server.connections import Connections, Networks, Timeouts, networks
 from mnemic_server.oidc_sign_in import Client
 from mnemic_server.rate_limit import PER_SECOND, TENANT_PER_SECOND
 from mnemic_server.request_limits import RequestLimits
@@ -106,8 +106,8 @@ class ServiceSettings(BaseSettings):
     address_connections: int = Field(default=256, ge=8, description="Open connections of one address.")
     proxies: str = Field(
         default="127.0.0.1,::1",
-        description="Addresses of proxies, separated by commas. Their X-Forwarded-For and -Proto are trusted, and the "
-        "limit for one address does not apply to them.",
+        description="Addresses or ranges (10.0.0.0/8) of proxies, separated by commas. Their X-Forwarded-For and "
+        "-Proto are trusted, and the limit for one address does not apply to them.",
     )
     head_timeout_seconds: float = Field(
         default=10.0, gt=0, description="Longest time to receive the head of a request, in seconds."
@@ -203,13 +203,20 @@ class ServiceSettings(BaseSettings):
         return Connections(
             most=self.connections,
             per_address=self.address_connections,
-            proxies=frozenset(place_of(one.strip()) for one in self.proxies.split(",")),
+            proxies=self._proxies(),
             timeouts=Timeouts(
                 head=self.head_timeout_seconds,
                 body=self.body_timeout_seconds,
                 reading=self.reading_timeout_seconds,
             ),
         )
+
+    def _proxies(self) -> Networks:
+        """Return the addresses of proxies. Raises InvalidConfig for what is neither an address nor a range."""
+        try:
+            return networks(self.proxies)
+        except ValueError:
+            raise InvalidConfig("service_proxies", hint="addresses or ranges such as 10.0.0.0/8, by commas") from None
 
     def client(self) -> Client | None:
         """Return the client that people sign in to the console with at the provider; None if none is named. Raises

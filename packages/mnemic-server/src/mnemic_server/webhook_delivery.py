@@ -11,6 +11,7 @@ import json
 import logging
 import secrets
 import ssl
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,7 @@ from mnemic.json_output import memory_dict
 from mnemic.ports import Clock
 from mnemic.types import Actor, AuditEvent, Level
 from mnemic_maintenance.tenant_engine import Tenancy
-from mnemic_server.webhook_addresses import NotCallable, require_callable, resolved
+from mnemic_server.webhook_addresses import NotCallable, Resolver, require_callable
 from mnemic_server.webhooks import Webhook, Webhooks, WebhookState, due
 
 SECONDS = 10.0
@@ -36,7 +37,8 @@ MAX_FAILURES = 15
 """Failures in a row, over some six hours, after which a webhook is disabled."""
 LEASE = timedelta(seconds=30)
 """Time for which one process has the exclusive right to a webhook without renewal."""
-AT_ONCE = 8
+AT_ONCE, AT_ONCE_OF_A_TENANT = 8, 2
+"""Webhooks that are delivered to at a time."""
 PAGE = 50
 """Lines of the audit that are read at a time, after which the progress is stored."""
 
@@ -52,6 +54,7 @@ class Deliveries:
     webhooks: Webhooks
     poll_seconds: float = 1.0
     holder: str = field(default_factory=lambda: secrets.token_hex(8))
+    resolver: Resolver = field(default_factory=Resolver)
     _tls: ssl.SSLContext | None = None
 
     @asynccontextmanager
@@ -80,9 +83,10 @@ class Deliveries:
         states, now = await self.webhooks.states(), self.clock.now()
         # One slow receiver must not delay the others, and many must not exhaust sockets.
         turn = asyncio.Semaphore(AT_ONCE)
+        shares = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(AT_ONCE_OF_A_TENANT))
 
         async def in_turn(webhook: Webhook) -> int:
-            async with turn:
+            async with shares[webhook.tenant], turn:
                 return await self._deliver_pending(webhook)
 
         waiting = [one for one in webhooks if (known := states.get(one.webhook_id)) and due(known, now, self.holder)]
@@ -137,7 +141,7 @@ class Deliveries:
         headers = signed(webhook, f"{webhook.webhook_id}.{event.sequence}", self.clock.now(), body)
         try:
             async with asyncio.timeout(SECONDS):
-                status = await self._post(webhook.url, headers, body)
+                status = await self._post(webhook, headers, body)
         except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError) as failure:
             return "timeout" if isinstance(failure, TimeoutError | httpx.TimeoutException) else "unreachable"
         except (NotCallable, MnemicError) as refused:
@@ -168,17 +172,17 @@ class Deliveries:
             return None if memory is None else memory_dict(memory)
         return None
 
-    async def _post(self, url: str, headers: dict[str, str], body: bytes) -> int:
+    async def _post(self, webhook: Webhook, headers: dict[str, str], body: bytes) -> int:
         """Return the status of the receiver's response; its body is not read, and redirects are not followed. The
         connection goes to the checked address, under the name that TLS verifies.
         """
-        parts = require_callable(url, private=self.webhooks.private)
+        parts = require_callable(webhook.url, private=self.webhooks.private)
         # Resolved and checked right before the call: a DNS answer that changes between check and use (DNS rebinding)
         # has no effect.
-        address = await resolved(parts, private=self.webhooks.private)
+        address = await self.resolver.address_of(parts, tenant=webhook.tenant, private=self.webhooks.private)
         if self._tls is None:
             self._tls = await asyncio.to_thread(ssl.create_default_context)
-        target = httpx.URL(url).copy_with(host=address)
+        target = httpx.URL(webhook.url).copy_with(host=address)
         # A reused connection could lead to an address that was checked for another webhook.
         no_reuse = httpx.Limits(max_keepalive_connections=0)
         async with (

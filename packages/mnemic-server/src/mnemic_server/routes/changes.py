@@ -40,7 +40,7 @@ async def watch(
         return not (await service.tenancy.of(now.tenant)).suspended
 
     async def events() -> AsyncIterator[bytes]:
-        with service.streams.place(principal.key_id, principal.tenant):
+        with service.streams.place(principal.caller, principal.tenant):
             result = changes(
                 service.engine.store,
                 principal.tenant,

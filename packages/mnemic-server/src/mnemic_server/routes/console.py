@@ -83,7 +83,6 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     and with 403 where its tenant is suspended.
     """
     require_same_origin(request, service)
-    service.watch.refuse_throttled(request, given.api_key.strip())
     shown = shown_key(given.api_key.strip())
     principal = None if shown is None else await service.keys.principal(*shown)
     if shown is None or principal is None:
@@ -91,7 +90,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
         raise Refusal(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED)
     require_rate(principal, request, service)
     await require_open(principal, service)
-    service.watch.right(request, given.api_key.strip(), principal)
+    service.watch.right(request, principal)
     cookie, session = await service.sessions.begin(principal, shown[1])
     await service.watch.signed(request, principal, "signed_in")
     set_session(response, cookie, secure=is_secure(request, service))

@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints
 
 from mnemic_server.access import Operating, TheService, require_role
 from mnemic_server.console_response_bodies import NewWebhookResponse, WebhookResponse, WebhooksResponse
-from mnemic_server.credentials import Role
+from mnemic_server.credentials import Principal, Role
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import Strict
 from mnemic_server.response_bodies import answering
@@ -48,8 +48,7 @@ async def create(wanted: WebhookRequest, principal: Operating, service: TheServi
     """Create a webhook, which receives every change from now on. Its secret is shown only now. A webhook that receives
     the memories themselves also requires the role `admin`, since it reads every user's memories.
     """
-    if wanted.with_content:
-        require_role(principal, Role.ADMIN)
+    _require_right(principal, with_content=wanted.with_content)
     webhook = await service.webhooks.create(
         principal.tenant,
         wanted.url,
@@ -68,7 +67,10 @@ async def rotate(
     service: TheService,
     grace_seconds: Annotated[int, Query(ge=0, le=604_800)] = 86_400,
 ) -> dict[str, Any]:
-    """Return a new secret; for `grace_seconds` messages are signed with the old one as well."""
+    """Return a new secret; for `grace_seconds` messages are signed with the old one as well. As for creating it, a
+    webhook with content requires the role `admin`: whoever has the secret can sign memories of any user.
+    """
+    await _require_right_to(webhook_id, principal, service)
     grace = timedelta(seconds=grace_seconds)
     webhook = await service.webhooks.rotate(principal.tenant, webhook_id, grace=grace, by=principal.actor.user)
     return {**webhook_data(webhook, await _state(service, webhook_id)), "secret": webhook.secret}
@@ -77,6 +79,7 @@ async def rotate(
 @router.post("/{webhook_id}/activation", **answering(WebhookResponse))
 async def enable(webhook_id: WebhookId, principal: Operating, service: TheService) -> dict[str, Any]:
     """Deliver again to a webhook that was disabled after repeated failures, from where it was left."""
+    await _require_right_to(webhook_id, principal, service)
     webhook = await service.webhooks.enable(principal.tenant, webhook_id, by=principal.actor.user)
     return webhook_data(webhook, await _state(service, webhook_id))
 
@@ -84,7 +87,19 @@ async def enable(webhook_id: WebhookId, principal: Operating, service: TheServic
 @router.delete("/{webhook_id}", status_code=HTTPStatus.NO_CONTENT)
 async def delete(webhook_id: WebhookId, principal: Operating, service: TheService) -> None:
     """Delete a webhook: nothing is delivered to it any more."""
+    await _require_right_to(webhook_id, principal, service)
     await service.webhooks.delete(principal.tenant, webhook_id, by=principal.actor.user)
+
+
+async def _require_right_to(webhook_id: str, principal: Principal, service: TheService) -> None:
+    webhook = await service.webhooks.find(principal.tenant, webhook_id)
+    _require_right(principal, with_content=webhook.with_content)
+
+
+def _require_right(principal: Principal, *, with_content: bool) -> None:
+    """Refuse with 403 who may not manage such a webhook: the one rule for creating, rotating, enabling and deleting."""
+    if with_content:
+        require_role(principal, Role.ADMIN)
 
 
 async def _state(service: TheService, webhook_id: str) -> WebhookState | None:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from mnemic_language.lexicon import Attribute, Phrase
-from mnemic_language.statement import Clause, Phrased, Statement, Word, attribute_named, read, verbs_of
+from mnemic_language.statement import Clause, Phrased, Statement, Word, attribute_named, read
 
 COMPARED = 32768
 """Pairs whose comparison is cached: a batch and a search meet the same two again."""
@@ -178,7 +178,7 @@ def _facts(clause: Clause) -> Iterator[_Fact]:
 
 def _owner(clause: Clause, words: frozenset[str]) -> frozenset[str]:
     """Return the stems of who or what a clause is about; empty for the speaker."""
-    subject = clause.subject
+    subject = clause.whose
     if subject is None:
         return _OTHER if clause.of_other else frozenset()
     stems = subject.stems - words
@@ -194,13 +194,14 @@ def _same_owner(one: frozenset[str], other: frozenset[str]) -> bool:
 
 def _no_longer(old: Statement, clause: Clause) -> Evidence | None:
     """Find "I no longer play the cello": the known statement's own words, and that they hold no more."""
+    negations = clause.lexicon.words("negations")
     for phrase in clause.lexicon.phrases("no_longer"):
         found = clause.find(phrase)
         if not found:
             continue
         start, end, _ = found[0]
         outright = not phrase[0].isdisjoint(clause.lexicon.words("outright"))
-        if outright == (clause.negated and not phrase[0] & clause.lexicon.words("negations")):
+        if outright == (clause.negated and not frozenset().union(*phrase) & negations):
             continue  # "not ... any more" needs its "not"; "I'm not used to it" is none
         cue = frozenset(clause.words[at].stem for at in range(start, end))
         said = _meaning(clause) - cue
@@ -220,7 +221,7 @@ def _ended(known: Known, old: Statement, facts: list[_Fact], clause: Clause) -> 
         for phrase in attribute.ends:
             for start, end, slot in clause.find(phrase):
                 object_ = slot or _object(clause, start, end)
-                if object_ is None or not _is_by_owner(fact, clause, phrase, start):
+                if object_ is None or _is_some(object_, fact, clause) or not _is_by_owner(fact, clause, phrase, start):
                     continue
                 if (named := _means(object_, fact, old, clause)) is not None and _rest_agrees(old, clause):
                     return Evidence(How.ENDED, f"ended: {attribute.name}", named)
@@ -245,6 +246,14 @@ def _object(clause: Clause, start: int, end: int) -> Phrased | None:
     if clause.lexicon.verb_last:
         return clause.phrase_before(start) or clause.noun_phrase(end)
     return clause.noun_phrase(end)
+
+
+def _is_some(phrased: Phrased, fact: _Fact, clause: Clause) -> bool:
+    """Return True for "Bücher": a noun without its article that may be some of its sort, not a name."""
+    if not clause.lexicon.capital_nouns or fact.attribute.name in _UNCOUNTED:
+        return False
+    bare = clause.words[phrased.start] is phrased.words[0] and len(phrased.words) == 1
+    return bare and phrased.head.plain.endswith(("e", "en", "er", "n", "s"))
 
 
 def _is_by_owner(fact: _Fact, clause: Clause, phrase: Phrase, start: int) -> bool:
@@ -297,7 +306,8 @@ def _rest_agrees(old: Statement, clause: Clause) -> bool:
 
 def _follows(clause: Clause, subject: Phrased, start: int) -> bool:
     between = clause.plain[subject.end : start]
-    return subject.end <= start and all(word in clause.lexicon.words("auxiliaries") for word in between)
+    allowed = clause.lexicon.words("auxiliaries", "third", "time_words", "days", "filler")
+    return subject.end <= start and all(word in allowed for word in between)
 
 
 def _ends_there(clause: Clause, end: int) -> bool:
@@ -322,7 +332,9 @@ def _another_value(old: Statement, facts: list[_Fact], clause: Clause) -> Eviden
         for fact in facts:
             if fact.attribute.name != new.attribute.name or fact.attribute.many or fact.value is None:
                 continue
-            if _same_owner(fact.owner, new.owner) and (new.value is None or new.value.stems.isdisjoint(fact.value.stems)):
+            if _same_owner(fact.owner, new.owner) and (
+                new.value is None or new.value.stems.isdisjoint(fact.value.stems)
+            ):
                 return Evidence(How.CHANGED, f"another {fact.attribute.name}")
     return None
 
@@ -351,11 +363,13 @@ def _moved(clause: Clause) -> Iterator[tuple[Phrased, int]]:
             if thing is not None:
                 yield thing, end
     subject = clause.subject
-    if subject is None:
-        return
     for phrase in clause.lexicon.phrases("risen"):
-        for start, end, _ in clause.find(phrase):
-            if _follows(clause, subject, start):
+        for start, end, slot in clause.find(phrase):
+            if slot is not None and clause.lexicon.verb_last:
+                # "Die Miete ist auf 905 gestiegen", "Wir haben die Miete auf 905 erhöht"
+                if (thing := clause.phrase_before(start)) is not None:
+                    yield thing, slot.start
+            elif subject is not None and _follows(clause, subject, start):
                 yield subject, end
 
 
@@ -404,7 +418,9 @@ def _from_old(known: Known, old: Statement, facts: list[_Fact], clause: Clause) 
         verbs = {clause.words[at].stem for at in range(start, end)}
         owned = _same_owner(_owner(one, frozenset()), _owner(clause, frozenset()))
         residence = any(
-            fact.attribute.change and fact.value is not None and fact.value.stems == replaced.stems
+            fact.attribute.change
+            and fact.value is not None
+            and fact.value.stems == replaced.stems
             and any(new.attribute.name == fact.attribute.name for new in _facts(clause))
             for fact in facts
         )
@@ -423,7 +439,7 @@ def _old_values(clause: Clause) -> Iterator[tuple[int, int, Phrased | None]]:
             value = clause.noun_phrase(end)
             if value is None and end < len(clause.words) and _sort(clause.words[end], clause) is not None:
                 word = clause.words[end]
-                value = Phrased((word,), word, definite=True, own=False, start=end, end=end + 1)
+                value = Phrased((word,), word, definite=True, indefinite=False, own=False, start=end, end=end + 1)
             yield start, end, value
     for phrase in lexicon.phrases("replaces"):
         yield from clause.find(phrase)
@@ -431,7 +447,7 @@ def _old_values(clause: Clause) -> Iterator[tuple[int, int, Phrased | None]]:
     if not changed:
         return
     for at, plain in enumerate(clause.plain):
-        if plain in lexicon.words("from_words") and at > min(changed):
+        if plain in lexicon.words("from_words") and (at > min(changed) or lexicon.verb_last):
             value = clause.noun_phrase(at + 1)
             if value is not None and any(word in lexicon.words("to_words") for word in clause.plain[value.end :]):
                 yield min(changed), min(changed) + 1, value
@@ -460,7 +476,8 @@ def _aligned(old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | N
         return None
     if _past(known) or _past(clause):
         return None
-    if clause.says("newness"):
+    # Where every noun is written large, one more word is no name: "Ich trinke jetzt Tee".
+    if clause.says("newness") and not ("name" in sorts and lexicon.capital_nouns):
         return Evidence(How.CHANGED, "the newer value")
     single = one is not None and one.head.plain in lexicon.words("single") and (one.own or one.definite)
     stated = not clause.set.isdisjoint(lexicon.words("copulas")) and not known.set.isdisjoint(lexicon.words("copulas"))
@@ -500,7 +517,11 @@ def _opposed(old: Statement, new: Statement) -> Evidence | None:
         return None
     denials = _denials(one) != _denials(other)
     if mine == theirs:
-        return Evidence(How.OPPOSED, "negation") if denials and _owner(one, frozenset()) == _owner(other, frozenset()) else None
+        return (
+            Evidence(How.OPPOSED, "negation")
+            if denials and _owner(one, frozenset()) == _owner(other, frozenset())
+            else None
+        )
     gone, come = mine - theirs, theirs - mine
     pair = frozenset({*gone, *come})
     antonym = len(gone) == len(come) == 1 and pair in _antonyms(one)
@@ -510,10 +531,7 @@ def _opposed(old: Statement, new: Statement) -> Evidence | None:
 
 
 def _antonyms(clause: Clause) -> frozenset[frozenset[str]]:
-    return frozenset(
-        frozenset(stem for word in pair for stem in (word, word.removesuffix("s"))) if False else pair
-        for pair in clause.lexicon.antonyms
-    )
+    return clause.lexicon.antonyms
 
 
 def _claim(clause: Clause) -> frozenset[str]:
@@ -528,7 +546,8 @@ def _claim(clause: Clause) -> frozenset[str]:
 
 
 def _denials(clause: Clause) -> int:
-    return sum(plain in clause.lexicon.words("negations") for plain in clause.plain) % 2
+    count = sum(plain in clause.lexicon.words("negations") for plain in clause.plain)
+    return min(count, 1) if clause.lexicon.agreeing_negations else count % 2
 
 
 # -- words ------------------------------------------------------------------------------------------------------------------
@@ -538,14 +557,12 @@ def _meaning(clause: Clause) -> frozenset[str]:
     """Return the stems that carry meaning: without units, times and negations."""
     lexicon = clause.lexicon
     return frozenset(
-        word.stem
-        for word in clause.words
-        if clause.is_content(word) and word.plain not in lexicon.words("units")
+        word.stem for word in clause.words if clause.is_content(word) and word.plain not in lexicon.words("units")
     )
 
 
 def _verbs(clause: Clause) -> frozenset[str]:
-    known = verbs_of(clause.lexicon)
+    known = clause.lexicon.verbs
     return frozenset(word.stem for word in clause.words if word.plain in known)
 
 
@@ -622,10 +639,13 @@ def is_correction(text: str) -> bool:
     if not said.words or len([word for word in said.words if not word.mark]) > MAX_CORRECTION_WORDS:
         return False
     opening = [word.plain for word in said.words if not word.mark][:3]
-    return any(
-        all(place < len(opening) and opening[place] in words for place, words in enumerate(phrase))
-        for phrase in said.lexicon.phrases("corrections")
-    ) and not said.whole.asks
+    return (
+        any(
+            all(place < len(opening) and opening[place] in words for place, words in enumerate(phrase))
+            for phrase in said.lexicon.phrases("corrections")
+        )
+        and not said.whole.asks
+    )
 
 
 def corrected(known: str, text: str) -> str | None:
@@ -653,7 +673,9 @@ def corrected(known: str, text: str) -> str | None:
         same = [word for word in same if any(_same_value(word, one) for one in denied)]
     if len(same) > 1 and sort == "name":
         same = sorted(
-            (word for word in same if _likeness(word, new) >= ALIKE), key=lambda word: _likeness(word, new), reverse=True
+            (word for word in same if _likeness(word, new) >= ALIKE),
+            key=lambda word: _likeness(word, new),
+            reverse=True,
         )[:1]
     if len(same) != 1:
         return None

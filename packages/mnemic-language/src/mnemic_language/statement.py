@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-
-import Stemmer
+from functools import cached_property, lru_cache
 
 from mnemic_language.lexicon import SLOT, Attribute, Lexicon, Phrase, lexicon_for
 from mnemic_language.text.normalise import bare, nfkc
@@ -36,6 +34,14 @@ _CONTRACTED = {
 _PRONOUN_IS = frozenset({"it", "that", "he", "she", "what", "there", "who", "here", "where", "how", "let"})
 _END = frozenset(".;!?…()")
 _INSIDE = re.compile(r"[\W\d_]")
+_DETERMINERS = ("articles", "mine", "indefinite")
+_OPENINGS = ("filler", "conjunctions", "time_words", "days", "months", "openings")
+_TIMES = ("time_words", "days", "months")
+_COMMON = ("time_words", "openings", "days", "months", "units")
+_NOUNS = (*_COMMON, "containers", "single", "health", "leaving", "habits")
+LAST_DAY = 31
+MAX_ADVERBS = 3
+"""Words of time or degree that may stand inside a phrase: "Ich wohne seit Mai in Bonn"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +80,10 @@ class Phrased:
 class Clause:
     """A clause: a part of a statement that can change or end something by itself."""
 
-    def __init__(self, words: Sequence[Word], lexicon: Lexicon, *, asks: bool = False) -> None:
-        self.words, self.lexicon, self.asks = tuple(words), lexicon, asks
+    def __init__(
+        self, words: Sequence[Word], lexicon: Lexicon, *, asks: bool = False, before: Clause | None = None
+    ) -> None:
+        self.words, self.lexicon, self.asks, self.before = tuple(words), lexicon, asks, before
         self.plain = tuple(word.plain for word in words)
         self.set = frozenset(self.plain)
 
@@ -103,7 +111,7 @@ class Clause:
         return not (
             word.mark
             or word.plain in lexicon.function
-            or (not word.name and word.plain in lexicon.words("time_words") | lexicon.words("habits"))
+            or (not word.name and word.plain in lexicon.words("time_words", "habits"))
         )
 
     def find(self, phrase: Phrase) -> list[tuple[int, int, Phrased | None]]:
@@ -115,7 +123,7 @@ class Clause:
         for start, plain in enumerate(self.plain):
             if SLOT not in first and plain not in first:
                 continue
-            if verb and start and self.plain[start - 1] in self._determiners:
+            if verb and start and self.plain[start - 1] in self.lexicon.words(*_DETERMINERS):
                 continue
             end, slot = self._match(phrase, start)
             if end is not None:
@@ -127,38 +135,72 @@ class Clause:
         for place, words in enumerate(phrase):
             if SLOT in words:
                 stop = phrase[place + 1] if place + 1 < len(phrase) else None
-                slot = self.noun_phrase(at, stop=stop)
-                if slot is None:
+                found = self.noun_phrase(self._after_adverbs(at, place), stop=stop)
+                if found is None:
                     return None, None
-                at = slot.end
+                # Of two slots the first is what the phrase is about.
+                slot, at = slot or found, found.end
                 # "gave the flat on Quay Street back": what qualifies the thing stands between.
                 while stop is not None and at < len(self.plain) and self.plain[at] not in stop:
-                    if self.words[at].mark or at - slot.end > MAX_PHRASE:
+                    if self.words[at].mark or at - found.end > MAX_PHRASE:
                         return None, None
                     at += 1
                 continue
             # "changed back to": a word with a question mark may be left out.
             optional = {word[:-1] for word in words if word.endswith("?")}
+            if at < len(self.plain) and self.plain[at] not in words | optional and not optional:
+                at = self._after_adverbs(at, place)
             if at < len(self.plain) and (self.plain[at] in words or self.plain[at] in optional):
                 at += 1
             elif not optional:
                 return None, None
         return at, slot
 
+    def _after_adverbs(self, at: int, place: int) -> int:
+        """Return the place after words of time or degree, and a subject behind its verb, inside a phrase."""
+        lexicon, limit = self.lexicon, at + MAX_ADVERBS
+        if not lexicon.adverbs_inside or place == 0:
+            return at
+        while at < min(limit, len(self.words)) and not self.words[at].name:
+            if self.plain[at] in lexicon.words("time_words", "days", "filler", "speaker"):
+                at += 1
+            elif (end := self._time_end(at)) is not None:
+                at = end
+            else:
+                break
+        return at
+
+    def _time_end(self, at: int) -> int | None:
+        """Return the place after a preposition with a time: "since last May"; None if there is none."""
+        lexicon = self.lexicon
+        if at >= len(self.words) or self.plain[at] not in lexicon.words("prepositions"):
+            return None
+        end = at + 1
+        while end < len(self.words) and self.plain[end] in lexicon.words(*_DETERMINERS):
+            end += 1
+        first = end
+        while end < len(self.words) and (
+            self.words[end].value is not None or self.plain[end] in lexicon.words(*_TIMES)
+        ):
+            end += 1
+        return end if end > first else None
+
     def noun_phrase(self, start: int, stop: frozenset[str] | None = None) -> Phrased | None:
         """Return the noun phrase that begins at a place; None if there is none. It ends before a word of `stop`."""
         lexicon, words = self.lexicon, self.words
-        at, definite, own, indefinite = start, False, False, False
-        articles = lexicon.words("articles")
+        at, own, indefinite = start, False, False
+        articles, linking, heads = lexicon.words("articles"), lexicon.words("linking"), 0
+        # "vom Panda", "du canapé": the article is in the preposition.
+        definite = start > 0 and words[start - 1].plain in lexicon.words("contracted")
         while at < len(words) and not words[at].mark:
             plain = words[at].plain
             if plain in lexicon.words("mine"):
                 definite = own = True
             elif plain in lexicon.words("indefinite") and not words[at].name:
                 indefinite = True
-            elif plain in lexicon.words("articles") or (plain in lexicon.words("others") and not words[at].name):
+            elif plain in articles or (plain in lexicon.words("others") and not words[at].name):
                 definite = True
-            elif plain not in ("all", "both", "of"):
+            elif plain not in lexicon.words("predeterminers"):
                 break
             at += 1
         first = at
@@ -167,20 +209,24 @@ class Clause:
             if stop is not None and word.plain in stop and not (at == first and first > start):
                 break
             linked = at > first and (
-                word.plain in lexicon.words("linking")
-                or (word.plain in articles and words[at - 1].plain in lexicon.words("linking"))
+                word.plain in linking
+                or (words[at - 1].plain in linking and word.plain in lexicon.words("articles", "mine", "others"))
             )
             if not self.is_content(word) and not linked:
                 break
-            if word.plain in lexicon.words("days") | lexicon.words("months") and at > first:
+            if word.plain in lexicon.words("days", "months") and at > first:
                 break
+            if word.plain in linking and not heads:
+                heads = at
             at += 1
-        while at > first and (words[at - 1].plain in lexicon.words("linking") or words[at - 1].plain in articles):
+        while at > first and not self.is_content(words[at - 1]):
             at -= 1
         taken = tuple(word for word in words[first:at] if self.is_content(word))
         if not taken:
             return None
-        head = taken[0] if lexicon.head_first else taken[-1]
+        # "the house of my father" is a house.
+        own_words = tuple(word for word in words[first : heads or at] if self.is_content(word)) or taken
+        head = own_words[0] if lexicon.head_first else own_words[-1]
         if words[at - 1].possessive:
             return None  # "Rumba's" without its noun
         named = all(word.name or word.value is not None for word in taken)
@@ -188,66 +234,110 @@ class Clause:
         return Phrased(taken, head, definite, indefinite, own, start, at)
 
     def phrase_before(self, end: int) -> Phrased | None:
-        """Return the noun phrase that ends before a place, for languages whose verb is last."""
-        at = end
-        while at > 0 and (not self.is_content(self.words[at - 1]) and not self.words[at - 1].mark):
-            at -= 1
-        start = at
-        while start > 0 and self.is_content(self.words[start - 1]) and end - start < MAX_PHRASE:
-            start -= 1
-        while start > 0 and self.words[start - 1].plain in (
-            self.lexicon.words("articles") | self.lexicon.words("mine") | self.lexicon.words("indefinite")
-        ):
-            start -= 1
-        return self.noun_phrase(start) if start < at else None
+        """Return the noun phrase before a place that follows no preposition, for languages whose verb is last."""
+        at, lexicon = end, self.lexicon
+        while True:
+            while at > 0 and not self.is_content(self.words[at - 1]) and not self.words[at - 1].mark:
+                at -= 1
+            start = at
+            while start > 0 and self.is_content(self.words[start - 1]) and at - start < MAX_PHRASE:
+                start -= 1
+            while start > 0 and self.plain[start - 1] in lexicon.words(*_DETERMINERS):
+                start -= 1
+            if start == at:
+                return None
+            before = self.plain[start - 1] if start else ""
+            if before in lexicon.words("linking"):
+                at = start - 1
+                while at > 0 and self.is_content(self.words[at - 1]):
+                    at -= 1
+                while at > 0 and self.plain[at - 1] in lexicon.words(*_DETERMINERS):
+                    at -= 1
+                return self.noun_phrase(at)
+            if before not in lexicon.words("prepositions"):
+                return self.noun_phrase(start)
+            # "den Panda an Petra verkauft": to whom stands between.
+            at = start - 1
 
-    @property
-    def _determiners(self) -> frozenset[str]:
-        return self.lexicon.words("articles") | self.lexicon.words("mine") | self.lexicon.words("indefinite")
-
-    @property
+    @cached_property
     def of_other(self) -> bool:
-        """True if its subject is a pronoun for somebody or something else."""
-        at = self._opening()
-        return at < len(self.words) and self.plain[at] in self.lexicon.words("others") and self.subject is None
+        """True if its subject is somebody or something else that it does not name: "she", a verb of the third person,
+        or a subject that cannot be told from what opens it.
+        """
+        lexicon, at = self.lexicon, self._opening
+        if at >= len(self.words) or self.subject is not None:
+            return False
+        if self._is_behind(at):
+            at += 1
+        plain = self.plain[at] if at < len(self.plain) else ""
+        if plain in lexicon.words("speaker"):
+            return False
+        if plain in lexicon.words("others") or not self.set.isdisjoint(lexicon.words("third")):
+            return True
+        speaks = not self.set.isdisjoint(lexicon.words("speaker"))
+        if not speaks and self.before is not None and self.before.of_other and plain not in lexicon.words("me", "mine"):
+            return True
+        return not speaks and plain in lexicon.words("prepositions") and plain not in lexicon.verbs
 
-    @property
+    @cached_property
     def subject(self) -> Phrased | None:
         """Its subject; None if that is the speaker, or is left out."""
-        at = self._opening()
-        if at >= len(self.words) or self.plain[at] in self.lexicon.words("me"):
+        lexicon, at = self.lexicon, self._opening
+        if at >= len(self.words) or self.plain[at] in lexicon.words("me"):
             return None
-        return self.noun_phrase(at, stop=self.lexicon.words("auxiliaries") | self._verbs())
-
-    @property
-    def of_speaker(self) -> bool:
-        """True if its subject is the speaker, also where it is left out ("Sold the Panda")."""
-        at = self._opening()
-        if at >= len(self.words):
-            return False
-        plain = self.plain[at]
-        if plain in self.lexicon.words("me"):
-            return True
-        return plain in self._verbs() and not self.words[at].name and plain not in self.lexicon.words("others")
-
-    def _verbs(self) -> frozenset[str]:
-        return verbs_of(self.lexicon)
-
-    def _opening(self) -> int:
-        """Return the place after words that open a sentence: "so", "yesterday", "actually"."""
-        lexicon, at = self.lexicon, 0
-        skipped = lexicon.words("filler") | lexicon.words("conjunctions") | lexicon.words("time_words")
-        skipped |= lexicon.words("days") | lexicon.words("months") | lexicon.words("openings")
-        while at < len(self.words) and (self.words[at].mark or self.plain[at] in skipped):
+        if self._is_behind(at):
             at += 1
+        elif lexicon.verb_last and self._speaks_behind():
+            return None
+        return self.noun_phrase(at, stop=lexicon.words("auxiliaries", "third") | lexicon.verbs)
+
+    @cached_property
+    def whose(self) -> Phrased | None:
+        """Its subject, or the one of the clause before it, if it has none: "My brother came and sold the Panda"."""
+        found = self.subject
+        at = self._opening
+        if found is not None or self.before is None or at >= len(self.words) or self.of_other:
+            return found
+        # The speaker, named anywhere: "My lease ended, so I moved".
+        if self.plain[at] in self.lexicon.words("me") or not self.set.isdisjoint(self.lexicon.words("speaker")):
+            return None
+        return self.before.whose
+
+    def _is_behind(self, at: int) -> bool:
+        """Return True if the subject stands behind the verb at a place: "Gestern hat Tom ..."."""
+        if not self.lexicon.verb_last or self.words[at].name or at + 1 >= len(self.words):
+            return False
+        if self.plain[at] in self.lexicon.words("third"):
+            return True
+        return at > 0 and self.plain[at] in self.lexicon.words("auxiliaries") | self.lexicon.verbs
+
+    def _speaks_behind(self) -> bool:
+        """Return True if the speaker stands behind the verb: "Den Panda habe ich ..."."""
+        lexicon = self.lexicon
+        return any(
+            plain in lexicon.words("speaker") and self.plain[at] in lexicon.words("auxiliaries") | lexicon.verbs
+            for at, plain in enumerate(self.plain[1:])
+        )
+
+    @cached_property
+    def _opening(self) -> int:
+        """The place after words that open a sentence: "so", "yesterday", "in May"."""
+        skipped, at = self.lexicon.words(*_OPENINGS), 0
+        while at < len(self.words):
+            if self.words[at].mark or self.plain[at] in skipped:
+                at += 1
+            elif (end := self._time_end(at)) is not None:
+                at = end
+            else:
+                break
         return at
 
-    @property
+    @cached_property
     def content(self) -> frozenset[str]:
         """Stems of its words that carry meaning."""
         return frozenset(word.stem for word in self.words if self.is_content(word))
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         """Stems of its names and identifiers."""
         return frozenset(word.stem for word in self.words if word.name)
@@ -265,7 +355,7 @@ class Statement:
         self.whole = Clause(self.words, self.lexicon)
         self.clauses = tuple(_clauses(self.words, self.lexicon)) if len(text) <= MAX_CHARS else ()
 
-    @property
+    @cached_property
     def same_words(self) -> tuple[str, ...]:
         """What two texts have in common that say the same in the same words: case, accents, punctuation, articles,
         plural and the preposition of a place do not count.
@@ -283,25 +373,6 @@ class Statement:
 def read(text: str) -> Statement:
     """Return the statement that a text is."""
     return Statement(text)
-
-
-@lru_cache(maxsize=16)
-def verbs_of(lexicon: Lexicon) -> frozenset[str]:
-    """Return the verbs that a lexicon knows: the first words of its phrases."""
-    found: set[str] = set()
-    for attribute in lexicon.attributes:
-        for phrase in (*attribute.change, *attribute.ends, *attribute.gone, *attribute.parted):
-            found |= phrase[0]
-        for phrase in attribute.state:
-            if attribute.name not in ("manager", "partner", "bank") or len(phrase) < 3:
-                found |= phrase[0]
-    for name in ("changes", "risen", "raised", "replaces"):
-        for phrase in lexicon.phrases(name):
-            found |= phrase[0]
-    return frozenset(found - lexicon.words("articles") - lexicon.words("prepositions") - {SLOT})
-
-
-_stemmer = Stemmer.Stemmer("english")
 
 
 def _stem(plain: str) -> str:
@@ -375,43 +446,76 @@ def _word(text: str, opens: bool, *, possessive: bool = False) -> Word:
 
 def _valued(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Word]:
     """Yield the words with numbers in digits, and with the names that open a sentence."""
-    common = lexicon.function | lexicon.words("time_words") | verbs_of(lexicon) | lexicon.words("openings")
-    common |= lexicon.words("days") | lexicon.words("months") | lexicon.words("units")
-    dated = lexicon.words("days") | lexicon.words("months")
-    for word in words:
+    for place, word in enumerate(words):
+        before = words[place - 1] if place else None
+        if word.mark and word.plain == "." and before is not None and _is_ordinal(before, words, place, lexicon):
+            continue
         if word.mark or word.value is not None:
             yield word
         elif not word.text[:1].isupper() and word.plain in lexicon.numbers:
             yield Word(word.text, word.plain, word.stem, value=lexicon.numbers[word.plain])
-        elif word.name and word.plain in dated:
+        elif word.name and word.plain in lexicon.words("days", "months"):
             yield Word(word.text, word.plain, word.stem, possessive=word.possessive)
-        elif word.text[:1].isupper() and not word.name and word.plain not in common:
+        elif word.name and lexicon.capital_nouns and _is_noun(word, before, lexicon):
+            yield Word(word.text, word.plain, word.stem, value=lexicon.numbers.get(word.plain))
+        elif word.text[:1].isupper() and not word.name and not _is_common(word, lexicon):
             yield Word(word.text, word.plain, word.stem, name=True, possessive=word.possessive)
         else:
             yield word
 
 
+def _is_common(word: Word, lexicon: Lexicon) -> bool:
+    return word.plain in lexicon.function or word.plain in lexicon.verbs or word.plain in lexicon.words(*_COMMON)
+
+
+def _is_noun(word: Word, before: Word | None, lexicon: Lexicon) -> bool:
+    """Return True for a word that is no name where every noun is written large: known, or after an article."""
+    if _INSIDE.search(word.plain) or (word.text.isupper() and len(word.text) > 1):
+        return False
+    determined = before is not None and before.plain in lexicon.words(*_DETERMINERS, "contracted", "negations")
+    return (
+        determined or word.plain in lexicon.words(*_NOUNS) or any(word.plain in one.words for one in lexicon.attributes)
+    )
+
+
+def _is_ordinal(before: Word, words: Sequence[Word], place: int, lexicon: Lexicon) -> bool:
+    """Return True for the point of "21. Mai"."""
+    if before.value is None or not before.value.isdigit() or int(before.value) > LAST_DAY or place + 1 >= len(words):
+        return False
+    return words[place + 1].plain in lexicon.words("months")
+
+
 def _clauses(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Clause]:
     """Yield the clauses: sentences, and their parts at a comma, a semicolon and before a conjunction with a subject."""
-    starts = lexicon.words("me") | lexicon.words("mine") | lexicon.words("others")
+    starts = lexicon.words("me", "mine", "others")
     part: list[Word] = []
+    before: Clause | None = None
     count = 0
     for place, word in enumerate(words):
         following = words[place + 1].plain if place + 1 < len(words) else ""
-        splits = (word.mark and (word.plain[0] in _END or word.plain == ",")) or (
-            word.plain in lexicon.words("conjunctions") and (following in starts or following in verbs_of(lexicon))
+        ends = word.mark and word.plain[0] in _END
+        splits = (
+            ends
+            or word.plain == ","
+            or (
+                word.plain in lexicon.words("conjunctions")
+                and (following in starts or following in lexicon.verbs or following in lexicon.words("third"))
+            )
         )
         if not splits:
             part.append(word)
             continue
         if part:
-            yield Clause(part, lexicon, asks=word.plain.startswith("?"))
+            before = Clause(part, lexicon, asks=word.plain.startswith("?"), before=before)
+            yield before
             count += 1
             if count == MAX_CLAUSES:
                 return
+        if ends:
+            before = None
         part = []
     if part:
-        yield Clause(part, lexicon)
+        yield Clause(part, lexicon, before=before)
 
 
 def attribute_named(lexicon: Lexicon, key: str | None) -> Attribute | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -47,17 +47,55 @@ class Lexicon:
         self.numbers: Mapping[str, str] = given.get("numbers", {})
         self.head_first: bool = given.get("head_first", False)
         self.verb_last: bool = given.get("verb_last", False)
+        self.capital_nouns: bool = given.get("capital_nouns", False)
+        self.adverbs_inside: bool = given.get("adverbs_inside", False)
+        self.agreeing_negations: bool = given.get("agreeing_negations", False)
         self._words = {name: frozenset(value) for name, value in given.items() if _is_words(value)}
         self._phrases = {
             name: tuple(map(phrase, value)) for name, value in given.items() if _is_words(value) and name in _PHRASES
         }
         self.antonyms = frozenset(frozenset(pair) for pair in given.get("antonyms", ()))
         self.attributes = tuple(_attribute(name, value) for name, value in given.get("attributes", {}).items())
-        self.function = frozenset().union(*(self.words(name) for name in _FUNCTION))
+        self._unions: dict[tuple[str, ...], frozenset[str]] = {}
+        self.function = self.words(*_FUNCTION)
 
-    def words(self, name: str) -> frozenset[str]:
-        """Return the words of a class."""
-        return self._words.get(name, frozenset())
+    def words(self, *names: str) -> frozenset[str]:
+        """Return the words of some classes."""
+        found = self._unions.get(names)
+        if found is None:
+            found = frozenset().union(*(self._words.get(name, frozenset()) for name in names))
+            self._unions[names] = found
+        return found
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """The verbs that it knows: the first words of its phrases, the last ones where a verb stands last."""
+        found: set[str] = set()
+        for attribute in self.attributes:
+            phrases = [*attribute.change, *attribute.ends, *attribute.gone, *attribute.parted]
+            if attribute.name in ("manager", "partner", "bank"):
+                phrases += [phrase for phrase in attribute.state if len(phrase) < 3]
+            else:
+                phrases += attribute.state
+            for phrase in phrases:
+                found |= self._verb_of(phrase)
+        for name in ("changes", "risen", "raised", "replaces"):
+            for phrase in self.phrases(name):
+                found |= self._verb_of(phrase)
+        return frozenset(found - self.words("articles", "prepositions") - {SLOT})
+
+    def _verb_of(self, phrase: Phrase) -> frozenset[str]:
+        last = self.verb_last and len(phrase) > 1 and SLOT not in phrase[-1]
+        return phrase[0] | phrase[-1] if last else phrase[0]
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The words by which a text is known to be in this language."""
+        phrases = [one for found in self._phrases.values() for one in found]
+        for attribute in self.attributes:
+            phrases += (*attribute.state, *attribute.change, *attribute.ends, *attribute.gone, *attribute.parted)
+        said = frozenset(word.removesuffix("?") for one in phrases for words in one for word in words)
+        return (self.function | self.words(*_TELLING) | said) - {SLOT}
 
     def phrases(self, name: str) -> tuple[Phrase, ...]:
         """Return the phrases of a class, the longest first."""
@@ -65,6 +103,7 @@ class Lexicon:
 
 
 _FUNCTION = ("articles", "me", "mine", "others", "auxiliaries", "negations", "prepositions", "conjunctions", "filler")
+_TELLING = ("time_words", "days", "months", "past", "unreal", "health", "habits", "single", "called")
 _PHRASES = frozenset(
     {"newness", "additive", "no_longer", "corrections", "instead_of", "replaces", "risen", "raised", "changes"}
 )
@@ -102,10 +141,10 @@ def lexicon(language: str) -> Lexicon:
 
 @cache
 def _votes() -> Mapping[str, Sequence[str]]:
-    """Return the languages that have a function word, by word."""
+    """Return the languages that have a word, by word."""
     found: dict[str, list[str]] = {}
     for language in LANGUAGES:
-        for word in lexicon(language).function:
+        for word in lexicon(language).vocabulary:
             found.setdefault(word, []).append(language)
     return found
 

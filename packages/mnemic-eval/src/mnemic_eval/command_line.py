@@ -69,6 +69,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     type=click.Choice(["right", "wrong"]),
     help="Truth: play a language model from the labels, one that answers rightly or wrongly.",
 )
+@click.option("--others", is_flag=True, help="Truth: every user has told 110 other things, and had other talks.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the intervals and samples.")
 @click.option("--report", metavar="DIR", type=_FOLDER, help="Write a page with charts, and the result, to this folder.")
 @click.pass_obj
@@ -82,6 +83,7 @@ def eval_(
     ablate: bool,
     model: bool,
     oracle: str | None,
+    others: bool,
     seed: int | None,
     report: Path | None,
 ) -> None:
@@ -103,6 +105,8 @@ def eval_(
         raise click.UsageError("--model goes with extraction", ctx=click.get_current_context())
     if oracle and name != "truth":
         raise click.UsageError("--oracle goes with truth", ctx=click.get_current_context())
+    if others and name != "truth":
+        raise click.UsageError("--others goes with truth", ctx=click.get_current_context())
     progress, end = _progress_line()
     try:
         result = RUNNERS[name](
@@ -115,6 +119,7 @@ def eval_(
             seed=SEED if seed is None else seed,
             **({"model": True} if model else {}),
             **({"oracle": oracle} if oracle else {}),
+            **({"others": True} if others else {}),
         )
     finally:
         end()

@@ -19,12 +19,13 @@ from mnemic.extract import Extractor
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.ports import Completer, Embedder
 from mnemic.runtime.clock import SystemClock
-from mnemic.types import Actor, Message, SearchResult
+from mnemic.types import Actor, Memory, Message, SearchResult
 from mnemic_eval.metrics import percentiles
 from mnemic_eval.progress import Progress
 from mnemic_eval.vectors import KeptEmbedder
 
 CHUNK = 256
+PAGE = 50
 
 
 @asynccontextmanager
@@ -41,6 +42,16 @@ async def throwaway_engine(
             store=store, embedder=embedder, completer=completer, extractor=extractor, reranker=reranker
         ) as engine:
             yield engine
+
+
+async def live_memories(engine: MemoryEngine, actor: Actor) -> list[Memory]:
+    """Return every memory of `actor` that is in force, the newest first."""
+    found: list[Memory] = []
+    while True:
+        page = await engine.list(actor=actor, limit=PAGE, before=found[-1].memory_id if found else None)
+        found += page
+        if len(page) < PAGE:
+            return found
 
 
 def chosen_embedder(given: Embedder | None, vectors: Path | None) -> Embedder:

@@ -1,9 +1,13 @@
 """Truth over time: conversations with labelled updates, and single turns with the statements to keep.
 
 PATH is a folder with `updates*.jsonl` (lines of {id, lang, kind, sessions, asks, now_true, no_longer, never_store,
-not_users_word}) and `turns*.jsonl` (lines of {id, lang, text, keep, why, tags}), or one such file. Every line is
-another user. Each message of a conversation, whatever its role, is captured at its time; then each ask is searched
-for, and again with the messages recorded, too (`updates_with_record`). Each turn is captured alone.
+not_users_word}), `turns*.jsonl` (lines of {id, lang, text, keep, why, tags}) and the files of
+`mnemic_eval.truth_closing`, or one such file. Every line is another user. Each message of a conversation, whatever its
+role, is captured at its time; then each ask is searched for, and again with the messages recorded, too
+(`updates_with_record`). Each turn is captured alone.
+
+With `others` a store is lived in: every user has told 110 other things before (the durable turns of the set, or
+generated ones), and eight conversations of one language are those of one user, each asked about when it ends.
 
 `score_ok`: each `must` is among the three best hits and no stale one is above the first good one. `stale`: it matches a
 `must_not`, no `must`, and has no word of ending. `laundering`: memories of what was not the user's word. A statement of
@@ -27,11 +31,13 @@ from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.ports import Embedder
 from mnemic.types import REST_OF, Actor, Memory, Message
 from mnemic_eval.conditions import conditions
+from mnemic_eval.generated_statements import everyday_statements
 from mnemic_eval.oracle import Answers, Oracle
 from mnemic_eval.outcome import SEED
 from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import chosen_embedder, throwaway_engine
+from mnemic_eval.replay import chosen_embedder, live_memories, throwaway_engine
 from mnemic_eval.samples import share
+from mnemic_eval.truth_closing import Closing
 from mnemic_eval.truth_match import (
     CLAIMED_FROM,
     KEPT_FROM,
@@ -48,7 +54,8 @@ from mnemic_importers.file_readers.records import open_file, records
 
 TOP = 3
 SEARCHED = 10
-PAGE = 50
+OTHERS, LONGEST_OTHER = 110, 120
+CONVERSATIONS = 8
 JUNK_FROM = 0.6
 _FOREIGN = frozenset(
     {"third_person", "hypothetical", "pasted", "assistant_said", "tool_said", "quote", "joke", "denial"}
@@ -64,6 +71,7 @@ class _Played:
     born: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
     asks: list[dict[str, Any]] = field(default_factory=list)
     active: list[Memory] = field(default_factory=list)
+    others_ended: int = 0
 
     def support(self, memory: Memory, message: Message) -> str:
         """Return the text in which a memory made while `message` was captured must occur: a part that remains of an
@@ -144,28 +152,69 @@ def run(
     embedder: Embedder | None = None,
     seed: int = SEED,
     oracle: Answers | None = None,
+    others: bool = False,
     **_: object,
 ) -> dict[str, Any]:
-    """Measure the lines under `path`, of each file the first `limit`: `updates`, `updates_with_record`, `turns` and
-    `settings`; `per_question` is a file for one JSON line a line. With `oracle` a language model's part is played from
-    the labels (`mnemic_eval.oracle`), and only conversations are read.
+    """Measure the lines under `path`, of each file the first `limit`: `updates`, `updates_with_record`, `turns`, the
+    figures of `mnemic_eval.truth_closing`, and `settings`; `per_question` is a file for one JSON line a line. With
+    `oracle` a language model's part is played from the labels (`mnemic_eval.oracle`), and only conversations are read.
+    With `others` the store is lived in, and turns are not read.
 
     Raises InvalidInput for data that is not there or has another shape.
     """
     updates, turns = _read(Path(path), "updates"), _read(Path(path), "turns")
-    if not updates and not turns:
-        raise InvalidInput("data:truth", hint="expected updates*.jsonl or turns*.jsonl")
+    closing = Closing() if oracle else Closing.read(Path(path), limit)
+    if not updates and not turns and not closing:
+        raise InvalidInput("data:truth", hint="expected updates*.jsonl, turns*.jsonl, closing*.tsv or streams*.json")
     made = chosen_embedder(embedder, vectors)
     try:
-        figures, result = asyncio.run(
-            _measured(updates[:limit], [] if oracle else turns[:limit], made, progress, oracle)
-        )
+        told = _others(turns) if others else []
+        parts = _Parts(updates[:limit], [] if oracle or others else turns[:limit], closing, told)
+        figures, result = asyncio.run(_measured(parts, made, progress, oracle))
     except (KeyError, TypeError, AttributeError):
         raise InvalidInput("data:truth", hint="a line has another shape than expected") from None
     if per_question is not None:
         lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in result)
         per_question.write_text("".join(lines), encoding="utf-8")
-    return {**figures, "settings": conditions(seed=seed, set="truth", embedder=made.space.model, model=oracle)}
+    settings = conditions(seed=seed, set="truth", embedder=made.space.model, model=oracle, others=len(told))
+    return {**figures, "settings": settings}
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The lines to measure, and what every user has told before."""
+
+    updates: Sequence[Line]
+    turns: Sequence[Line]
+    closing: Closing
+    others: Sequence[str]
+
+    def people(self) -> list[list[Line]]:
+        """Return the conversations of each user, the earliest first: one each, or several with `others`."""
+        if not self.others:
+            return [[row] for row in self.updates]
+        languages: dict[str, list[Line]] = defaultdict(list)
+        for row in self.updates:
+            languages[row["lang"]].append(row)
+        return [
+            sorted(rows[first :: -(-len(rows) // CONVERSATIONS)], key=_began)
+            for rows in languages.values()
+            for first in range(-(-len(rows) // CONVERSATIONS))
+        ]
+
+
+def _began(row: Line) -> datetime:
+    return datetime.fromisoformat(row["sessions"][0]["at"])
+
+
+def _others(turns: Sequence[Line]) -> list[str]:
+    """Return what every user of a store that is lived in has told before."""
+    durable = [
+        str(row["text"])
+        for row in turns
+        if row["why"] == "durable" and row["lang"] == "en" and len(row["text"]) < LONGEST_OTHER
+    ]
+    return (durable or everyday_statements(OTHERS))[:OTHERS]
 
 
 def _read(path: Path, name: str) -> list[Line]:
@@ -182,42 +231,46 @@ def _read(path: Path, name: str) -> list[Line]:
 
 
 async def _measured(
-    updates: Sequence[Line], turns: Sequence[Line], embedder: Embedder, progress: Progress, answers: Answers | None
+    parts: _Parts, embedder: Embedder, progress: Progress, answers: Answers | None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     figures: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
     oracle = None if answers is None else Oracle(answers)
     extractor = None if oracle is None else ModelExtractor(oracle)
     async with throwaway_engine(embedder, extractor=extractor) as engine:
-        for name, recorded in (("updates", False), ("updates_with_record", True)) if updates else ():
-            played = []
-            for place, row in enumerate(updates, start=1):
-                if oracle is not None:
-                    oracle.line = row
-                played.append(await _play(engine, row, recorded))
-                progress(name, place, len(updates))
+        for name, recorded in (("updates", False), ("updates_with_record", True)) if parts.updates else ():
+            played: list[_Played] = []
+            for number, person in enumerate(parts.people(), start=1):
+                actor = Actor(user=f"{name}:{number}")
+                told = {(await engine.add(text, actor=actor)).memory_id for text in parts.others}
+                for row in person:
+                    if oracle is not None:
+                        oracle.line = row
+                    played.append(await _play(engine, row, recorded, actor, told))
+                    progress(name, len(played), len(parts.updates))
             figures[name] = _updates(played)
             rows += [{"set": name, **one.as_dict()} for one in played]
         seen = []
-        for place, row in enumerate(turns, start=1):
+        for place, row in enumerate(parts.turns, start=1):
             seen.append(await _turn(engine, row))
-            progress("turns", place, len(turns))
-        if turns:
+            progress("turns", place, len(parts.turns))
+        if seen:
             figures["turns"] = _turns(seen)
             rows += seen
-    return figures, rows
+        closing, more = await parts.closing.measured(engine, parts.others, progress)
+    return {**figures, **closing}, rows + more
 
 
-async def _play(engine: MemoryEngine, row: Line, recorded: bool) -> _Played:
-    actor = Actor(user=f"{row['id']}:recorded" if recorded else str(row["id"]))
+async def _play(engine: MemoryEngine, row: Line, recorded: bool, actor: Actor, told: set[str | None]) -> _Played:
     played = _Played(row)
-    kept: set[str] = set()
+    kept = {one.memory_id for one in await live_memories(engine, actor)}
+    others = kept & told
     known: dict[str, str] = {}
     for number, session in enumerate(row["sessions"]):
-        said = _messages(session, number)
+        said = _messages(session, f"{row['id']}:{number}")
         for message in said:
             await engine.capture(message, actor=actor)
-            for memory in await _active(engine, actor):
+            for memory in await live_memories(engine, actor):
                 text = shown(memory)
                 if memory.memory_id not in kept and known.get(memory.memory_id) != text:
                     played.born[memory.memory_id, text] = message.role, played.support(memory, message), memory.content
@@ -225,27 +278,20 @@ async def _play(engine: MemoryEngine, row: Line, recorded: bool) -> _Played:
         if recorded:
             receipts = await engine.record(said, actor=actor)
             kept |= {one.memory_id for one in receipts if one.memory_id is not None}
-    played.active = [one for one in await _active(engine, actor) if one.memory_id not in kept]
+    now = await live_memories(engine, actor)
+    played.others_ended = len(others - {one.memory_id for one in now})
+    played.active = [one for one in now if one.memory_id not in kept]
     for ask in row["asks"]:
         played.asks.append(await _ask(engine, actor, played, ask))
     return played
 
 
-def _messages(session: Line, number: int) -> list[Message]:
+def _messages(session: Line, name: str) -> list[Message]:
     at = datetime.fromisoformat(session["at"])
     return [
-        Message(role=one["role"], content=one["content"], sent_at=at + timedelta(minutes=minute), session=f"s{number}")
+        Message(role=one["role"], content=one["content"], sent_at=at + timedelta(minutes=minute), session=name)
         for minute, one in enumerate(session["messages"])
     ]
-
-
-async def _active(engine: MemoryEngine, actor: Actor) -> list[Memory]:
-    found: list[Memory] = []
-    while True:
-        page = await engine.list(actor=actor, limit=PAGE, before=found[-1].memory_id if found else None)
-        found += page
-        if len(page) < PAGE:
-            return found
 
 
 async def _ask(engine: MemoryEngine, actor: Actor, played: _Played, ask: Line) -> dict[str, Any]:
@@ -300,6 +346,7 @@ def _updates(played: Sequence[_Played]) -> dict[str, Any]:
             "quotes": sum(len(one.row["never_store"]) for one in played),
             "memories": sum(len(one.junk()) for one in played),
         },
+        "others_ended": sum(one.others_ended for one in played),
         "now_true_kept": share(sum(one.true_kept() for one in played), sum(len(one.row["now_true"]) for one in played)),
         "by_kind": _counted(kinds),
         "by_language": _counted(languages),
@@ -323,7 +370,7 @@ def _closed(updates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 async def _turn(engine: MemoryEngine, row: Line) -> dict[str, Any]:
     actor = Actor(user=str(row["id"]))
     await engine.capture(Message(role="user", content=row["text"]), actor=actor)
-    memories = await _active(engine, actor)
+    memories = await live_memories(engine, actor)
     wanted = [str(one["statement"]) for one in row["keep"]]
     return {
         "set": "turns",

@@ -12,13 +12,10 @@ Names load when they are first used, so that `import mnemic` costs nothing.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
-
     from mnemic.bootstrap import build_engine
     from mnemic.config import Settings
     from mnemic.dispatch.gateway import MemoryGateway
@@ -74,19 +71,6 @@ __all__ = [
     "MemoryEngine", "MemoryGateway", "MemoryManager", "MemoryWritePipeline", "Message", "MnemicError",
     "Outcome", "Policy", "RunReport", "Scope", "SearchResult", "Settings", "WriteReceipt", "build_engine",
 ]  # fmt: skip
-
-
-class _OldNames:
-    """Finder of modules that moved (`mnemic.module_aliases`), asked for those that nothing else has."""
-
-    def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
-        if not name.startswith(("mnemic.", "mnemic_server.")):
-            return None
-        found: ModuleSpec | None = import_module("mnemic.module_aliases").spec_of(name)
-        return found
-
-
-sys.meta_path.append(_OldNames())
 
 
 def __getattr__(name: str) -> Any:

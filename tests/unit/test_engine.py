@@ -121,10 +121,6 @@ async def test_what_stands_comes_before_the_hits_and_beside_them(engine: MemoryE
     assert not any(hit.pinned for hit in (await engine.search("When does the ferry leave?", **asked)).hits)
     with pytest.raises(InvalidInput, match="invalid_input:pinned"):
         await engine.search("x", pinned=101, **asked)
-    with pytest.warns(DeprecationWarning, match="`standing` of a search has become `pinned`"):
-        by_old_name = await engine.search("Which milk?", standing=1, **asked)
-    with pytest.warns(DeprecationWarning, match=r"Hit.standing has become Hit.pinned"):
-        assert by_old_name.hits[0].standing
 
 
 async def test_what_stands_is_no_wider_than_the_filters(engine: MemoryEngine) -> None:

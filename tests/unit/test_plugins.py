@@ -29,13 +29,12 @@ from mnemic.bootstrap import (
 )
 from mnemic.bootstrap.copies_and_replicas import build_copies
 from mnemic.bootstrap.models import build_reranker
-from mnemic.bootstrap.plugin_backends import with_scan
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.runtime.clock import SystemClock
-from mnemic.types import Actor, Message, VectorSpace
+from mnemic.types import Actor, Message
 from mnemic_cli import cli
 from mnemic_cli.option_values import Word
 from mnemic_importers.file_readers import read_conversation
@@ -327,25 +326,3 @@ def test_a_command_that_needs_more_than_its_package_names_the_extra(monkeypatch:
     assert done.exit_code == 3
     assert "missing_extra:agents" in done.output
     assert "pip install 'mnemic[mcp]'" in done.output
-
-
-class Former:
-    """A store of another package that has `scan` under its former name."""
-
-    async def held(self, tenant: str) -> list[str]:
-        """Return the tenant as its only memory."""
-        return [tenant]
-
-
-async def test_a_store_with_the_former_name_of_scan_still_works() -> None:
-    store: Any = Former()
-    with pytest.warns(DeprecationWarning, match=r"held has become RecordStore\.scan"):
-        assert with_scan(store) is store
-    assert await store.scan("acme") == await store.held("acme") == ["acme"]
-
-
-async def test_a_store_answers_to_the_former_name_of_scan() -> None:
-    store: Any = build_store("memory:", durability="durable")
-    await store.open(VectorSpace(model="toy", dimension=2))
-    assert await store.held("acme", statuses=[]) == await store.scan("acme", statuses=[]) == []
-    await store.close()

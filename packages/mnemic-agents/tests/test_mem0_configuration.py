@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from mnemic.compat.mem0 import MemoryConfig
 from mnemic.errors import NotSupported
+from mnemic_agents.compat.mem0 import MemoryConfig
 from mnemic_agents.compat.mem0_settings import settings_of
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from mnemic import requests
-from mnemic.compat.mem0 import AsyncMemory, LLMError, ValidationError
 from mnemic.dispatch import Call as Call_
 from mnemic.dispatch import Proceed
 from mnemic.engine import MemoryEngine
 from mnemic.errors import ModelUnavailable, StoreBusy
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model_extractor import ModelExtractor
+from mnemic_agents.compat.mem0 import AsyncMemory, LLMError, ValidationError
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from mnemic.compat import mem0
-from mnemic.compat.mem0 import AsyncMemory, Memory, ValidationError
 from mnemic.engine import MemoryEngine
 from mnemic.errors import NotSupported
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.types import Actor
+from mnemic_agents.compat import mem0
+from mnemic_agents.compat.mem0 import AsyncMemory, Memory, ValidationError
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_stores.in_memory_store import InProcessStore
 from mnemic_testing.clock import ManualClock

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from mnemic.compat.mem0 import Memory
 from mnemic.engine import MemoryEngine
 from mnemic.types import Actor
+from mnemic_agents.compat.mem0 import Memory
 from mnemic_cli.file_import import Intake
 from mnemic_importers.file_readers import read_conversation
 from mnemic_sqlite import SqliteStore

@@ -206,10 +206,10 @@ async def test_a_memory_that_is_refreshed_meanwhile_stays(
         clock.advance(DAY)
         await engine.expire(actor=ana)
     clock.advance(DAY)
-    held, met = engine.store.held, []
+    scanned, met = engine.store.scan, []
 
     async def refreshed_after_it_was_read(*given: Any, **asked: Any) -> list[Memory]:
-        page = await held(*given, **asked)
+        page = await scanned(*given, **asked)
         if page and not met and asked.get("expired_by") is not None:
             met.append(asked["statuses"])
             [found] = [one for one in page if one.memory_id == memory_id]

@@ -5,7 +5,6 @@ Backends that no URL or setting asks for are not loaded.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -63,9 +62,6 @@ _LATE = {
 }
 """Names that are loaded when they are first used, with the module each is in."""
 
-_OPERATIONS = frozenset({"backup_store", "move_store", "reembed_store", "restore_store", "salvage_store"})
-"""Functions that are in the package mnemic-operations now; each has its old name here for one release."""
-
 __all__ = [
     "DEFAULT_MODEL",
     "build_completer",
@@ -94,13 +90,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OPERATIONS:
-        warnings.warn(f"mnemic.bootstrap.{name} has become mnemic_operations.{name}", DeprecationWarning, stacklevel=2)
-        return getattr(import_module("mnemic_operations"), name)
     if name not in _LATE:
-        from mnemic.module_aliases import renamed
-
-        return renamed(__name__, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"mnemic.bootstrap.{_LATE[name]}"), name)
 
 

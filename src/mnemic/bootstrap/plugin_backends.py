@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from mnemic.errors import InvalidConfig
 from mnemic.plugins import plugin, scheme_of
 
 if TYPE_CHECKING:
-    from mnemic.ports import RecordStore
+    pass
 
 _POSTGRES = {"postgresql": "postgres", "postgres": "postgres"}
 EXTRAS: Mapping[str, Mapping[str, str]] = {
@@ -56,13 +55,3 @@ def offered_as(group: str, name: str) -> Callable[..., Any]:
     if factory is None:
         raise InvalidConfig(f"plugin:{name}", hint=f"no installed package offers it in mnemic.{group}")
     return factory
-
-
-def with_scan(store: RecordStore) -> RecordStore:
-    """Return `store`; if it has `scan` under its former name `held` only, with both names, for one release."""
-    kind: Any = type(store)
-    if not hasattr(kind, "scan") and hasattr(kind, "held"):
-        warnings.warn("RecordStore.held has become RecordStore.scan", DeprecationWarning, stacklevel=2)
-        # On the class: an instance may have no __dict__, and a method found there needs no rebinding.
-        kind.scan = kind.held
-    return store

@@ -51,7 +51,7 @@ def _served(location: str, durability: str, keyring: Keyring | None, seals: bool
     if "://" not in location:
         return None
     from mnemic.bootstrap.copies_and_replicas import plain, routed
-    from mnemic.bootstrap.plugin_backends import backend, with_scan
+    from mnemic.bootstrap.plugin_backends import backend
 
     build = backend("stores", location)
     if build is None:
@@ -59,7 +59,7 @@ def _served(location: str, durability: str, keyring: Keyring | None, seals: bool
     # Only PostgreSQL has replicas and routers; another package need not accept these arguments.
     options = {} if postgres_dsn(location) is None else {"replica_dsn": _replica_dsn(location), **routed(location)}
     store: RecordStore = build(plain(location), durability=durability, keyring=keyring, seals=seals, **options)
-    return with_scan(store)
+    return store
 
 
 def store_file(location: str) -> Path | None:

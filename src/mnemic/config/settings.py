@@ -29,7 +29,6 @@ from mnemic.config.parsing import (
     whole,
     words,
 )
-from mnemic.types.serialisation import with_old_names
 
 SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_key")
 """Settings that may contain a password or a key; `<name>_file` names a file to read each from."""
@@ -46,7 +45,6 @@ EMBEDDER_EXTRAS: Mapping[str, str] = MappingProxyType(
 _OPENAIS_KEY, _OPENAIS_ADDRESS, _OPENAIS_MODEL = "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"
 
 
-@with_old_names(wishes="extraction_instructions")
 @dataclass(frozen=True, init=False)
 class Settings:
     """Settings of one installation. Every field is also an environment variable `MNEMIC_<NAME>`; those of the model

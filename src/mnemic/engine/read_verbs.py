@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -135,7 +134,6 @@ class ReadVerbs:
         pinned: int = 0,
         named: bool = False,
         deadline: Deadline | None = None,
-        standing: int | None = None,
     ) -> SearchResult:
         """Return the best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` if given; an empty query lists
         the newest.
@@ -148,12 +146,12 @@ class ReadVerbs:
         the query; the most relevant ones if there are more. `named` keeps only memories that the query names, by their
         key or by one of `data["names"]`, pinned ones included; without a match the result is empty
         (`mnemic.retrieve.named_memories`). Lists that failed are named in `errors`; if all failed, the first failure is
-        raised. `standing` is the earlier name of `pinned`, for one release. Raises ScopeDenied for a level that is not
+        raised. Raises ScopeDenied for a level that is not
         granted.
         """
         times = (happened_from, happened_to, as_of, known_at)
         intent = _intent_of(query, top_k, levels, kinds, categories, keys, times, min_score, where)
-        bias = self.gateway.beside(preference_bias, _pinned_of(pinned, standing))
+        bias = self.gateway.beside(preference_bias, pinned)
         day = _moment(asked_at, "asked_at")
         found = await self.gateway.find(intent, actor=actor, bias=bias, asked_at=day, named=named, deadline=deadline)
         return _cut(found, max_tokens, self.token_count)
@@ -317,15 +315,6 @@ class ReadVerbs:
             )
             return lines
         return exported(self.store, everything(Where(scopes=self.reach(actor), live_at=self.clock.now())))
-
-
-def _pinned_of(pinned: int, standing: int | None) -> int:
-    """Return the number of pinned memories of a search, under its new or its earlier name."""
-    if standing is None:
-        return pinned
-    # 3: the caller of `search`, not this module.
-    warnings.warn("`standing` of a search has become `pinned`", DeprecationWarning, stacklevel=3)
-    return standing
 
 
 def _intent_of(*asked: Any) -> Intent:

@@ -7,8 +7,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mnemic.module_aliases import renamed
-
 if TYPE_CHECKING:
     from mnemic.inject.configuration import InjectionConfig, InjectionContext, RecallLog
     from mnemic.inject.engine_injector import ActorMemories, account_for, injector_for
@@ -59,4 +57,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    return renamed(__name__, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,7 +12,6 @@ from mnemic.inject.insert_text import Placement
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.types.recall_limits import DEFAULT_MIN_RELEVANCE, DEFAULT_PINNED_SHARE
-from mnemic.types.serialisation import with_old_names
 
 DEFAULT_TIMEOUT = timedelta(seconds=2)
 
@@ -76,7 +75,6 @@ Query = Callable[[InjectionContext], str | Awaitable[str | None] | None] | Query
 Format = Callable[[Sequence[SourceEntry]], str | Awaitable[str]] | FormatCallback
 
 
-@with_old_names(standing_share="pinned_share")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectionConfig:
     """Settings for when and how to inject.

@@ -15,7 +15,6 @@ from mnemic.inject.token_count import TokenCount
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Deadline, Hit, Intent, RecallRequest, RecallResult
 from mnemic.types.recall_limits import DEFAULT_MIN_SIMILARITY as MIN_SIMILARITY
-from mnemic.types.serialisation import with_old_names
 
 
 class RecallEngine(Protocol):
@@ -36,7 +35,6 @@ class PartialSearch(Exception):
     """Some of the lists a search consists of failed, and nothing was found in the others."""
 
 
-@with_old_names(standing="pinned")
 class ActorMemories:
     """Source of an injector with the memories of one actor: the decision of `mnemic.engine.recall`, within `config`.
     Memories that are not pinned, share no word with the query and are not near it (`min_similarity`) are left out.

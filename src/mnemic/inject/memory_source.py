@@ -11,7 +11,6 @@ from mnemic.inject.escape import defused, visible
 from mnemic.inject.token_budget import ENTRY_OVERHEAD_TOKENS
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.types import PASTED, SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
-from mnemic.types.serialisation import with_old_names
 from mnemic_language.text.normalise import canonical_value
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
@@ -68,7 +67,6 @@ def _dated(hit: Hit) -> str:
     return f" (as of {memory.happened_at:%Y-%m-%d})" if hit.outdated_by is not None else ""
 
 
-@with_old_names(standing="pinned")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceEntry:
     """One piece of text that may be injected. `score` is in its source's own unit; `hit` is set if it is one of our

@@ -13,7 +13,6 @@ from typing import Any, Literal, get_args
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.types import FrozenDict, Kind, Level
 from mnemic.types.memory_kinds import DURABLE_KINDS
-from mnemic.types.serialisation import with_old_names
 from mnemic.types.values import canonical_key
 from mnemic_language.text.normalise import canonical_value
 
@@ -30,7 +29,6 @@ EntityReading = Literal["rules", "names", "model"]
 
 
 # No slots: `cached_property` needs `__dict__`.
-@with_old_names(standing="pinned")
 @dataclass(frozen=True)
 class KeyRule:
     """Rule of one key.
@@ -77,7 +75,6 @@ class KeyRule:
         return value if self.allowed_values is None else self._spellings.get(canonical_value(value))
 
 
-@with_old_names(standing_kinds="pinned_kinds", standing_categories="pinned_categories")
 @dataclass(frozen=True, kw_only=True)
 class Policy:
     """Allowlists of keys, levels (scopes) and kinds, and one rule per key.

@@ -44,16 +44,15 @@ Only this module of the policy imports pydantic, so that nothing else pays for i
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mnemic.errors import InvalidConfig
-from mnemic.module_aliases import renamed
 from mnemic.policy import strict_json
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
@@ -75,26 +74,10 @@ from mnemic.types import Kind, Level
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_RETENTION_DAYS = 36_500
-OLD_NAMES = {"standing": "pinned", "standing_kinds": "pinned_kinds", "standing_categories": "pinned_categories"}
-"""Fields of policies of earlier releases, accepted and shown for one release, with their new names."""
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_new_names(cls, data: Any) -> Any:
-        """Give a field of an earlier release its new name. If the new one is there too, the old one stays, and is
-        refused as unknown unless both have the same value.
-        """
-        if not isinstance(data, dict) or data.keys().isdisjoint(OLD_NAMES):
-            return data
-        found = dict(data)
-        for old in found.keys() & OLD_NAMES.keys() & {old for old, new in OLD_NAMES.items() if new in cls.model_fields}:
-            if found.setdefault(OLD_NAMES[old], found[old]) == found[old]:
-                del found[old]
-        return found
 
 
 class _Key(_Strict):
@@ -357,20 +340,6 @@ def policy_bundle_data(bundle: PolicyBundle) -> dict[str, Any]:
     }
 
 
-def with_earlier_names(data: Mapping[str, Any], *, alone: bool) -> dict[str, Any]:
-    """Return the content of a policy file with the field names of the earlier release in addition, or `alone`: what is
-    stored is also read by processes of that release until all have been replaced.
-    """
-    earlier = {new: old for old, new in OLD_NAMES.items()}
-
-    def named(fields_: Mapping[str, Any]) -> dict[str, Any]:
-        old = {earlier[name]: value for name, value in fields_.items() if name in earlier}
-        return {name: value for name, value in fields_.items() if not (alone and name in earlier)} | old
-
-    keys = data.get("keys")
-    return named(data) | {"keys": None if keys is None else {key: named(rule) for key, rule in keys.items()}}
-
-
 def _rule_data(rule: KeyRule) -> dict[str, Any]:
     shown = {name: getattr(rule, name) for name in _Key.model_fields}
     return shown | {"allowed_values": None if rule.allowed_values is None else sorted(rule.allowed_values)}
@@ -384,7 +353,3 @@ def _grant_data(grant: Grant, policy: Policy) -> dict[str, Any]:
 
 def _in_days(duration: timedelta | None) -> float | None:
     return None if duration is None else duration / timedelta(days=1)
-
-
-def __getattr__(name: str) -> Any:
-    return renamed(__name__, name)

@@ -5,9 +5,6 @@ An implementation raises only errors of `mnemic.errors`, never those of a driver
 
 from __future__ import annotations
 
-from typing import Any
-
-from mnemic.module_aliases import renamed
 from mnemic.ports.document_store import DocumentStore
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.keyring import Keyring, Reseal
@@ -55,7 +52,3 @@ __all__ = [
     "Transaction",
     "VectorPrefetch",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    return renamed(__name__, name)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from mnemic.module_aliases import renamed
 from mnemic.types import Scope
 
 Reseal = Callable[[bytes, bytes], bytes | None]
@@ -65,7 +64,3 @@ class SignatureFence(Protocol):
         """Return the sequence of the earliest line of the tenant that was ever found signed; None: none was. `first` is
         the first that is signed now, and recorded. Raises KeyFailed.
         """
-
-
-def __getattr__(name: str) -> Any:
-    return renamed(__name__, name)

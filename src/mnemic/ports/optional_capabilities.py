@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from mnemic.module_aliases import renamed
 from mnemic.types import Memory, Scope
 
 
@@ -81,7 +80,3 @@ class SuppliedIdentifiers(Protocol):
         """Look for the identifier in the tenant's other scopes, and keep other transactions from claiming it there.
         Raises VersionConflict if one of them has it or claims it.
         """
-
-
-def __getattr__(name: str) -> Any:
-    return renamed(__name__, name)

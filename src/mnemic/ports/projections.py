@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from mnemic.module_aliases import renamed
 from mnemic.types import Change, Memory, OutboxEntry, Scope, Scored, Vector, Where
 
 
@@ -77,7 +76,3 @@ class SearchIndex(Protocol):
 
     async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
         """Return the service's ranking within `where`."""
-
-
-def __getattr__(name: str) -> Any:
-    return renamed(__name__, name)

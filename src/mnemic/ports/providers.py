@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from mnemic.module_aliases import renamed
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 
 
@@ -81,7 +80,3 @@ class Reranker(Protocol):
 
     async def close(self) -> None:
         """Free sockets. May be called twice."""
-
-
-def __getattr__(name: str) -> Any:
-    return renamed(__name__, name)

@@ -171,7 +171,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _LATE:
-        from mnemic.module_aliases import renamed
-
-        return renamed(__name__, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"mnemic.types.{_LATE[name]}"), name)

@@ -77,9 +77,3 @@ def _day_facets(path: str, text: str) -> Iterator[str]:
         return
     yield day_facet(path, moment.date().isoformat(), utc=False)
     yield day_facet(path, there.date().isoformat(), utc=True)
-
-
-def __getattr__(name: str) -> Any:
-    from mnemic.module_aliases import renamed
-
-    return renamed(__name__, name)

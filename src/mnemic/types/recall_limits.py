@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from mnemic.types.measures import DEFAULT_MAX_TOKENS
 from mnemic.types.search import MIN_RELEVANCE, Hit, Intent, SearchResult
-from mnemic.types.serialisation import with_old_names
 
 MAX_QUESTION_CHARS = 2_000
 """Characters of a request that are searched by; the rest of a longer one is not read."""
@@ -27,7 +25,6 @@ def shortened(question: str) -> str:
     return question.strip()[:MAX_QUESTION_CHARS]
 
 
-@with_old_names(standing_share="pinned_share")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
     """Question that a model is about to be asked, and the amount of memory that it may be shown.
@@ -92,9 +89,3 @@ class ContextBlock:
     def memory_ids(self) -> tuple[str, ...]:
         """The memories in the block, in their order."""
         return tuple(hit.memory.memory_id for hit in self.hits)
-
-
-def __getattr__(name: str) -> Any:
-    from mnemic.module_aliases import renamed
-
-    return renamed(__name__, name)

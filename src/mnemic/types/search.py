@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
@@ -85,12 +84,6 @@ class Hit(Serialisable):
         """True if policy put it here, whatever it is about."""
         # The earlier word is part of the stored and exported format.
         return self.reason == "standing"
-
-    @property
-    def standing(self) -> bool:
-        """Earlier name of `pinned`, for one release."""
-        warnings.warn("Hit.standing has become Hit.pinned", DeprecationWarning, stacklevel=2)
-        return self.pinned
 
     def reaches(self, least: float) -> bool:
         """Return True if its relevance, or its score if that is unknown, is at least `least`."""
@@ -216,9 +209,3 @@ class SearchResult(Serialisable):
         follow the same rule.
         """
         return self.relevance is not None and self.relevance < least
-
-
-def __getattr__(name: str) -> Any:
-    from mnemic.module_aliases import renamed
-
-    return renamed(__name__, name)

@@ -8,9 +8,7 @@ forms themselves (`mnemic.types.json_forms`) are loaded with the first value.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Mapping
 from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
@@ -36,40 +34,6 @@ class Serialisable:
         Raises InvalidInput (`invalid_input:<field>`) for a field that is missing, unknown or of the wrong type.
         """
         return from_json(cls, data)
-
-
-def with_old_names(**names: str) -> Callable[[type[T]], type[T]]:
-    """Return a decorator of a class whose constructor has new names for some parameters: `names` maps old to new. For
-    one release an old one is accepted as a keyword and read as an attribute, with a DeprecationWarning.
-    """
-
-    def decorated(cls: type[T]) -> type[T]:
-        construct = cls.__init__
-
-        @wraps(construct)
-        def constructed(self: T, /, *given: Any, **fields: Any) -> None:
-            for old in names.keys() & fields.keys():
-                _warn_of(cls, old, names[old], 3)
-                fields[names[old]] = fields.pop(old)
-            construct(self, *given, **fields)
-
-        def reader(old: str) -> property:
-            def read(self: T) -> Any:
-                _warn_of(cls, old, names[old], 3)
-                return getattr(self, names[old])
-
-            return property(read, doc=f"Earlier name of `{names[old]}`.")
-
-        for old in names:
-            setattr(cls, old, reader(old))
-        cls.__init__ = constructed  # type: ignore[method-assign, assignment]
-        return cls
-
-    return decorated
-
-
-def _warn_of(cls: type, old: str, new: str, level: int) -> None:
-    warnings.warn(f"{cls.__name__}.{old} has become {new}", DeprecationWarning, stacklevel=level + 1)
 
 
 def to_json(value: object, declared: Any = None) -> Any:

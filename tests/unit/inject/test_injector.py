@@ -15,7 +15,6 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InjectionFailed, InvalidConfig, StoreBusy
 from mnemic.inject import InjectionConfig, InjectionContext, InjectionRun, Injector, SourceEntry, injector_for
 from mnemic.inject.citation_check import Verdict
-from mnemic.inject.engine_injector import ActorMemories
 from mnemic.inject.injection_log import digest_of
 from mnemic.retrieve.relevance import MIN_MEMORIES
 from mnemic.types import Actor, Deadline, Kind, Origin
@@ -337,15 +336,6 @@ async def test_pinned_memories_are_there_whatever_is_asked(engine: MemoryEngine)
     assert [entry.pinned for entry in done.entries] == [True, True, False]
     known = {INSTRUCTION, "Prefers trains to planes.", "The seat in row 12 was broken."}
     assert {entry.content for entry in done.entries} == known
-
-
-async def test_the_earlier_names_of_settings_are_accepted_with_a_warning(engine: MemoryEngine) -> None:
-    with pytest.warns(DeprecationWarning, match="InjectionConfig.standing_share has become pinned_share"):
-        assert InjectionConfig(standing_share=0.2).pinned_share == 0.2  # type: ignore[call-arg]
-    with pytest.warns(DeprecationWarning, match="Entry.standing has become pinned"):
-        assert SourceEntry(content="tea", standing=True, trusted=True).pinned  # type: ignore[call-arg]
-    with pytest.warns(DeprecationWarning, match="ActorMemories.standing has become pinned"):
-        ActorMemories(engine, Actor(user="ada"), standing=0)  # type: ignore[call-arg]
 
 
 async def test_pinned_memories_take_no_more_than_its_share_and_the_most_relevant_first(engine: MemoryEngine) -> None:

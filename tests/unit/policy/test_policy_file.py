@@ -11,13 +11,11 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig
-from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import (
     load_policy,
     load_policy_bundle,
     policy_bundle_data,
     read_policy_bundle,
-    with_earlier_names,
 )
 from mnemic.types import Kind
 
@@ -321,38 +319,3 @@ def test_what_is_shown_of_a_guard_reads_as_that_guard(tmp_path: Path) -> None:
     assert [name for name in default if default[name] == shown[name]] == [], "each setting here says something"
     assert set(shown) == set(tomllib.loads(EVERY_SECTION))
     assert read_policy_bundle(default) == read_policy_bundle({})
-
-
-def test_a_file_of_an_earlier_release_is_read_by_its_names() -> None:
-    bundle = read_policy_bundle(
-        {"standing_kinds": ["persona"], "keys": {"diet": {"standing": True}}, "pinned_categories": ["x"]}
-    )
-
-    assert (bundle.policy.pinned_kinds, bundle.policy.pinned_categories) == ({Kind.PERSONA}, {"x"})
-    assert bundle.policy.rule("diet").pinned
-
-
-@pytest.mark.parametrize("alone", [False, True])
-def test_a_policy_with_the_earlier_names_reads_as_the_same(alone: bool) -> None:
-    bundle = read_policy_bundle({"pinned_kinds": ["persona"], "keys": {"diet": {"pinned": True}}})
-    data = with_earlier_names(policy_bundle_data(bundle), alone=alone)
-
-    assert (data["standing_kinds"], data["keys"]["diet"]["standing"]) == (["persona"], True)
-    assert ("pinned_kinds" in data, "pinned" in data["keys"]["diet"]) == (not alone, not alone)
-    assert read_policy_bundle(data) == bundle
-
-
-def test_both_names_of_a_field_must_say_the_same() -> None:
-    with pytest.raises(InvalidConfig) as refused:
-        read_policy_bundle({"pinned_kinds": ["persona"], "standing_kinds": []})
-    assert refused.value.reason == "invalid_config:policy:standing_kinds"
-
-
-def test_the_earlier_names_of_a_policy_are_accepted_with_a_warning() -> None:
-    with pytest.warns(DeprecationWarning, match="KeyRule.standing has become pinned"):
-        rule = KeyRule("diet", standing=True)  # type: ignore[call-arg]
-    with pytest.warns(DeprecationWarning, match="Policy.standing_kinds has become pinned_kinds"):
-        policy = Policy(standing_kinds=frozenset({Kind.PERSONA}))  # type: ignore[call-arg]
-    with pytest.warns(DeprecationWarning, match="KeyRule.standing has become pinned"):
-        assert rule.standing  # type: ignore[attr-defined]
-    assert (rule.pinned, policy.pinned_kinds) == (True, {Kind.PERSONA})

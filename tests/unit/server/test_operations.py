@@ -74,7 +74,7 @@ async def test_uses_tell_who_wrote_and_which_run_had_it(running: Running) -> Non
     assert found["uses"][0]["run_id"] == ran["run_id"]
     assert found["next"] is None
     page = await get(running, f"/v1/memories/{third}/uses?limit=1", ana)
-    behind = await get(running, f"/v1/memories/{third}/uses?limit=1&cursor={page['next']}", ana)
+    behind = await get(running, f"/v1/memories/{third}/uses?limit=1&before={page['next']}", ana)
     assert behind["uses"] == found["uses"][1:]
 
 

@@ -22,7 +22,7 @@ async def added(running: Running, headers: dict[str, str], **memory: Any) -> str
 
 @pytest.mark.parametrize(
     ("told", "days"),
-    [({"ttl": "10y"}, 3650), ({"ttl": "P30D"}, 30), ({"ttl_days": 400}, 400), ({"ttl": "never"}, None), ({}, None)],
+    [({"ttl": "10y"}, 3650), ({"ttl": "P30D"}, 30), ({"ttl": "400d"}, 400), ({"ttl": "never"}, None), ({}, None)],
 )
 async def test_a_time_to_live_may_be_long_or_have_no_end(
     running: Running, told: dict[str, Any], days: int | None
@@ -83,7 +83,7 @@ async def test_pages_meet_without_overlap(running: Running) -> None:
     seen: list[str] = []
     cursor: str | None = None
     for _ in range(4):
-        params = {"limit": "2"} | ({"cursor": cursor} if cursor else {})
+        params = {"limit": "2"} | ({"before": cursor} if cursor else {})
         page = (await running.client.get("/v1/memories", params=params, headers=ana)).json()
         seen += [memory["memory_id"] for memory in page["memories"]]
         cursor = page["next"]
@@ -231,7 +231,7 @@ async def test_without_a_credential_nothing_is_said(running: Running, header: st
         ("/v1/memories", {"content": ""}, "invalid_input:content"),
         ("/v1/memories", {"content": "x", "tenant": "other"}, "invalid_input:tenant"),
         ("/v1/memories", {"content": "x", "user": "ben"}, "invalid_input:user"),
-        ("/v1/memories", {"content": "x", "ttl_days": True}, "invalid_input:ttl_days"),
+        ("/v1/memories", {"content": "x", "ttl": True}, "invalid_input:ttl"),
         ("/v1/memories", {"content": "x", "ttl": "soon"}, "invalid_input:ttl"),
         ("/v1/memories", {"content": "x", "kind": "working"}, "invalid_input:kind"),
         ("/v1/memories", {"content": "x", "source": {"origin": "operator"}}, "invalid_input:source"),
@@ -355,19 +355,15 @@ async def test_a_list_keeps_to_a_time(running: Running) -> None:
     assert len(gone.json()["memory_ids"]) == 1
 
 
-async def test_earlier_names_of_parameters_still_work(running: Running) -> None:
+async def test_a_listing_is_filtered_and_continued(running: Running) -> None:
     ana = await running.caller("reader", "writer", "subject", "operator")
     for number in range(3):
         await added(running, ana, content=f"value {number}", key=f"key_{number}", category="c" if number else "d")
     get = running.client.get
     new = (await get("/v1/memories", params={"categories": "c", "limit": 1}, headers=ana)).json()
-    old = (await get("/v1/memories", params={"category": "c", "limit": 1}, headers=ana)).json()
-    assert new == old
     after = (await get("/v1/memories", params={"categories": "c", "before": new["next"]}, headers=ana)).json()
-    assert after == (await get("/v1/memories", params={"category": "c", "cursor": new["next"]}, headers=ana)).json()
     assert [one["key"] for one in after["memories"]] == ["key_1"]
     lines = (await get("/v1/audit", params={"after": 2}, headers=ana)).json()
-    assert lines == (await get("/v1/audit", params={"cursor": 2}, headers=ana)).json()
     assert len({line["tenant"] for line in lines["events"]}) == 1
     assert (await get("/v1/memories/count", headers=ana)).json() == {"count": 3}
     assert (await get("/v1/whoami", headers=ana)).json()["roles"] == ["operator", "reader", "subject", "writer"]

@@ -29,7 +29,7 @@ from mnemic_cli.terminal import confirmed, note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
     from mnemic.engine import MemoryEngine
     from mnemic.types import Actor, Memory, WriteReceipt
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     ttl={"metavar": "TIME", "help": "Lifetime: 12h, 30d, 2w, 10y or never; the policy may shorten it."},
     idempotency_key={"help": "A second call with the same key changes nothing."},
 )
-@click.option("--ttl-days", type=float, hidden=True, help="The same in days.")
 @click.pass_obj
 def add_(given: Given, /, content: str, **options: Any) -> int:
     r"""Remember one thing. CONTENT "-" reads it from standard input.
@@ -63,22 +62,11 @@ def add_(given: Given, /, content: str, **options: Any) -> int:
 
 
 async def _add(engine: MemoryEngine, actor: Actor, content: str, options: dict[str, Any]) -> WriteReceipt:
-    data: str | None = options.pop("data")
-    ttl = _ttl(options.pop("ttl"), options.pop("ttl_days"))
-    return await engine.add(content, actor=actor, data=json_object(data, "data"), ttl=ttl, **options)
-
-
-def _ttl(wish: str | None, days: float | None) -> timedelta | None:
-    from datetime import timedelta
-
-    from mnemic.errors import InvalidInput
     from mnemic.policy.expiry_rule import ttl_of
 
-    if days is None:
-        return ttl_of(wish)
-    if wish is not None or not 1 <= days <= 36_500:  # also false for NaN
-        raise InvalidInput("ttl_days", hint="1 to 36500, and not beside --ttl")
-    return timedelta(days=days)
+    data: str | None = options.pop("data")
+    ttl = ttl_of(options.pop("ttl"))
+    return await engine.add(content, actor=actor, data=json_object(data, "data"), ttl=ttl, **options)
 
 
 @click.command("capture", cls=Command)

@@ -17,16 +17,12 @@ from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import memories
 from mnemic_client.response_values import receipt_of
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic_maintenance.reports import AuditReport, ReviewOutcome, Revocation
 from mnemic_maintenance.review import PendingReview, decided
 
 PAGE = 200
 WAITED = 10
 """Seconds for which the service is asked to wait for the end of an erasure, before it is asked again."""
-
-RemoteReviews, RemoteConsents, RemotePrivacy, RemoteAudit = ReviewQueue, ConsentBook, Privacy, AuditTrail
-"""Earlier names, for one release."""
 
 
 class RemoteGovernance:

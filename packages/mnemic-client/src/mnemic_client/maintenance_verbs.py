@@ -78,20 +78,20 @@ class RemoteUpkeep(DualModeApi[M]):
 
     @verb
     async def consents(self) -> dict[str, bool]:
-        """Return the user's decisions: `consent.list()` in earlier releases."""
+        """Return the user's decisions."""
         return await RemoteGovernance(self._remote).consents()
 
     @verb
     async def grant_consent(self, key: str) -> None:
-        """Allow `key`: `consent.grant(key)` in earlier releases."""
+        """Allow `key`."""
         await RemoteGovernance(self._remote).grant_consent(key)
 
     @verb
     async def revoke_consent(self, key: str, *, erase_held: bool = False) -> int:
-        """Hide and refuse `key`; how many memories are hidden now: `consent.revoke(key)` in earlier releases."""
+        """Hide and refuse `key`; how many memories are hidden now."""
         return (await RemoteGovernance(self._remote).revoke_consent(key, erase_held=erase_held)).hidden
 
     @verb
     async def erase(self, subject: str | None = None, *, block: bool = False) -> dict[str, Any]:
-        """Erase everything about oneself or `subject`: `privacy.erase()` in earlier releases."""
+        """Erase everything about oneself or `subject`."""
         return (await RemoteGovernance(self._remote).erase(subject, block=block)).as_dict()

@@ -68,21 +68,18 @@ class MemoryClient(RemoteReading[M]):
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    @like(MemoryVerbs.add, earlier=["ttl_days"])
+    @like(MemoryVerbs.add)
     async def add(self, given: SimpleNamespace) -> WriteReceipt:
-        """Remember one thing; of a ready `Candidate` the other arguments are ignored. `ttl_days` is the `ttl` of
-        earlier releases.
-        """
+        """Remember one thing; of a ready `Candidate` the other arguments are ignored."""
         candidate = given.content if isinstance(given.content, Candidate) else None
-        days = None if given.ttl_days is None else timedelta(days=given.ttl_days)
         headers = {"Idempotency-Key": given.idempotency_key}
         if candidate is None:
-            body = body_of(given, without=("idempotency_key", "ttl_days"))
+            body = body_of(given, without=("idempotency_key",))
             body |= {
                 "kind": str(given.kind),
                 "level": str(given.level or CATALOG[Kind(given.kind)].level),
                 "data": dict(given.data or {}),
-                "ttl": ttl_text(days if given.ttl is None else given.ttl),
+                "ttl": ttl_text(given.ttl),
             }
         else:
             body = proposed(candidate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from functools import update_wrapper
 from inspect import signature
 from types import SimpleNamespace
@@ -17,20 +17,16 @@ Body = Callable[[Any, SimpleNamespace], Coroutine[Any, Any, R]]
 """Coroutine function of a verb: the face, and its arguments by name."""
 
 
-def like(model: verb[Any, P, Any], *, earlier: Sequence[str] = ()) -> Callable[[Body[R]], verb[Any, P, R]]:
-    """Make a verb with the parameters and defaults of `model` of a body; type checkers see them too. `earlier` are
-    parameters of earlier releases, None if they are not given.
-    """
+def like(model: verb[Any, P, Any]) -> Callable[[Body[R]], verb[Any, P, R]]:
+    """Make a verb with the parameters and defaults of `model` of a body; type checkers see them too."""
     parameters = signature(model.function)
 
     def decorate(body: Body[R]) -> verb[Any, P, R]:
         async def called(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-            named: dict[str, Any] = dict(kwargs)
-            old = {name: named.pop(name, None) for name in earlier}
-            bound = parameters.bind(face, *args, **named)
+            bound = parameters.bind(face, *args, **kwargs)
             bound.apply_defaults()
             given = {name: value for name, value in bound.arguments.items() if name != "self"}
-            return await body(face, SimpleNamespace(**given, **old))
+            return await body(face, SimpleNamespace(**given))
 
         update_wrapper(called, body)
         vars(called)["__wrapped__"] = model.function  # whose parameters `help` and `inspect` show

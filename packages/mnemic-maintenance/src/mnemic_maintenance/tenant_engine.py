@@ -16,7 +16,7 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreFailed
 from mnemic.policy.policy_bundle import PolicyBundle
-from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle, with_earlier_names
+from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle
 from mnemic_maintenance.policies import Policies, PolicyVersion
 from mnemic_maintenance.tenant_registry import Tenant, Tenants, quota_of
 
@@ -92,7 +92,7 @@ class Tenancy:
             for name, value in policy_bundle_data(policy_bundle_of(self.engine)).items()
             if name in BUILT_WITH
         }
-        said = with_earlier_names(policy_bundle_data(read_policy_bundle({**base, **given})), alone=True)
+        said = policy_bundle_data(read_policy_bundle({**base, **given}))
         for name, value in base.items():
             if said.pop(name) != value:
                 raise InvalidConfig(f"policy:{name}", hint="set in the settings of the service, for all tenants")

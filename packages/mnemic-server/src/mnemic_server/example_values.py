@@ -169,8 +169,6 @@ VALUES: dict[str, Any] = {
     "source": "Ana",
     "span": [9, 20],
     "speaker": "Ana",
-    "standing_categories": ["instruction"],
-    "standing_kinds": ["persona"],
     "stop_reason": "success",
     "store": {"bytes": 1048576},
     "subject": "ana",

@@ -263,8 +263,6 @@ FIELDS: dict[str, str] = PARAMETERS | {
     "span": "Position of the quote in the message: start and end.",
     "speaker": "The speaker.",
     "speakers": "The people in the file, if none of them is known to be the user; else empty.",
-    "standing_categories": "Earlier name of `pinned_categories`, for one release.",
-    "standing_kinds": "Earlier name of `pinned_kinds`, for one release.",
     "start": "The number of the first entry of the text that is taken in; the first is 0.",
     "state": "Progress; an erasure that was interrupted continues when it is started again.",
     "status": "The status.",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from mnemic_maintenance.consolidate import ConsolidationReport
 from mnemic_maintenance.expiry_job import ExpiryReport
@@ -245,8 +245,6 @@ class PolicyResponse(ResponseBody):
     preference_bias: float
     pinned_kinds: list[str]
     pinned_categories: list[str]
-    standing_kinds: Annotated[list[str], Field(deprecated=True)]
-    standing_categories: Annotated[list[str], Field(deprecated=True)]
     open_keys: bool
     keyless: bool | None
     default_ttl_days: int | None

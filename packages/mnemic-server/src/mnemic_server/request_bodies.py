@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Header, Path
@@ -47,10 +47,6 @@ Levels = Literal["user", "workspace", "agent", "session"]
 TimeToLive = Annotated[
     Annotated[str, StringConstraints(max_length=64)] | None,
     Field(description="How long it is kept: 12h, 30d, 2w, 10y, ISO 8601 (P30D) or never; the policy may say less."),
-]
-DaysToLive = Annotated[
-    Annotated[int, Field(ge=1, le=36_500)] | None,
-    Field(description="The same in days, for callers of earlier releases.", json_schema_extra={"deprecated": True}),
 ]
 Kinds = Literal["long_term", "persona", "episodic", "entity", "structured"]
 
@@ -106,7 +102,6 @@ class NewMemory(Strict):
     context: Annotated[str, StringConstraints(max_length=8192)] = ""
     data: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
     ttl: TimeToLive = None
-    ttl_days: DaysToLive = None
     origin: LowerOrigin = None
     ref: Name | None = None
     speaker: Name | None = None
@@ -118,9 +113,7 @@ class NewMemory(Strict):
         fields = {name: one for name, one in vars(self).items() if name in Candidate.__slots__}
         origin = Origin(self.origin or Origin.USER_STATED)
         fields["source"] = Source(origin=origin, ref=self.ref, session=session, speaker=self.speaker)
-        fields["ttl"] = (
-            timedelta(days=self.ttl_days) if self.ttl is None and self.ttl_days is not None else ttl_of(self.ttl)
-        )
+        fields["ttl"] = ttl_of(self.ttl)
         return Candidate(**fields | {"kind": Kind(fields["kind"])})
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
-from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -21,26 +17,10 @@ from mnemic_server.oidc_sign_in import Client
 from mnemic_server.rate_limit import PER_SECOND, TENANT_PER_SECOND
 from mnemic_server.request_limits import RequestLimits
 
-OLD_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "at_once": "max_concurrent_requests",
-        "models_at_once": "max_concurrent_model_calls",
-        "seconds": "request_timeout_seconds",
-        "per_second": "requests_per_second",
-        "tenant_per_second": "tenant_requests_per_second",
-        "head_seconds": "head_timeout_seconds",
-        "body_seconds": "body_timeout_seconds",
-        "reading_seconds": "reading_timeout_seconds",
-        "sign_out_there": "sign_out_at_provider",
-        "private_webhooks": "allow_private_webhooks",
-    }
-)
-"""Settings of the service by their names until 0.1, which are accepted for one release: old to new."""
-
 
 class ServiceSettings(BaseSettings):
     """Settings of how the service listens and which callers it trusts. Every field is also an environment variable
-    `MNEMIC_SERVICE_<NAME>`; the variables of `OLD_NAMES` are read if the new one is not set.
+    `MNEMIC_SERVICE_<NAME>`.
     """
 
     model_config = SettingsConfigDict(env_prefix="MNEMIC_SERVICE_", extra="ignore")
@@ -144,7 +124,7 @@ class ServiceSettings(BaseSettings):
         InvalidConfig.
         """
         try:
-            given = _under_old_names() | {name: value for name, value in overrides.items() if value is not None}
+            given: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
             # pydantic-settings takes `_env_file` as a keyword that its types do not declare.
             return cls(_env_file=os.environ.get(ENV_FILE), **given)  # type: ignore[call-arg]
         except ValidationError as invalid:
@@ -240,17 +220,3 @@ class ServiceSettings(BaseSettings):
             scope=self.scope,
             ends_session=self.sign_out_at_provider,
         )
-
-
-def _under_old_names() -> dict[str, Any]:
-    """Return the settings given by a variable with an old name, and log each, unless the new variable is set."""
-    prefix = "MNEMIC_SERVICE_"
-    from_file = dotenv_values(os.environ[ENV_FILE]) if os.environ.get(ENV_FILE) else {}
-    named = {name.upper(): value for name, value in (from_file | os.environ).items() if value is not None}
-    found = {}
-    for old, new in OLD_NAMES.items():
-        before, now = f"{prefix}{old}".upper(), f"{prefix}{new}".upper()
-        if before in named and now not in named:
-            logging.getLogger("mnemic.service").warning("%s has become %s", before, now)
-            found[new] = named[before]
-    return found

@@ -51,9 +51,6 @@ class SingleReads(ABC):
         wanted = Scan(tenant, frozenset(statuses), expired_by, author, memory_ids, scope, after, max(0, limit))
         return await self._scan(wanted)
 
-    # The former name, for programs that still call it; it goes with the next release.
-    held = scan
-
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         return (await self.get_many([memory_id], scopes=scopes)).get(memory_id)
 

@@ -1,6 +1,6 @@
 """`Memory` and `AsyncMemory` with the signatures of mem0 2.x, on a store of mnemic.
 
-    from mnemic.compat.mem0 import Memory
+    from mnemic_agents.compat.mem0 import Memory
 
 A program that uses mem0 changes this import and nothing else: filters, results and errors have the shapes it knows. The
 differences are in the page "Moving from another product".

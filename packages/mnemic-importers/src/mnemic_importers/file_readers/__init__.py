@@ -9,10 +9,8 @@ a `problem`, and reading continues.
 
 from __future__ import annotations
 
-import warnings
 import zlib
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 from io import BufferedReader, BytesIO
 from itertools import chain, islice
 from pathlib import Path
@@ -54,13 +52,6 @@ _BENCHMARKS = frozenset({"locomo", "longmemeval", "beam", "realtalk"})
 def formats() -> list[str]:
     """Return the names of the formats that this installation reads, `auto` first."""
     return [AUTO, *_OWN, *names("importers")]
-
-
-def __getattr__(name: str) -> Any:
-    if name != "Format":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn("mnemic_importers.file_readers.Format has become formats()", DeprecationWarning, stacklevel=2)
-    return StrEnum("Format", {known.upper(): known for known in formats()})
 
 
 def read_conversation(path: str | Path, file_format: str = AUTO, conversation: str | None = None) -> Iterator[Item]:

@@ -20,7 +20,3 @@ def has_nothing_to_keep(text: str) -> bool:
     if len(parts) > _SENTENCES or any(Frame(part).turns for part in parts):
         return False
     return all(opinion.keep < WORTH_FROM for opinion in weights().opinions(parts))
-
-
-is_small_talk = has_nothing_to_keep
-"""Earlier name, for one release; `mnemic_language.questions.small_talk` has the function for questions."""

@@ -163,26 +163,22 @@ async def page(
     known_at: At = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[str | None, Query(min_length=1, max_length=128, description="`next` of the page before.")] = None,
-    kind: Annotated[list[Kinds] | None, Query(deprecated=True, description="`kinds`.")] = None,
-    category: Annotated[list[Name] | None, Query(max_length=50, deprecated=True, description="`categories`.")] = None,
-    key: Annotated[list[Name] | None, Query(max_length=50, deprecated=True, description="`keys`.")] = None,
-    cursor: Annotated[str | None, Query(min_length=1, max_length=128, deprecated=True, description="`before`.")] = None,
 ) -> dict[str, Any]:
     """List active memories, newest first. `next` is the `before` of the next page. `happened_from` and `happened_to`:
     what happened in that time; `as_of`: true at that time; `known_at`: stored at that time.
     """
     found = await service.engine.list(
         actor=actor,
-        kinds=kinds or kind,
-        categories=categories or category,
-        keys=keys or key,
+        kinds=kinds,
+        categories=categories,
+        keys=keys,
         where=filter_of(where),
         happened_from=happened_from,
         happened_to=happened_to,
         as_of=as_of,
         known_at=known_at,
         limit=limit,
-        before=before or cursor,
+        before=before,
     )
     return page_dict(all_shown(found, actor), limit)
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from mnemic.errors import MemoryNotFound, VersionConflict
-from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle, with_earlier_names
+from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle
 from mnemic_maintenance.policies import PolicyVersion
 from mnemic_maintenance.tenant_engine import policy_bundle_of
 from mnemic_server.access import Operating, TheService
@@ -36,7 +36,7 @@ async def policy(principal: Operating, service: TheService, response: Response) 
     """
     state = await service.tenancy.of(principal.tenant)
     response.headers["ETag"] = f'"{state.policy.version if state.policy else 0}"'
-    return with_earlier_names(policy_bundle_data(policy_bundle_of(state.engine)), alone=False)
+    return policy_bundle_data(policy_bundle_of(state.engine))
 
 
 @router.put("", **answering(PolicyVersionResponse))

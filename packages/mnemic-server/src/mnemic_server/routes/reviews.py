@@ -89,10 +89,9 @@ async def audit(
     after: Annotated[int, Query(ge=0, le=2**53, description="Lines after this sequence.")] = 0,
     before: Annotated[int | None, Query(ge=1, le=2**53, description="The last lines before this sequence.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    cursor: Annotated[int, Query(ge=0, le=2**53, deprecated=True, description="`after`.")] = 0,
 ) -> dict[str, Any]:
     """Return the tenant's audit in order. `next` is the `after` of the next page."""
-    events = await service.engine.audit(actor=principal.actor, after=after or cursor, before=before, limit=limit)
+    events = await service.engine.audit(actor=principal.actor, after=after, before=before, limit=limit)
     return {
         "events": [_event(event) for event in events],
         "next": events[-1].sequence if len(events) == limit else None,

@@ -66,14 +66,13 @@ async def revoke(
     service: TheService,
     response: Response,
     erase_held: Annotated[bool, Query(description="Erase what is held under the key as well.")] = False,
-    erase: Annotated[bool, Query(deprecated=True, description="`erase_held`.")] = False,
 ) -> dict[str, Any]:
     """Revoke consent: from now on nothing is written or found under `key`. With `erase_held` the stored data under it
     is erased as well: 202, and a job as of `POST /v1/erasures`.
     """
     revoked = await service.engine.revoke_consent(key, actor=actor)
     fields = {"key": revoked.key, "hidden": revoked.hidden, "erasure": None}
-    if not (erase_held or erase):
+    if not erase_held:
         return fields
     run = partial(service.engine.handle, EraseKey(key=revoked.key), actor=actor)
     job = await service.erasures.begin(principal, actor.user or "", key=revoked.key, run=run)

@@ -39,12 +39,11 @@ async def uses(
     service: TheService,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[int | None, Query(ge=1, le=2**53, description="`next` of the page before.")] = None,
-    cursor: Annotated[int | None, Query(ge=1, le=2**53, deprecated=True, description="`before`.")] = None,
 ) -> dict[str, Any]:
     """List the events of a memory, newest first: written, changed, put into the prompt of a run (`injected`). `mine`:
     the caller did it. A page may be short and yet have a `next`.
     """
-    found, after = await service.engine.uses(memory_id, actor=actor, before=before or cursor, limit=limit)
+    found, after = await service.engine.uses(memory_id, actor=actor, before=before, limit=limit)
     uses_shown = [
         {
             "sequence": use.sequence,

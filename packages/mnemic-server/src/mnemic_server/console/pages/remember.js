@@ -29,7 +29,7 @@ export async function show() {
 
   async function send(event) {
     event.preventDefault();
-    const body = { content: content.value, kind: kind.value, ...(key.value ? { key: key.value } : {}), ...(days.value ? { ttl_days: Number(days.value) } : {}) };
+    const body = { content: content.value, kind: kind.value, ...(key.value ? { key: key.value } : {}), ...(days.value ? { ttl: `${Number(days.value)}d` } : {}) };
     try {
       outcome.replaceChildren(receipt(await remember(body)));
       form.reset();

@@ -380,10 +380,9 @@ sbom: ## the bill of materials of the service (CycloneDX), in build/sbom.json
 
 VERSION ?=
 TAG ?=
-release: $(DEV_READY) ## set VERSION=1.2.3 everywhere and write the changelog from changes/; commit it, then tag v1.2.3
+release: $(DEV_READY) ## set VERSION=1.2.3 everywhere and date the changelog; commit it, then tag v1.2.3
 	@test -n "$(VERSION)" || { echo "make release VERSION=1.2.3" >&2; exit 2; }
 	@$(BIN)/python -m tests.release set $(VERSION)
-	@$(BIN)/towncrier build --yes --version $(VERSION)
 
 release-check: ## whether every package and the changelog agree with TAG=v1.2.3
 	@$(PYTHON) -m tests.release check $(TAG)

@@ -1,6 +1,6 @@
 """Steps of a release: versions set and checked, notes taken from the changelog.
 
-python -m tests.release set 1.2.3        # the version of every package of this repository, and of those they ask for
+python -m tests.release set 1.2.3        # the version of every package, and of those they ask for; dates the changelog
 python -m tests.release check v1.2.3     # that every package has the version of the tag, and the changelog its section
 python -m tests.release notes v1.2.3     # that section
 python -m tests.release address https://host/owner/name v1.2.3   # where the repository is, for a package index
@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 import re
 import sys
+from datetime import date
 from os.path import normpath
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+UNRELEASED = re.compile(r"^## \S+ \(unreleased\)$", re.MULTILINE)
 VERSION = re.compile(r'^version = "([^"]+)"$', re.MULTILINE)
 PINNED = re.compile(r'("mnemic(?:-[a-z0-9]+)?(?:\[[^\]"]*\])?==)([^"]+)"')
 LINK = re.compile(r"(?P<picture>!?)\[(?P<text>[^\]]*)\]\((?!https?:|mailto:|#)(?P<target>[^)\s]+)\)")
@@ -28,7 +30,7 @@ def projects(root: Path = ROOT) -> list[Path]:
 
 
 def set_version(version: str, root: Path = ROOT) -> None:
-    """Write the version into every package, and into what they ask of each other."""
+    """Write the version into every package, into what they ask of each other, and with the date into the changelog."""
     if FORM.fullmatch(version) is None:
         raise SystemExit(f"no version: {version}")
     for path in projects(root):
@@ -38,6 +40,9 @@ def set_version(version: str, root: Path = ROOT) -> None:
     package = root / "clients" / "typescript" / "package.json"
     described = json.loads(package.read_text(encoding="utf-8")) | {"version": npm_version(version)}
     package.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    changelog = root / "CHANGELOG.md"
+    dated = f"## {version} ({date.today().isoformat()})"
+    changelog.write_text(UNRELEASED.sub(dated, changelog.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def set_address(url: str, tag: str, root: Path = ROOT) -> None:

@@ -124,11 +124,3 @@ def test_the_lock_names_the_extras_that_its_packages_ask_for() -> None:
                 asked.setdefault(canonicalize_name(one.name), set()).update(map(canonicalize_name, one.extras))
     assert asked
     assert {name: extras - named[name] for name, extras in asked.items() if not extras <= named[name]} == {}
-
-
-def test_changelog_fragments_have_a_known_type() -> None:
-    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["towncrier"]
-    types = "|".join(kind["directory"] for kind in config["type"])
-    fragments = [path.name for path in (ROOT / "changes").iterdir() if path.name not in {"README.md", ".gitkeep"}]
-
-    assert [name for name in fragments if not re.fullmatch(rf"(\d+|\+[\w-]+)\.({types})(\.\d+)?\.md", name)] == []

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def copied(tmp_path: Path) -> Path:
     for file in ("LICENSE", "NOTICE", "CONTRIBUTING.md"):
         (tmp_path / file).touch()
     (tmp_path / "CHANGELOG.md").write_text(
-        "# Changes\n\n## 1.2.3rc1 (2026-12-01)\n\nFirst.\n\n## 0.1.0 (2026-01-01)\n\nOld.\n"
+        "# Changes\n\n## 1.2.3 (unreleased)\n\nFirst.\n\n## 0.1.0 (2026-01-01)\n\nOld.\n"
     )
     return tmp_path
 
@@ -42,7 +43,7 @@ def test_a_version_is_set_everywhere_and_checked_against_the_tag(copied: Path) -
     set_version("1.2.3rc1", copied)
     assert differing("v1.2.3rc1", copied) == []
     assert "CHANGELOG.md has no section of it" in differing("v1.2.4", copied)
-    assert notes("v1.2.3rc1", copied) == "## 1.2.3rc1 (2026-12-01)\n\nFirst.\n"
+    assert notes("v1.2.3rc1", copied) == f"## 1.2.3rc1 ({date.today().isoformat()})\n\nFirst.\n"
     with pytest.raises(SystemExit):
         set_version("latest", copied)
 

@@ -15,7 +15,7 @@ HEAVY = ("apsw", "httpx", "httpx2", "numpy", "onnxruntime", "openai", "pydantic"
 
 
 def test_public_names_are_the_pinned_ones() -> None:
-    """A name that comes or goes is a decision: change the file with it, and add a changelog fragment."""
+    """A name that comes or goes is a decision: change the file with it, and add a line to the changelog."""
     assert sorted(mnemic.__all__) == PINNED.read_text(encoding="utf-8").split()
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from datetime import date
+from datetime import UTC, datetime
 from os.path import normpath
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def set_version(version: str, root: Path = ROOT) -> None:
     described = json.loads(package.read_text(encoding="utf-8")) | {"version": npm_version(version)}
     package.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     changelog = root / "CHANGELOG.md"
-    dated = f"## {version} ({date.today().isoformat()})"
+    dated = f"## {version} ({datetime.now(UTC).date().isoformat()})"
     changelog.write_text(UNRELEASED.sub(dated, changelog.read_text(encoding="utf-8")), encoding="utf-8")
 
 

@@ -27,7 +27,6 @@ class Module:
 
     path: Path
     tree: ast.Module
-    lines: int
 
     @property
     def package(self) -> Path:
@@ -44,9 +43,6 @@ class Module:
     def functions(self) -> Iterator[Function]:
         return (node for node in ast.walk(self.tree) if isinstance(node, Function))
 
-    def classes(self) -> Iterator[ast.ClassDef]:
-        return (node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef))
-
 
 @cache
 def modules() -> tuple[Module, ...]:
@@ -56,16 +52,7 @@ def modules() -> tuple[Module, ...]:
 
 def read(path: Path) -> Module:
     text = path.read_text(encoding="utf-8")
-    return Module(path=path, tree=ast.parse(text, filename=str(path)), lines=text.count("\n"))
-
-
-def length(node: Function | ast.ClassDef, *, docstring: bool = True) -> int:
-    """Lines of `node` from its `def` or `class`; without its docstring where `docstring` is False."""
-    lines = (node.end_lineno or node.lineno) - node.lineno + 1
-    first = node.body[0]
-    if not docstring and ast.get_docstring(node) is not None:
-        lines -= (first.end_lineno or first.lineno) - first.lineno + 1
-    return lines
+    return Module(path=path, tree=ast.parse(text, filename=str(path)))
 
 
 @cache

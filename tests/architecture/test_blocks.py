@@ -7,8 +7,6 @@ import tomllib
 from fnmatch import fnmatch
 from typing import NamedTuple
 
-import pytest
-
 from tests.architecture.sources import ROOT, tracked_texts
 
 CODE = {"python", "sh", "bash", "ts", "typescript", "toml", "json"}
@@ -146,9 +144,6 @@ def test_every_block_of_code_is_run_or_listed_with_its_reason() -> None:
     assert len(code) > 150
     lost = [str(block) for block in code if not (listed(block) or only_installs(block) or runner(block))]
     assert lost == []
-
-
-def test_a_block_of_another_language_is_no_code() -> None:
     others = [block for block in found() if block.language not in CODE]
     assert [str(block) for block in others if block.language not in SHOWN] == []
     assert [str(block) for block in others if not block.language and COMMAND.search(block.text)] == []
@@ -162,11 +157,7 @@ def test_what_is_listed_is_there() -> None:
         if not any(fnmatch(block.page, page) and words in block.text for block in blocks)
     ]
     assert gone == []
-
-
-@pytest.mark.parametrize("test", sorted({*WHOLE.values(), *SINGLE.values()}))
-def test_the_test_that_is_named_is_there(test: str) -> None:
-    assert (ROOT / test).exists()
+    assert [test for test in {*WHOLE.values(), *SINGLE.values()} if not (ROOT / test).exists()] == []
 
 
 def test_each_package_that_a_page_installs_is_one_of_ours_with_that_extra() -> None:
@@ -182,16 +173,3 @@ def test_each_package_that_a_page_installs_is_one_of_ours_with_that_extra() -> N
                 if known is None or not set(filter(None, wanted.split(","))) <= known:
                     wrong.append((block.page, line))
     assert wrong == []
-
-
-def figures() -> dict[str, int]:
-    """Count the blocks; `python -m tests.architecture.test_blocks` prints them."""
-    code = [block for block in found() if block.language in CODE]
-    apart = [block for block in code if listed(block)]
-    installs = [block for block in code if not listed(block) and only_installs(block)]
-    return {"blocks": len(code), "installs": len(installs), "listed": len(apart),
-            "run": len(code) - len(apart) - len(installs)}  # fmt: skip
-
-
-if __name__ == "__main__":
-    print(figures())

@@ -19,8 +19,7 @@ from mnemic.errors import InvalidConfig, MissingExtra
 from mnemic.plugins.extras import brought_by, missing_extra
 from mnemic.types import Deadline, Prompt
 from mnemic_testing.clock import ManualClock
-from tests.architecture.plain_words import sources
-from tests.architecture.sources import ROOT
+from tests.architecture.sources import ROOT, modules
 
 NEEDED = {
     "mnemic_client": ("client", "httpx"),
@@ -115,7 +114,11 @@ def test_every_missing_package_is_one_kind_of_error_under_its_earlier_reason() -
 
 def test_no_other_module_makes_such_an_error() -> None:
     home = Path("src/mnemic/plugins/extras.py")
-    made = [path for path in sources() if "MissingExtra(" in path.read_text().replace("class MissingExtra(", "")]
+    made = [
+        path
+        for path in (one.path for one in modules())
+        if "MissingExtra(" in path.read_text().replace("class MissingExtra(", "")
+    ]
     assert [path.relative_to(ROOT) for path in made] == [home]
 
 

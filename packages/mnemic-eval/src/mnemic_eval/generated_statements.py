@@ -1,6 +1,6 @@
 """Generated statements about different things, told by many users: every ending that nobody stated is a wrong one.
 
-    python -m mnemic_eval.generated_statements [--count 10000] [--seed 1] [--endings FILE]
+    python -m mnemic_eval.generated_statements [--count 10000] [--seed 1] [--data FOLDER] [--endings FILE]
     python -m mnemic_eval.generated_statements --chats locomo10.json [--endings FILE]
 
 Each user has some domains (a ward, a family, a code base, a diary, a shop ...) and tells statements of their families
@@ -16,16 +16,15 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.types import Actor
+from mnemic.types import Actor, Outcome
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import chosen_embedder, live_memories, throwaway_engine
 from mnemic_importers.file_readers import read_conversation
@@ -45,6 +44,7 @@ class Family:
     form: str
     safety: bool
     changes: bool
+    pools: Mapping[str, Sequence[str]] = field(repr=False)
 
     def filled(self, random: Random, about: Sequence[str] | None = None) -> tuple[str, tuple[str, ...]]:
         """Return a statement and what it is about, which is `about` if that is given."""
@@ -52,8 +52,8 @@ class Family:
 
         def value(slot: re.Match[str]) -> str:
             if slot[1] is None:
-                return random.choice(_pools()[slot[2]])
-            named.append(next(given, "") or random.choice(_pools()[slot[1]]))
+                return random.choice(self.pools[slot[2]])
+            named.append(next(given, "") or random.choice(self.pools[slot[1]]))
             return named[-1]
 
         text = _SLOT.sub(value, self.form)
@@ -91,20 +91,16 @@ class Ending:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def families() -> tuple[Family, ...]:
-    """Return the families of the package's data."""
-    lines = (line.split(maxsplit=2) for line in _data("families.txt"))
-    return tuple(Family(domain, form, mark == "S", mark == "C") for domain, mark, form in lines)
+def families(folder: Path | None = None) -> tuple[Family, ...]:
+    """Return the families of `folder`, by default those of the package's data."""
+    rows = (line.split(maxsplit=1) for line in _lines("pools.txt", folder))
+    pools = {name: tuple(values.split("|") if "|" in values else values.split()) for name, values in rows}
+    lines = (line.split(maxsplit=2) for line in _lines("families.txt", folder))
+    return tuple(Family(domain, form, mark == "S", mark == "C", pools) for domain, mark, form in lines)
 
 
-@cache
-def _pools() -> dict[str, list[str]]:
-    rows = (line.split(maxsplit=1) for line in _data("pools.txt"))
-    return {name: values.split("|") if "|" in values else values.split() for name, values in rows}
-
-
-def _data(name: str) -> list[str]:
-    text = (files("mnemic_eval") / "data" / name).read_text(encoding="utf-8")
+def _lines(name: str, folder: Path | None) -> list[str]:
+    text = ((folder or files("mnemic_eval") / "data") / name).read_text(encoding="utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
@@ -123,11 +119,11 @@ def everyday_statements(count: int, seed: int = 0) -> list[str]:
     return list(seen)
 
 
-def told(count: int, seed: int) -> Iterator[tuple[str, list[Statement]]]:
+def told(count: int, seed: int, folder: Path | None = None) -> Iterator[tuple[str, list[Statement]]]:
     """Yield users and what each tells, `count` statements in all, no text twice."""
     random = Random(seed)  # noqa: S311 - repeatable, not secret
     domains: dict[str, list[Family]] = {}
-    for family in families():
+    for family in families(folder):
         domains.setdefault(family.domain, []).append(family)
     seen: set[str] = set()
     number = left = 0
@@ -206,6 +202,9 @@ class Endings:
             self.changes += one.changes is not None
             actor = Actor(user=user, session=one.session)
             receipt = await engine.add(one.text, actor=actor)
+            if receipt.outcome is Outcome.CREATED and await engine.count(actor=actor) == len(live) + 1:
+                live[str(receipt.memory_id)] = one
+                continue
             now = {memory.memory_id for memory in await live_memories(engine, actor)}
             outcome = f"{receipt.outcome} {receipt.reason or ''}".strip()
             for memory_id in live.keys() - now:
@@ -246,10 +245,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--data", type=Path, metavar="FOLDER", help="families.txt and pools.txt instead of the package's"
+    )
     parser.add_argument("--chats", type=Path, metavar="FILE", help="tell the turns of these chats instead")
     parser.add_argument("--endings", type=Path, metavar="FILE", help="write one JSON line an ending to this file")
     given = parser.parse_args(arguments)
-    people = chats(given.chats) if given.chats else told(given.count, given.seed)
+    people = chats(given.chats) if given.chats else told(given.count, given.seed, given.data)
     endings = asyncio.run(measured(people))
     if given.endings is not None:
         lines = (json.dumps(one.as_dict(), ensure_ascii=False) + "\n" for one in endings.found)

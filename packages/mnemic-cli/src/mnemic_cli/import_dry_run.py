@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mnemic_importers.file_readers import Item
 
 READ_MESSAGES = 200
+_TALK = 10 * READ_MESSAGES
 SAMPLES = 3
 _WIDTH = 72
 _TOGETHER = 20
@@ -65,7 +66,7 @@ class Rehearsal:
             self.skipped[item.skipped] += 1
         elif isinstance(said, Message):
             self.roles[said.role] += 1
-            if self.own < READ_MESSAGES:  # others' words are context of the user's own
+            if self.own < READ_MESSAGES and len(self.said) < _TALK:  # others' words are context of the user's own
                 self.own += said.role == "user"
                 self.said.append(said)
             self._sample(item.place, said.role, said.content, said.speaker, said.sent_at)

@@ -16,6 +16,9 @@ from mnemic_importers.file_readers.timestamps import moment
 __all__ = ["began_at", "entry", "in_order", "left_out", "mapping", "read", "records_of", "wrong"]
 
 
+MAX_DEFECTS, MAX_CONVERSATIONS = 10_000, 100_000
+
+
 def left_out(place: str, conversation: str, reason: str) -> Item:
     """Return the item of an entry that is left out on purpose."""
     return Item(place=place, conversation=conversation, skipped=reason)
@@ -29,21 +32,29 @@ def wrong(place: str, conversation: str, reason: str, hint: str) -> Item:
 def read(
     found: Iterator[Record], name: str, recognises: Callable[[Mapping[str, Any]], bool], hint: str
 ) -> Iterator[Record | Item]:
-    """Yield each record of the format, and for each other one an item with the problem in its place."""
+    """Yield each record of the format, and for each other one an item with the problem in its place. Raises
+    InvalidInput if there are very many of them: then it is no such file.
+    """
+    defects = 0
     for record in found:
+        if record.problem is None and isinstance(record.value, Mapping) and recognises(record.value):
+            yield record
+            continue
+        defects += 1
+        if defects > MAX_DEFECTS:
+            raise InvalidInput("file:format", hint=f"{record.place}: more than {MAX_DEFECTS} entries cannot be read")
         if record.problem is not None:
             yield Item(place=record.place, conversation=name, problem=record.problem)
-        elif not isinstance(record.value, Mapping) or not recognises(record.value):
-            yield wrong(record.place, name, "conversation:shape", hint)
         else:
-            yield record
+            yield wrong(record.place, name, "conversation:shape", hint)
 
 
 def records_of(files: Packed, names: Iterable[str]) -> Iterator[Record]:
     """Yield the records of each of these files; one that cannot be read affects no other."""
     for name in names:
         try:
-            yield from (replace(one, place=f"{name}, {one.place}") for one in records(files.open(name)))
+            with files.open(name) as stream:
+                yield from (replace(one, place=f"{name}, {one.place}") for one in records(stream))
         except InvalidInput as problem:
             yield Record(place=name, problem=problem)
 
@@ -59,6 +70,9 @@ def in_order(
     untimed: list[Record] = []
     others: list[Item] = []
     for position, one in enumerate(found):
+        # They are held until the last is known, so a file of empty ones must not fill the memory.
+        if position > MAX_CONVERSATIONS:
+            raise InvalidInput("file:too_large", hint=f"more than {MAX_CONVERSATIONS} conversations")
         if isinstance(one, Item):
             others.append(one)
             continue

@@ -133,7 +133,10 @@ def folder(files: Packed, asked: bool) -> Iterator[Item] | None:
 
 
 def _channels(files: Packed, users: str | None) -> Iterator[Item]:
-    people = people_in([one.value for one in records(files.open(users))]) if users is not None else {}
+    people: dict[str, str] = {}
+    if users is not None:
+        with files.open(users) as stream:
+            people = people_in([one.value for one in records(stream)])
     root = (users or "").rpartition("/")[0]
     for name in files.named(".json"):
         folder, _, file = name.removeprefix(f"{root}/").rpartition("/")
@@ -145,8 +148,9 @@ def _channels(files: Packed, users: str | None) -> Iterator[Item]:
 def _file(files: Packed, name: str, place: str, channel: str, people: Mapping[str, str]) -> Iterator[Item]:
     """Yield the messages of one day; a file that cannot be read affects no other."""
     try:
-        found = (replace(one, place=f"{place}, {one.place}") for one in records(files.open(name)))
-        yield from items(found, channel, people)
+        with files.open(name) as stream:
+            found = (replace(one, place=f"{place}, {one.place}") for one in records(stream))
+            yield from items(found, channel, people)
     except InvalidInput as problem:
         yield Item(place=place, conversation=channel, problem=problem)
 

@@ -149,6 +149,9 @@ def _of_text(stream: Any, candidates: list[Importer], asked: bool, file_name: st
 
 def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conversation: str | None) -> Iterator[Item]:
     """Yield the items of a folder or a zip: all files at once, the one file of another export, or each text."""
+    for name in files.outside:
+        problem = InvalidInput("file:link", hint=f"{name} leads out of the folder, and is not read")
+        yield Item(place=name, conversation="export", problem=problem)
     for one in candidates:
         whole = one.folder(files, asked) if one.folder is not None else None
         if whole is not None:
@@ -157,7 +160,8 @@ def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conver
     names = [name for one in candidates for name in one.main_files] or _MAIN_FILES
     main = next(files.named(*names), None)
     if main is not None:
-        yield from _read(files.open(main), candidates, asked, conversation or "export")
+        with files.open(main) as stream:
+            yield from _read(stream, candidates, asked, conversation or "export")
         return
     texts = list(files.named(".md", ".txt"))
     if not texts:
@@ -167,7 +171,8 @@ def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conver
         chosen = (fitting, True) if fitting and not asked else (candidates, asked)
         own = name.rpartition(".")[0] if fitting else _name_of_text(files, name)
         try:
-            yield from _read(files.open(name), *chosen, own)
+            with files.open(name) as stream:
+                yield from _read(stream, *chosen, own)
         except InvalidInput as problem:
             if len(texts) == 1:
                 raise

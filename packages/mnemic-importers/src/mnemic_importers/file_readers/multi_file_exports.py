@@ -1,26 +1,32 @@
-"""Exports of several files: a folder, or the zip that a product exports. Nothing is unpacked to disk."""
+"""Exports of several files: a folder, or the zip that a product exports. Nothing is unpacked to disk, and nothing
+outside of the folder is read.
+"""
 
 from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BufferedReader, BytesIO
+from io import BufferedReader, RawIOBase
 from pathlib import Path
+from typing import cast
 
 from mnemic.errors import InvalidInput
-from mnemic_importers.file_readers.records import MAX_DOCUMENT_BYTES, STANDARD_INPUT
+from mnemic_importers.file_readers.records import MAX_DOCUMENT_BYTES, STANDARD_INPUT, require_ratio
 
 MAX_FILES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The files of a folder or a zip at `path`, by their names in it, in order."""
+    """The files of a folder or a zip at `path`, by their names in it, in order. `outside`: names in the folder that
+    lead out of it, which are not read.
+    """
 
     path: Path
     names: tuple[str, ...]
     zipped: bool
+    outside: tuple[str, ...] = ()
 
     def named(self, *endings: str) -> Iterator[str]:
         """Yield the names with this ending."""
@@ -29,17 +35,17 @@ class Packed:
     def open(self, name: str) -> BufferedReader:
         """Return the bytes of a file. Raises InvalidInput (`file:too_large`, `file:unreadable`)."""
         try:
-            if self.zipped:
-                with zipfile.ZipFile(self.path) as archive, archive.open(name) as file:
-                    data = file.read(MAX_DOCUMENT_BYTES + 1)
-            else:
-                with (self.path / name).open("rb") as file:
-                    data = file.read(MAX_DOCUMENT_BYTES + 1)
+            if not self.zipped:
+                return (self.path / name).open("rb")
+            with zipfile.ZipFile(self.path) as archive:
+                known = archive.getinfo(name)
+                if known.file_size > MAX_DOCUMENT_BYTES:
+                    raise InvalidInput("file:too_large", hint=f"{name}: more than {MAX_DOCUMENT_BYTES} bytes")
+                require_ratio(known.file_size, known.compress_size)
+                # It stays readable when the archive is closed, and never becomes more than it says.
+                return BufferedReader(cast("RawIOBase", archive.open(known)))
         except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError):
             raise InvalidInput("file:unreadable", hint=f"{name} cannot be read") from None
-        if len(data) > MAX_DOCUMENT_BYTES:
-            raise InvalidInput("file:too_large", hint=f"{name}: more than {MAX_DOCUMENT_BYTES} bytes")
-        return BufferedReader(BytesIO(data))
 
 
 def packed(path: str | Path) -> Packed | None:
@@ -49,8 +55,11 @@ def packed(path: str | Path) -> Packed | None:
         if str(path) == STANDARD_INPUT or not place.exists():
             return None
         if place.is_dir():
-            files = (one.relative_to(place).as_posix() for one in place.rglob("*") if one.is_file())
-            return Packed(place, _bounded(files), zipped=False)
+            files = (one for one in place.rglob("*") if one.is_file())
+            names = _bounded(one.relative_to(place).as_posix() for one in files)
+            # A link in somebody's folder may lead to any file of the reader's.
+            outside = tuple(one for one in names if not (place / one).resolve().is_relative_to(place.resolve()))
+            return Packed(place, tuple(one for one in names if one not in outside), zipped=False, outside=outside)
         if not zipfile.is_zipfile(place):
             return None
         with zipfile.ZipFile(place) as archive:

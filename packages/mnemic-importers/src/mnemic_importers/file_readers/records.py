@@ -1,15 +1,20 @@
-"""From a file's bytes to its JSON values, one at a time: lines, or one document."""
+"""From a file's bytes to its JSON values, one at a time: lines, the elements of a list, or one document.
+
+A file is somebody else's: what it may cost is bounded before it is parsed, in bytes, in values, in depth, and for a
+packed one in what it unpacks to. A list is never held as a whole.
+"""
 
 from __future__ import annotations
 
 import gzip
 import re
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from io import BufferedReader
+from io import BufferedReader, RawIOBase
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -20,8 +25,19 @@ from mnemic.policy import strict_json
 MAX_LINE_BYTES = 128 * 1024 * 1024
 """A chat of ten million tokens in one line."""
 MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
+MAX_VALUES, MAX_VALUES_OF_A_FILE = 4_000_000, 32_000_000
+"""Values that are parsed at a time, and in all of one list: an object without content takes 64 bytes of memory for two
+in the file.
+"""
+UNPACKED_BYTES, UNPACKED_RATIO = 16 * 1024 * 1024, 50
+"""Bytes that a packed file may become, and times its own size beyond that: talk packs to a tenth."""
 STANDARD_INPUT = "-"
 
+_CHUNK = 256 * 1024
+_OPENING, _CLOSING = (b"[", b"{"), (b"]", b"}")
+# What stands before the next sign of structure: everything else, and whole strings.
+_BELOW = re.compile(rb'[^"\[\]{}]*+(?:"[^"]*+"[^"\[\]{}]*+)*+([\[\]{}"]|\Z)')
+_TOP = re.compile(rb'[^"\[\]{},]*+(?:"[^"]*+"[^"\[\]{},]*+)*+([\[\]{},"]|\Z)')
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -57,8 +73,49 @@ def open_file(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
         else:
             raw = stack.enter_context(_opened(Path(path)))
             name = conversation_name(Path(path).name)
-        packed = raw.peek(2)[:2] == _GZIP
-        yield cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=raw))) if packed else raw, name
+        if raw.peek(2)[:2] != _GZIP:
+            yield raw, name
+            return
+        yield cast(BinaryIO, stack.enter_context(BufferedReader(_Unpacked(raw), _CHUNK))), name
+
+
+class _Counted:
+    """A packed file, and the number of bytes that were read of it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.size = file, 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        data = self._file.read(size)
+        self.size += len(data)
+        return data
+
+
+class _Unpacked(RawIOBase):
+    """Bytes of a file packed with gzip, as long as it does not become far larger than it is."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._packed, self._size = _Counted(packed), 0
+        self._unpacked = gzip.GzipFile(fileobj=cast(Any, self._packed))
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read unpacked bytes. Raises InvalidInput (`file:too_large`)."""
+        data = self._unpacked.read1(len(buffer))
+        buffer[: len(data)] = data
+        self._size += len(data)
+        require_ratio(self._size, self._packed.size)
+        return len(data)
+
+
+def require_ratio(unpacked: int, packed: int) -> None:
+    """Refuse what is packed too well to be talk. Raises InvalidInput (`file:too_large`)."""
+    if unpacked > max(UNPACKED_BYTES, UNPACKED_RATIO * packed):
+        raise InvalidInput("file:too_large", hint=f"it unpacks to more than {UNPACKED_RATIO} times its size")
 
 
 def conversation_name(file_name: str) -> str:
@@ -84,7 +141,11 @@ def records(stream: BinaryIO) -> Iterator[Record]:
 
     A line that is not JSON is a record with a problem. Raises InvalidInput for a defect of the whole file.
     """
-    lines = _lines(stream)
+    source = _Ahead(stream)
+    if _is_list(source):
+        yield from _elements(source)
+        return
+    lines = _lines(source)
     head = list(islice(lines, _FIRST_LINES))
     if not head:
         raise InvalidInput("file:empty", hint="the file is empty")
@@ -100,7 +161,127 @@ def records(stream: BinaryIO) -> Iterator[Record]:
         yield _record(number, line)
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+class _Ahead:
+    """A stream whose beginning can be looked at."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._ahead = stream, b""
+
+    def look(self) -> bytes:
+        """Return the beginning up to the first bytes that are not blank, without taking it."""
+        while len(self._ahead) < len(_BOM) or not self._ahead.removeprefix(_BOM).strip():
+            more = self._more(_CHUNK)
+            if not more:
+                break
+            self._ahead += more
+            if len(self._ahead) > MAX_DOCUMENT_BYTES:
+                raise InvalidInput("file:too_large", hint=f"more than {MAX_DOCUMENT_BYTES} bytes")
+        return self._ahead
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, at most `size` of what was not looked at."""
+        if self._ahead:
+            taken, self._ahead = self._ahead, b""
+            return taken
+        return self._more(size)
+
+    def readline(self, limit: int) -> bytes:
+        """Return the next line, or its first `limit` bytes."""
+        end = self._ahead.find(b"\n") + 1
+        if not end:
+            taken, self._ahead = self._ahead, b""
+            return taken + self._stream.readline(limit - len(taken))
+        taken, self._ahead = self._ahead[:end], self._ahead[end:]
+        return taken
+
+    def _more(self, size: int) -> bytes:
+        with _reading():
+            return self._stream.read(size)
+
+
+def _is_list(stream: _Ahead) -> bool:
+    return stream.look().removeprefix(_BOM).lstrip().startswith(b"[")
+
+
+def _elements(stream: _Ahead) -> Iterator[Record]:
+    """Yield the elements of a list one by one. Raises InvalidInput for the first place that is not JSON."""
+    first = stream.read(_CHUNK).removeprefix(_BOM)
+    start = len(first) - len(first.lstrip()) + 1
+    place = _Place().after(first[:start])
+    values = 0
+    for position, (element, ended) in enumerate(_split(stream, first[start:] or stream.read(_CHUNK)), start=1):
+        text = element.strip()
+        # An empty list has one blank element, which is none.
+        if text or not ended or position > 1:
+            value = _parsed(element, first_line=place.line, limit=MAX_LINE_BYTES, column=place.column)
+            if not ended:
+                raise InvalidInput("file:json", hint=f"line {place.after(element).line}: not JSON")
+            values += 1 + element.count(b",")
+            if values > MAX_VALUES_OF_A_FILE:
+                raise InvalidInput("file:too_large", hint=f"more than {MAX_VALUES_OF_A_FILE} values")
+            yield Record(place=f"entry {position}", value=value)
+        place = place.after(element + b",")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Line of a file, and the bytes before it in this line."""
+
+    line: int = 1
+    column: int = 0
+
+    def after(self, text: bytes) -> _Place:
+        """Return the place behind a text that begins here."""
+        breaks = text.count(b"\n")
+        return _Place(self.line + breaks, len(text) - text.rfind(b"\n") - 1 if breaks else self.column + len(text))
+
+
+def _split(stream: _Ahead, chunk: bytes) -> Iterator[tuple[bytes, bool]]:
+    """Yield the texts between the commas of a list whose bracket was read, and whether each has ended. The last is
+    what stands before the closing bracket; anything behind it belongs to it, as a mistake.
+    """
+    parts: list[bytes] = []
+    depth, size, within_string, kept = 1, 0, False, b""
+    while chunk:
+        # An escape must not be cut in two; escaped characters cannot end a string.
+        whole = chunk.rstrip(b"\\")
+        if (len(chunk) - len(whole)) % 2:
+            chunk, kept = chunk[:-1], chunk[-1:]
+        plain = chunk.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in chunk else chunk
+        begin = at = 0
+        while at < len(plain):
+            if within_string:
+                end = plain.find(b'"', at)
+                at, within_string = (len(plain), True) if end < 0 else (end + 1, False)
+                continue
+            found = (_TOP if depth == 1 else _BELOW).match(plain, at)
+            assert found is not None
+            at, sign = found.end(), found[1]
+            within_string = sign == b'"'
+            depth += (sign in _OPENING) - (sign in _CLOSING)
+            if depth > strict_json.MAX_DEPTH + 1:
+                raise InvalidInput("file:json", hint=f"deeper than {strict_json.MAX_DEPTH} levels")
+            if depth == 0 or sign == b",":
+                parts.append(chunk[begin : at - 1])
+                begin = at
+                if depth == 0:
+                    rest = chunk[at:] + kept
+                    while not rest.strip() and (more := stream.read(_CHUNK)):
+                        rest = more
+                    yield b"".join(parts) + (b"]" + rest if rest.strip() else b""), True
+                    return
+                yield b"".join(parts), True
+                parts, size = [], 0
+        parts.append(chunk[begin:])
+        size += len(parts[-1])
+        if size > MAX_LINE_BYTES:
+            raise InvalidInput("file:too_large", hint=f"an entry of more than {MAX_LINE_BYTES} bytes")
+        more = stream.read(_CHUNK)
+        chunk, kept = (kept + more, b"") if more else (b"", kept)
+    yield b"".join([*parts, kept]), False
+
+
+def _lines(stream: _Ahead) -> Iterator[tuple[int, bytes]]:
     """Yield the numbered lines that are not blank."""
     number, total = 0, 0
     while line := _read_line(stream):
@@ -125,26 +306,32 @@ def text_lines(stream: BinaryIO) -> Iterator[tuple[int, str]]:
             raise InvalidInput("file:encoding", hint=f"line {number}: not UTF-8") from None
 
 
-def _read_line(stream: BinaryIO) -> bytes:
+@contextmanager
+def _reading() -> Iterator[None]:
     try:
-        line = stream.readline(MAX_DOCUMENT_BYTES + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile):
         raise InvalidInput("file:gzip", hint="the packed file is damaged or cut short") from None
     except OSError as error:
         raise InvalidInput("file:unreadable", hint=error.strerror) from None
+
+
+def _read_line(stream: BinaryIO | _Ahead) -> bytes:
+    with _reading():
+        line = stream.readline(MAX_DOCUMENT_BYTES + 1)
     if len(line) > MAX_DOCUMENT_BYTES:
         raise InvalidInput("file:too_large", hint=f"a line of more than {MAX_DOCUMENT_BYTES} bytes")
     return line
 
 
 def _is_document(head: list[tuple[int, bytes]]) -> bool:
-    """Return True if the file is one JSON value: it begins a list, or an object that its first line does not end.
+    """Return True if the file is one JSON value: it begins an object that its first line does not end.
 
     A damaged first line does not turn a file of lines into a document. Further down, a document also has lines that are
     values: the texts of a list.
     """
     first = head[0][1].strip()
-    if first.startswith(b"[") or first == b"{":
+    if first == b"{":
         return True
     if not first.startswith(b"{"):
         return False
@@ -162,8 +349,7 @@ def _document(head: list[tuple[int, bytes]], rest: Iterator[tuple[int, bytes]]) 
             number, size = at, size + len(line)
             if size > MAX_DOCUMENT_BYTES:
                 raise InvalidInput("file:too_large", hint=f"more than {MAX_DOCUMENT_BYTES} bytes")
-    value = _parsed(b"".join(parts), first_line=start, limit=MAX_DOCUMENT_BYTES)
-    yield from _entries(value)
+    yield from _entries(_parsed(b"".join(parts), first_line=start, limit=MAX_DOCUMENT_BYTES))
 
 
 def _entries(value: Any) -> Iterator[Record]:
@@ -179,7 +365,7 @@ def _within(record: Record) -> Iterator[Record]:
         yield record
         return
     try:
-        value = strict_json.loads(inner, max_bytes=MAX_DOCUMENT_BYTES)
+        value = strict_json.loads(inner, max_bytes=MAX_DOCUMENT_BYTES, max_values=MAX_VALUES)
     except strict_json.NotStrictJson:
         yield record
         return
@@ -194,7 +380,8 @@ def _record(number: int, line: bytes) -> Record:
         return Record(place=place, problem=problem)
 
 
-def _parsed(data: bytes, *, first_line: int, limit: int) -> Any:
+def _parsed(data: bytes, *, first_line: int, limit: int, column: int = 0) -> Any:
+    """Return the value of a text that begins behind that many bytes of its first line."""
     if len(data) > limit:
         raise InvalidInput("file:too_large", hint=f"line {first_line}: more than {limit} bytes")
     try:
@@ -203,8 +390,9 @@ def _parsed(data: bytes, *, first_line: int, limit: int) -> Any:
         at = first_line + data.count(b"\n", 0, error.start)
         raise InvalidInput("file:encoding", hint=f"line {at}: not UTF-8") from None
     except strict_json.NotStrictJson as error:
-        column = f", column {error.column}" if error.column > _LONG_LINE else ""
-        raise InvalidInput("file:json", hint=f"line {first_line + error.line - 1}{column}: {error}") from None
+        at = error.column + (column if error.line == 1 and error.column else 0)
+        shown = f", column {at}" if at > _LONG_LINE else ""
+        raise InvalidInput("file:json", hint=f"line {first_line + error.line - 1}{shown}: {error}") from None
 
 
 def _value(text: str, limit: int) -> object:
@@ -212,9 +400,9 @@ def _value(text: str, limit: int) -> object:
     NotStrictJson.
     """
     try:
-        return strict_json.loads(text, max_bytes=limit)
+        return strict_json.loads(text, max_bytes=limit, max_values=MAX_VALUES)
     except strict_json.NotStrictJson:
         whole = _HALVES.sub(lambda found: found[1] or "\\ufffd", text) if "\\ud" in text or "\\uD" in text else text
         if whole == text:
             raise
-        return strict_json.loads(whole, max_bytes=limit)
+        return strict_json.loads(whole, max_bytes=limit, max_values=MAX_VALUES)

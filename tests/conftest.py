@@ -14,7 +14,7 @@ from tests.routed import RoutedServers, behind_a_router
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyCluster, ValkeyServer
 
-# Tests that import the ONNX runtime before mnemic must not make it report either (docs/adr/0170).
+# Tests that import the ONNX runtime before mnemic must not make it report either (docs/adr/0003).
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 ON_CI = os.environ.get("CI", "").lower() == "true"

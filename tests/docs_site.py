@@ -78,7 +78,7 @@ def on_config(config: Any) -> Any:
             ]
         },
         {"Explanation": [*EXPLANATION, *_others()]},
-        {"Project": ["contributing.md", {"Measurements": _pages("benchmarks")}, {"Decisions": _pages("adr")}]},
+        {"Project": ["contributing.md", "figures.md", {"Decisions": _pages("adr")}]},
     ]
     return config
 
@@ -147,7 +147,7 @@ def relinked(markdown: str, source: str, place: str) -> str:
 
 def _others() -> list[str]:
     """Return the pages of the folder itself that no section names."""
-    named = {"index.md", "moving-from.md", *TUTORIAL, *HOWTO, *REFERENCE, *EXPLANATION}
+    named = {"index.md", "figures.md", "moving-from.md", *TUTORIAL, *HOWTO, *REFERENCE, *EXPLANATION}
     return sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name not in named)
 
 
@@ -156,5 +156,4 @@ def _place(module: str) -> str:
 
 
 def _pages(folder: str) -> list[str]:
-    found = sorted((ROOT / "docs" / folder).glob("*.md"))
-    return [f"{folder}/{path.name}" for path in found if path.name != "0000-template.md"]
+    return [f"{folder}/{path.name}" for path in sorted((ROOT / "docs" / folder).glob("*.md"))]

@@ -110,7 +110,7 @@ def found() -> list[Block]:
         for name in sorted(tracked_texts())
         if name == "README.md"
         or fnmatch(name, "packages/*/README.md")
-        or (fnmatch(name, "docs/*.md") and not name.startswith(("docs/adr/", "docs/benchmarks/")))
+        or (fnmatch(name, "docs/*.md") and not name.startswith("docs/adr/"))
     ]
     return [
         Block(page, before.strip(), language, text)

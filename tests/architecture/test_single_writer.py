@@ -29,12 +29,12 @@ OWN_TRANSACTIONS = {
         "open", "transact", "begin_space", "fill", "switch_space", "secret", "adopt", "seal", "reseal",
         "acknowledge", "register", "unregister",
     },
-    # Journals into the chain of the tenant; rows into buckets; totals of tenants (decisions 0085, 0119, 0150).
+    # Journals into the chain of the tenant; rows into buckets; totals of tenants (decision 0085).
     "mnemic_cassandra/journal.py": {"collect"},
     "mnemic_cassandra/upkeep.py": {"remove_dropped", "move_some"},
     "mnemic_cassandra/tenant_totals.py": {"begin"},
 }  # fmt: skip
-"""Functions of stores that begin a transaction (decision 0172)."""
+"""Functions of stores that begin a transaction (decision 0004)."""
 
 
 def calls(module: Module) -> Iterator[ast.Attribute]:

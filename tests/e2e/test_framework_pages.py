@@ -21,7 +21,7 @@ OWN_ENVIRONMENTS = {
     "crewai": "crewai",
     "litellm-proxy": "litellm",
 }
-"""The packages of frameworks that do not fit beside the others (docs/adr/0123)."""
+"""The packages of frameworks that do not fit beside the others (docs/adr/0012)."""
 
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "frameworks").glob("*.md"))
 QUICKSTARTS = sorted((ROOT / "examples" / "quickstarts").glob("*.py"))

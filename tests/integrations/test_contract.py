@@ -36,7 +36,7 @@ ASSISTANTS = [
     "strands_assistant:StrandsAssistant",
     "strands_assistant:SynchronousStrandsAssistant",
 ]
-# A framework whose packages do not fit beside the others' is tried in an environment of its own (docs/adr/0123).
+# A framework whose packages do not fit beside the others' is tried in an environment of its own (docs/adr/0012).
 if own := os.environ.get("MNEMIC_ASSISTANT"):
     ASSISTANTS = own.split(",")
 WITHOUT_TOOLS = ("clients_assistant",)

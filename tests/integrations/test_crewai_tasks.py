@@ -1,5 +1,5 @@
 """Behaviour of CrewAI's adapter beside the contract: tasks of a crew, calls of the framework's own, and models whose
-tool calls are words. Runs where CrewAI is installed (docs/adr/0123).
+tool calls are words. Runs where CrewAI is installed (docs/adr/0012).
 """
 
 from __future__ import annotations

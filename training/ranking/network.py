@@ -3,7 +3,7 @@
 The loss of a question is the cross entropy of a softmax over the messages found for it, the evidence sharing it all.
 Several networks from different random starts are fitted and their scores averaged, which is one network with all their
 units. The size, the decay and the number of epochs were chosen by leaving out one conversation of LoCoMo's `dev` half
-at a time (docs/benchmarks/retrieval.md).
+at a time (bench/retrieval.md).
 """
 
 from __future__ import annotations

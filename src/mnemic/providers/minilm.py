@@ -43,7 +43,7 @@ LONG_CHARS = 1_000
 wait for them.
 """
 TOKENS_PER_RUN = 128
-"""Padded tokens in one call of the model; on one core larger calls are slower (docs/benchmarks/performance.md)."""
+"""Padded tokens in one call of the model; on one core larger calls are slower (bench/performance.md)."""
 
 
 class InProcessEmbedder:

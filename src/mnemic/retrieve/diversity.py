@@ -1,6 +1,6 @@
 """Diverse hits: each statement once, and on request a limited number of one conversation at first.
 
-The second is off by default: it loses more answers than it gains (docs/benchmarks/retrieval.md).
+The second is off by default: it loses more answers than it gains (bench/retrieval.md).
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ MIN_SHARE = 0.25
 """Share of a message that a statement must make up so that the whole of it counts as outdated."""
 LONGEST, LONGEST_REQUEST = 300, 160
 """Length in characters up to which a message is compared. A longer one states many things and mostly asks for help with
-them: nine in ten changes found in such messages were wrong (docs/benchmarks/retrieval.md).
+them: nine in ten changes found in such messages were wrong (bench/retrieval.md).
 """
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})

@@ -2,7 +2,7 @@
 
 `training/ranking/train.py` fits it to the `dev` half of chats between people with known evidence. It permutes their
 messages and assigns them the same scores, so that all other memories stay in place among them. Chats with an assistant
-are unchanged, since it ranks them worse (docs/benchmarks/retrieval.md), and so are those of which only the user's side
+are unchanged, since it ranks them worse (bench/retrieval.md), and so are those of which only the user's side
 is known. `mnemic eval locomo --ablate` measures its contribution.
 """
 

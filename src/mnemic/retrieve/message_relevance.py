@@ -3,7 +3,7 @@
 A message is short, answers the one before it and says "I": similarity and shared words alone are weak evidence. Its
 rank and score among the others, and whether its speaker is the person in question, add the rest. This is a logistic
 model over these features; `training/relevance/train.py` fits it to the `dev` halves of chats with known evidence, in
-scopes of 8 to 600 messages, and to requests that nothing answers. docs/benchmarks/retrieval.md reports how well the
+scopes of 8 to 600 messages, and to requests that nothing answers. bench/retrieval.md reports how well the
 probabilities are calibrated on the `test` halves.
 
 `agreement` is the same for a whole search: if Ben's words answer a question about Ana best, little is known. A

@@ -3,7 +3,7 @@
 A topic in common alone says little, as a request for a restaurant shares one with everything about food and health;
 likeness alone misses the allergy. This is a logistic model of both. `training/preferences/fit.py` fits it to statements
 and requests written for this project, a request with the statements on its subject against those of others; a word in
-common adds nothing to the cosine. docs/benchmarks/retrieval.md reports its results on a public set.
+common adds nothing to the cosine. bench/retrieval.md reports its results on a public set.
 """
 
 from __future__ import annotations

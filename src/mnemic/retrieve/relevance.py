@@ -3,7 +3,7 @@
 A query that names an entity and a relation of it, both known, is answered for any wording. Otherwise two signals from
 lists that exist anyway decide: the best cosine, and the best BM25 score for each word of the query. A logistic scale
 turns them into a number from 0 to 1. It was fitted on the dev halves of LoCoMo and BEAM: questions about a conversation
-against questions about another one, both asked of it. docs/benchmarks/retrieval.md reports its results on the test
+against questions about another one, both asked of it. bench/retrieval.md reports its results on the test
 halves and its limits. Statements are judged by the same scale, messages of a conversation by
 `mnemic.retrieve.message_relevance`.
 """
@@ -86,13 +86,13 @@ _LIKE_THE_DEFAULT = frozenset({ANOTHER_MODEL, OTHER_LANGUAGE, ROMANCE_LANGUAGE})
 """Scales on which the messages of a conversation are judged as with the default model."""
 SCALES: Mapping[str, RelevanceScale] = MappingProxyType(
     {
-        # Fitted on the dev halves of LoCoMo and BEAM (docs/benchmarks/retrieval.md).
+        # Fitted on the dev halves of LoCoMo and BEAM (bench/retrieval.md).
         DEFAULT_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-9.4),
         ANOTHER_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-7.0),
-        # Decision 0141, fitted on half of the questions of `mnemic eval languages`.
+        # Decision 0033, fitted on half of the questions of `mnemic eval languages`.
         OTHER_LANGUAGE: RelevanceScale(cosine=10.0, word=5.0, base=-7.5),
         ROMANCE_LANGUAGE: RelevanceScale(cosine=10.0, word=5.0, base=-7.5),
-        # Decision 0141: unknown pieces make texts of one script a little nearer, so the cosine keeps some weight.
+        # Decision 0033: unknown pieces make texts of one script a little nearer, so the cosine keeps some weight.
         NO_MODEL: RelevanceScale(cosine=4.0, word=9.0, base=-6.9),
     }
 )

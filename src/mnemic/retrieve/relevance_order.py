@@ -2,7 +2,7 @@
 
 The order by score knows more than the relevance of a single memory, so it stays, and the relevances follow it by
 isotonic regression (Barlow et al., "Statistical Inference under Order Restrictions", 1972): neighbours that contradict
-the order get their mean. On LoCoMo this also makes the relevances better (docs/benchmarks/retrieval.md). Only between
+the order get their mean. On LoCoMo this also makes the relevances better (bench/retrieval.md). Only between
 messages and statements, whose scores are hard to compare, do the relevances decide.
 """
 

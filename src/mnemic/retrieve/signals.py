@@ -3,7 +3,7 @@
 A short message often answers the one before it, so it receives part of its neighbours' scores; a session about the
 query boosts its messages; a query with a name, a date or "when" prefers messages of that person, of that time, or with
 a time in them. The weights were set by hand, in steps of 0.1, on the dev halves of LoCoMo and LongMemEval;
-docs/benchmarks/retrieval.md has the gain of each there and on the test halves.
+bench/retrieval.md has the gain of each there and on the test halves.
 """
 
 from __future__ import annotations

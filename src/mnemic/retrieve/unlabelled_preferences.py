@@ -2,7 +2,7 @@
 
 A fact captured from a message has a category, and a request is judged against it (`preference_relevance`). A program
 that calls `add("I'm a vegetarian.")` gives none, and the statement resembles no request for a restaurant, so its words
-are classified when such a request comes. docs/benchmarks/retrieval.md measures the effect.
+are classified when such a request comes. bench/retrieval.md measures the effect.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ Hit.why = _WhySlot(Hit.__dict__["why"])  # type: ignore[misc, assignment]
 
 MIN_RELEVANCE = 0.17
 """Threshold of `relevance` below which a search abstains and a model call is shown nothing, unless the caller says
-otherwise: few answerable questions score below it, most unanswerable ones do (docs/benchmarks/retrieval.md).
+otherwise: few answerable questions score below it, most unanswerable ones do (bench/retrieval.md).
 """
 
 

@@ -54,7 +54,7 @@ def changed(draft: Draft, near: Sequence[SimilarMemory], opposed: Mapping[str, s
     """
     candidate = draft.candidate
     # Other kinds express changes in their data: an entity ends a relation, a structured memory a field. Shared levels
-    # are written by several people, who must not replace each other's statements (ADR 0026).
+    # are written by several people, who must not replace each other's statements (decision 0026).
     if draft.scope.level != Level.USER or candidate.kind is not Kind.LONG_TERM or not near:
         return []
     new = framed(candidate.content, candidate.key, candidate.source.quote)
@@ -138,7 +138,7 @@ def _changed(one: SimilarMemory, new: Frame, among: int, reach: ChangeBounds, *,
         change = judge(known, new, cosine, among=among, opposed=opposed)
         if change is not None:
             return change
-    # A long statement is too dissimilar as a whole from a change of one part of it (ADR 0083).
+    # A long statement is too dissimilar as a whole from a change of one part of it (decision 0026).
     if memory.key is not None or not new.turns or cosine < IN_PART_COSINE:
         return None
     return _in_part(memory, known, new, cosine, among, reach)

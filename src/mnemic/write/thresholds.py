@@ -23,7 +23,7 @@ class WriteRules:
     necessary conditions only: with all-MiniLM-L6-v2 a third of opposite statements are above 0.92, so words decide, not
     the cosine. They apply if words leave the case open: a statement with more content than the other, or an opposition
     in only half of it. If words settle the case, `nominate` is enough, and `denied` if a clause directly denies a
-    clause. These two (0.60, 0.40) were set on the dev halves of the pairs in docs/benchmarks/write-quality.md.
+    clause. These two (0.60, 0.40) were set on the dev halves of the pairs in bench/write-quality.md.
 
     A calibration of the embedder in use (`mnemic calibrate`) replaces them all, except those named in `fixed`, which an
     operator has set.

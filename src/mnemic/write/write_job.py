@@ -42,7 +42,7 @@ def index_text(content: str, *, key: str | None = None) -> str:
     """Return the text that a memory's vector is made from: the words of its key, and its content.
 
     Its context is indexed by words only: a vector of both is worse at finding messages that answer several questions
-    (docs/adr/0006-fusion-and-signals.md).
+    (docs/adr/0006).
     """
     words = " ".join(_KEY_WORD.findall(key)).lower() if key else ""
     return f"{words}: {content}" if words else content
@@ -66,7 +66,7 @@ _ROUNDING = 1.5 * 2**52 / VECTOR_STEPS
 
 
 def rounded(vectors: Sequence[Vector]) -> list[Vector]:
-    """Return vectors of one dimension in steps of 2^-15, which take half the room in a file (ADR 0124). The rounding
+    """Return vectors of one dimension in steps of 2^-15, which take half the room in a file (decision 0003). The rounding
     error of one value is added to the next, so that the length is preserved; a cosine moves by about 0.00001.
     """
     if not vectors:

@@ -3,7 +3,7 @@
 For each piece of the query the nearest piece of a memory counts, rare pieces more (Khattab and Zaharia, "ColBERT:
 Efficient and Effective Passage Search via Contextualized Late Interaction over BERT", 2020). The states were trained
 for their mean, so their order alone is no better than that of the lists; both together find more in long chats with an
-assistant (docs/benchmarks/retrieval.md).
+assistant (bench/retrieval.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The parser (llhttp) buffers a line of a header or trailer of any length until it ends. The server (uvicorn) has no
 timeout for a header, a body or a slow reader, and its only limit on connections refuses everybody
-(`limit_concurrency`). Both are added here; decision 0029 explains why here and not in another server or a proxy.
+(`limit_concurrency`). Both are added here; decision 0011 explains why here and not in another server or a proxy.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _ROWS = 4096
 
 _MAX_PRODUCT = 1 << 18
 """Multiplications of one product up to which OpenBLAS stays on the thread of its caller. Beyond, its other threads
-wait busily for more: a bulk load took twice the processor time (docs/benchmarks/performance.md).
+wait busily for more: a bulk load took twice the processor time (bench/performance.md).
 """
 
 _SLACK = 1e-4

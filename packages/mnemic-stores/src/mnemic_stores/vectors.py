@@ -16,7 +16,7 @@ _CHUNK = 1 << 14
 _NEVER = np.iinfo(np.uint16).max
 _LEAST, _PART = 2_000, 250
 """Minimum number of candidates, and one candidate per so many vectors. On 29,600 vectors of messages, 2,000 candidates
-contained 100 % of the 10 nearest and 99.5 % of the 100 nearest (docs/benchmarks/performance.md).
+contained 100 % of the 10 nearest and 99.5 % of the 100 nearest (bench/performance.md).
 """
 
 _FEWEST, _TIMES = 500, 10

@@ -91,7 +91,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     so the threshold rises. `opposed`: the words of the two contradict each other, so the threshold falls.
     """
     # The cheap exclusions come first: most of the 24 to 32 neighbours of a statement are ruled out before any feature
-    # is computed (ADR 0099).
+    # is computed (decision 0004).
     if new.plain in old.plain or (new.silent and not opposed and not may_change_certainly(new)):
         return None  # a repetition of a part of `old`, or no effect
     if strangers(old, new) or new.bygone or is_limited(new) or depends(old, new) or ends_something_else(old, new):

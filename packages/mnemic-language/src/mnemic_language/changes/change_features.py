@@ -222,7 +222,7 @@ def _resorted(old: Frame, new: Frame, cosine: float) -> bool:
     if _other(old, new) or _from_other(old, new) or old.subject.startswith("other:"):
         return False
     # Two values of one class share few words ("quotes in USD", "in EUR"), and their vectors are far apart at about
-    # 0.25: one further shared word, or a little similarity, is the most that can be required (ADR 0076).
+    # 0.25: one further shared word, or a little similarity, is the most that can be required (decision 0026).
     if another_of_a_sort(old, new):
         shared = len(old.stems & new.stems)
         switched = "change" in new.cues and cosine >= OUTGROWN_COSINE

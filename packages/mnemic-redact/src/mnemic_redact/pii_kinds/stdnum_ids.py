@@ -1,4 +1,4 @@
-"""Identity and tax numbers of some fifty countries, proved by python-stdnum (docs/adr/0043).
+"""Identity and tax numbers of some fifty countries, proved by python-stdnum (docs/adr/0019).
 
 Unique forms are accepted wherever they are proved. The others (digits in one piece, forms shared with dates and order
 numbers) are accepted after the number's name, in the languages of its country.

@@ -29,7 +29,6 @@ COMMANDS: dict[str, tuple[list[str], str | None]] = {
     "key": (["add", "x", "--key", "k" * 1_280], None),
     "depth": (["add", "x", "--data", DEEP], None),
     "names": (["add", "x", "--data", WIDE], None),
-    "days": (["add", "x", "--ttl", "365000d"], None),
     "query": (["search", LONG], None),
     "results": (["search", "seat", "--top-k", "1000"], None),
     "page": (["list", "--limit", "10000000"], None),

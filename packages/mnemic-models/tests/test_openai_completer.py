@@ -19,10 +19,10 @@ import pytest
 
 from mnemic.errors import InvalidConfig, MnemicError, ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.ports import Completer
-from mnemic.providers import openai_client
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Prompt
 from mnemic_maintenance.summary_prompts import reflection_prompt
+from mnemic_models import openai_client
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 

@@ -9,10 +9,10 @@ import pytest
 
 from mnemic import Actor, MemoryEngine
 from mnemic.bootstrap import build_embedder, build_store
-from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.errors import EmbedderFailed
 from mnemic.ports import EmbedsQueries
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Candidate, Vector
 from mnemic_multilingual import MultilingualEmbedder
 from mnemic_multilingual import embedder as module

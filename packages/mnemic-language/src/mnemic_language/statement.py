@@ -27,7 +27,7 @@ _WORD = re.compile(
     r"|(?P<word>[@#/]?[^\W_]+(?:[./_:@+#'’&\\-]+[^\W_]+)*[+#]*)"
     r"|(?P<mark>[.;!?…]+|,|:|[()]|[-–—](?=\s))"
 )
-_ELIDED = re.compile(r"^(l|d|j|m|t|s|c|n|qu|jusqu|un|dell|all|nell|dall|sull|quest|dov|com|gliel)['’](?=\w)", re.I)
+_ELIDED = re.compile(r"^(l|d|j|m|t|s|c|n|qu|jusqu|un|dell|all|nell|dall|sull|quest|dov|com|gliel)['’](?=\w)", re.IGNORECASE)
 _CONTRACTED = {
     "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would",
 }  # fmt: skip

@@ -234,23 +234,30 @@ def _ended(known: Known, old: Statement, facts: list[_Fact], clause: Clause) -> 
                         if (named := _means(subject, fact, old, clause)) is not None:
                             return Evidence(How.ENDED, f"gone: {attribute.name}", named)
         for phrase in attribute.parted:
-            if fact.owner == frozenset() and clause.find(phrase) and clause.has("me"):
+            if fact.owner == frozenset() and clause.has("me") and _is_parted(fact, clause, phrase):
                 others = clause.names - (fact.value.stems if fact.value else frozenset())
                 if not others:
                     return Evidence(How.ENDED, f"ended: {attribute.name}")
     return None
 
 
+def _is_parted(fact: _Fact, clause: Clause, phrase: Phrase) -> bool:
+    """Return True for "Tom and I split up"; not for "We split the bill" and "My parents split up"."""
+    if not _owner(clause, frozenset()) <= (fact.value.stems if fact.value is not None else frozenset()):
+        return False
+    return any(_ends_there(clause, end) for _, end, _ in clause.find(phrase))
+
+
 def _object(clause: Clause, start: int, end: int) -> Phrased | None:
     """Return the object of an ending: after it, before it where the verb comes last."""
     if clause.lexicon.verb_last:
         return clause.phrase_before(start) or clause.noun_phrase(end)
-    return clause.noun_phrase(end)
+    return clause.noun_phrase(clause.after_adverbs(end))
 
 
 def _is_some(phrased: Phrased, fact: _Fact, clause: Clause) -> bool:
     """Return True for "Bücher": a noun without its article that may be some of its sort, not a name."""
-    if not clause.lexicon.capital_nouns or fact.attribute.name in _UNCOUNTED:
+    if not clause.lexicon.capital_nouns or fact.attribute.name != "possession":
         return False
     bare = clause.words[phrased.start] is phrased.words[0] and len(phrased.words) == 1
     return bare and phrased.head.plain.endswith(("e", "en", "er", "n", "s"))

@@ -126,16 +126,23 @@ class Clause:
             if verb and start and self.plain[start - 1] in self.lexicon.words(*_DETERMINERS):
                 continue
             end, slot = self._match(phrase, start)
-            if end is not None:
+            if end is not None and not (verb and self._is_perfect(start, end)):
                 found.append((start, end, slot))
         return found
+
+    def _is_perfect(self, start: int, end: int) -> bool:
+        """Return True if the verb at a place only helps a participle at the end: "Ich habe Oma besucht"."""
+        participle = self.lexicon.participle
+        if participle is None or self.plain[start] not in self.lexicon.words("auxiliaries"):
+            return False
+        return any(not word.name and participle.fullmatch(word.plain) for word in self.words[end:])
 
     def _match(self, phrase: Phrase, start: int) -> tuple[int | None, Phrased | None]:
         at, slot = start, None
         for place, words in enumerate(phrase):
             if SLOT in words:
                 stop = phrase[place + 1] if place + 1 < len(phrase) else None
-                found = self.noun_phrase(self._after_adverbs(at, place), stop=stop)
+                found = self.noun_phrase(self.after_adverbs(at, place), stop=stop)
                 if found is None:
                     return None, None
                 # Of two slots the first is what the phrase is about.
@@ -149,14 +156,14 @@ class Clause:
             # "changed back to": a word with a question mark may be left out.
             optional = {word[:-1] for word in words if word.endswith("?")}
             if at < len(self.plain) and self.plain[at] not in words | optional and not optional:
-                at = self._after_adverbs(at, place)
+                at = self.after_adverbs(at, place)
             if at < len(self.plain) and (self.plain[at] in words or self.plain[at] in optional):
                 at += 1
             elif not optional:
                 return None, None
         return at, slot
 
-    def _after_adverbs(self, at: int, place: int) -> int:
+    def after_adverbs(self, at: int, place: int = 1) -> int:
         """Return the place after words of time or degree, and a subject behind its verb, inside a phrase."""
         lexicon, limit = self.lexicon, at + MAX_ADVERBS
         if not lexicon.adverbs_inside or place == 0:
@@ -214,7 +221,7 @@ class Clause:
             )
             if not self.is_content(word) and not linked:
                 break
-            if word.plain in lexicon.words("days", "months") and at > first:
+            if word.plain in lexicon.words("days", "months", "called") and at > first:
                 break
             if word.plain in linking and not heads:
                 heads = at
@@ -247,7 +254,7 @@ class Clause:
             if start == at:
                 return None
             before = self.plain[start - 1] if start else ""
-            if before in lexicon.words("linking"):
+            if before in lexicon.words("linking") and self.words[at - 1].value is None:
                 at = start - 1
                 while at > 0 and self.is_content(self.words[at - 1]):
                     at -= 1
@@ -437,7 +444,8 @@ def _expanded(said: str, opens: bool) -> Iterator[Word]:
 
 
 def _word(text: str, opens: bool, *, possessive: bool = False) -> Word:
-    plain = bare(text)
+    # Of one letter, the accent is the word: "è" and "e", "à" and "a".
+    plain = bare(text) if len(text) > 1 else text.casefold()
     inside = _INSIDE.search(plain) is not None
     # The first word of a sentence is written large in any case; whether it is a name shows elsewhere.
     name = (text[:1].isupper() and not opens and plain != "i") or inside or (text.isupper() and len(text) > 1)

@@ -5,6 +5,7 @@ No file has words of another language. A text is read by the file that has most 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ class Lexicon:
         self.head_first: bool = given.get("head_first", False)
         self.verb_last: bool = given.get("verb_last", False)
         self.capital_nouns: bool = given.get("capital_nouns", False)
+        self.participle = re.compile(given["participle"]) if "participle" in given else None
         self.adverbs_inside: bool = given.get("adverbs_inside", False)
         self.agreeing_negations: bool = given.get("agreeing_negations", False)
         self._words = {name: frozenset(value) for name, value in given.items() if _is_words(value)}

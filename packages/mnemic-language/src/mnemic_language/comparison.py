@@ -11,16 +11,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import pairwise
 
-from mnemic_language.lexicon import Attribute, Phrase
-from mnemic_language.statement import Clause, Phrased, Statement, Word, attribute_named, read
+from mnemic_language.lexicon import Attribute, Lexicon, Phrase
+from mnemic_language.statement import Clause, Phrased, Statement, Word, attribute_named, read, read_alike, stem_of
 
 COMPARED = 32768
 """Pairs whose comparison is cached: a batch and a search meet the same two again."""
 MAX_CORRECTION_WORDS = 9
 ALIKE = 0.6
 """Least likeness of two spellings of which one corrects the other (`difflib`, ratio)."""
+HOUR_DIGITS = 2
 MAX_ASIDE = 2
 """Words that a known statement may have beside what an ending names."""
 
@@ -71,7 +73,7 @@ def compare(known: Known, new: str) -> Evidence | None:
 
 @lru_cache(maxsize=COMPARED)
 def _compare(known: Known, text: str) -> Evidence | None:
-    old, new = _stated(known), read(text)
+    old, new = read_alike(_stated(known), read(text))
     if says_same(old, new):
         return Evidence(How.SAME, "same words")
     opposed = _opposed(old, new)
@@ -221,7 +223,12 @@ def _ended(known: Known, old: Statement, facts: list[_Fact], clause: Clause) -> 
         for phrase in attribute.ends:
             for start, end, slot in clause.find(phrase):
                 object_ = slot or _object(clause, start, end)
-                if object_ is None or _is_some(object_, fact, clause) or not _is_by_owner(fact, clause, phrase, start):
+                if (
+                    object_ is None
+                    or _is_some(object_, fact, clause)
+                    or _is_at_hour(clause)
+                    or not _is_by_owner(fact, clause, phrase, start)
+                ):
                     continue
                 if (named := _means(object_, fact, old, clause)) is not None and _rest_agrees(old, clause):
                     return Evidence(How.ENDED, f"ended: {attribute.name}", named)
@@ -243,16 +250,30 @@ def _ended(known: Known, old: Statement, facts: list[_Fact], clause: Clause) -> 
 
 def _is_parted(fact: _Fact, clause: Clause, phrase: Phrase) -> bool:
     """Return True for "Tom and I split up"; not for "We split the bill" and "My parents split up"."""
-    if not _owner(clause, frozenset()) <= (fact.value.stems if fact.value is not None else frozenset()):
+    partner = fact.value.stems if fact.value is not None else frozenset()
+    if not _owner(clause, frozenset()) <= partner:
         return False
-    return any(_ends_there(clause, end) for _, end, _ in clause.find(phrase))
+    for start, end, _ in clause.find(phrase):
+        parted = clause.phrase_before(start) if clause.lexicon.verb_last else None
+        if _ends_there(clause, end) and (parted is None or parted.stems <= partner):
+            return True
+    return False
 
 
 def _object(clause: Clause, start: int, end: int) -> Phrased | None:
     """Return the object of an ending: after it, before it where the verb comes last."""
     if clause.lexicon.verb_last:
         return clause.phrase_before(start) or clause.noun_phrase(end)
-    return clause.noun_phrase(clause.after_adverbs(end))
+    return clause.noun_phrase(end) or clause.noun_phrase(clause.after_adverbs(end))
+
+
+def _is_at_hour(clause: Clause) -> bool:
+    """Return True for "I left the club at six": what has an hour happened on a day."""
+    hours = clause.lexicon.words("at_hour")
+    return any(
+        before.plain in hours and word.value is not None and len(word.value.partition(":")[0]) <= HOUR_DIGITS
+        for before, word in pairwise(clause.words)
+    )
 
 
 def _is_some(phrased: Phrased, fact: _Fact, clause: Clause) -> bool:
@@ -275,6 +296,9 @@ def _means(phrased: Phrased, fact: _Fact, old: Statement, clause: Clause) -> boo
     means something else.
     """
     value = fact.value
+    # "His dog", "my dog" are not those of somebody else.
+    if (phrased.own and fact.owner) or (phrased.others and not fact.owner):
+        return None
     # "sold records" are some of them; "stopped taking insulin" is all of it.
     if value is None or phrased.indefinite or not (phrased.definite or fact.attribute.name in _UNCOUNTED):
         return None
@@ -283,7 +307,10 @@ def _means(phrased: Phrased, fact: _Fact, old: Statement, clause: Clause) -> boo
     wanted = {word.stem for word in known.words if known.is_content(word)} - fact.words - fact.owner
     others = {word.stem for word in phrased.words if word is not head}
     if head.plain in lexicon.words("containers") and head.stem not in wanted:
-        # "my Nordhavn account": the sort of thing, with the name of the known one.
+        # "my Nordhavn account", "my account with Nordhavn": the sort of thing, with the name of the known one.
+        if phrased.end < len(clause.words) and clause.plain[phrased.end] in lexicon.words("prepositions"):
+            beside = clause.noun_phrase(phrased.end + 1)
+            others |= beside.stems if beside is not None else set()
         return True if others and others <= wanted else None
     if head.stem not in _heads(known, value, fact):
         return None
@@ -311,10 +338,17 @@ def _rest_agrees(old: Statement, clause: Clause) -> bool:
     return not (old.whole.names and clause.names) or not old.whole.names.isdisjoint(clause.names)
 
 
-def _follows(clause: Clause, subject: Phrased, start: int) -> bool:
-    between = clause.plain[subject.end : start]
-    allowed = clause.lexicon.words("auxiliaries", "third", "time_words", "days", "filler")
-    return subject.end <= start and all(word in allowed for word in between)
+def _follows(clause: Clause, subject: Phrased, start: int, said: frozenset[str] = frozenset()) -> bool:
+    """Return True if only times, and words of `said`, stand between a subject and its verb."""
+    allowed, at = clause.lexicon.words("auxiliaries", "third", "time_words", "days", "filler") | said, subject.end
+    while at < start:
+        if clause.plain[at] in allowed:
+            at += 1
+        elif (end := clause.time_end(at)) is not None:
+            at = end
+        else:
+            return False
+    return at == start
 
 
 def _ends_there(clause: Clause, end: int) -> bool:
@@ -349,7 +383,7 @@ def _another_value(old: Statement, facts: list[_Fact], clause: Clause) -> Eviden
 def _amount_changed(old: Statement, clause: Clause) -> Evidence | None:
     """Find "my rent goes up to 905": a change of the amount, day or time of the known thing."""
     known = old.clauses[0]
-    for thing, at in _moved(clause):
+    for thing, at in _moved(clause, known):
         value = _value_at(clause, at)
         if value is None or not thing.definite:
             continue
@@ -357,26 +391,28 @@ def _amount_changed(old: Statement, clause: Clause) -> Evidence | None:
         values = [word for word in known.words if _sort(word, known) == sort]
         if len(values) != 1 or _same_value(values[0], value) or not thing.stems <= known.content:
             continue
-        left = _meaning(known) - thing.stems - _verbs(known) - {values[0].stem}
+        left = _meaning(known) - _meaning(clause) - thing.stems - _verbs(known) - {values[0].stem}
         if not left and _same_unit(known, clause, values[0], value):
             return Evidence(How.CHANGED, "another amount")
     return None
 
 
-def _moved(clause: Clause) -> Iterator[tuple[Phrased, int]]:
+def _moved(clause: Clause, known: Clause) -> Iterator[tuple[Phrased, int]]:
     """Yield the things of which a clause says that they moved, each with the place of where to."""
     for phrase in clause.lexicon.phrases("raised"):
         for _, end, thing in clause.find(phrase):
             if thing is not None:
                 yield thing, end
     subject = clause.subject
+    # "My appointment with the dentist": what is known of the thing stands beside it.
+    said = known.set | clause.lexicon.words("prepositions", "articles")
     for phrase in clause.lexicon.phrases("risen"):
         for start, end, slot in clause.find(phrase):
             if slot is not None and clause.lexicon.verb_last:
                 # "Die Miete ist auf 905 gestiegen", "Wir haben die Miete auf 905 erhöht"
                 if (thing := clause.phrase_before(start)) is not None:
                     yield thing, slot.start
-            elif subject is not None and _follows(clause, subject, start):
+            elif subject is not None and _follows(clause, subject, start, said):
                 yield subject, end
 
 
@@ -424,6 +460,8 @@ def _from_old(known: Known, old: Statement, facts: list[_Fact], clause: Clause) 
         beside = (_meaning(clause) & _meaning(one)) - replaced.stems
         verbs = {clause.words[at].stem for at in range(start, end)}
         owned = _same_owner(_owner(one, frozenset()), _owner(clause, frozenset()))
+        if owned and not known.safety and _is_replaced(replaced, facts, clause, start):
+            return Evidence(How.CHANGED, "replaced")
         residence = any(
             fact.attribute.change
             and fact.value is not None
@@ -439,6 +477,23 @@ def _from_old(known: Known, old: Statement, facts: list[_Fact], clause: Clause) 
     return None
 
 
+def _is_replaced(replaced: Phrased, facts: list[_Fact], clause: Clause, start: int) -> bool:
+    """Return True for "We replaced Trello with Linear", "We moved from Trello to Linear", of a thing in use."""
+    lexicon = clause.lexicon
+    used = any(
+        fact.attribute.many and fact.value is not None and not fact.owner and fact.value.stems == replaced.stems
+        for fact in facts
+    )
+    if not used or not (replaced.definite or replaced.own):
+        return False
+    if any(found[0] <= replaced.start < found[1] for one in lexicon.phrases("replaces") for found in clause.find(one)):
+        return True
+    before = replaced.start - 1
+    if clause.plain[before] not in lexicon.words("from_words"):
+        return False
+    return clause.phrase_before(before) is None if lexicon.verb_last else before == start + 1
+
+
 def _old_values(clause: Clause) -> Iterator[tuple[int, int, Phrased | None]]:
     lexicon = clause.lexicon
     for phrase in lexicon.phrases("instead_of"):
@@ -446,7 +501,9 @@ def _old_values(clause: Clause) -> Iterator[tuple[int, int, Phrased | None]]:
             value = clause.noun_phrase(end)
             if value is None and end < len(clause.words) and _sort(clause.words[end], clause) is not None:
                 word = clause.words[end]
-                value = Phrased((word,), word, definite=True, indefinite=False, own=False, start=end, end=end + 1)
+                value = Phrased(
+                    (word,), word, definite=True, indefinite=False, own=False, others=False, start=end, end=end + 1
+                )
             yield start, end, value
     for phrase in lexicon.phrases("replaces"):
         yield from clause.find(phrase)
@@ -523,28 +580,36 @@ def _opposed(old: Statement, new: Statement) -> Evidence | None:
     if not mine or not theirs:
         return None
     denials = _denials(one) != _denials(other)
+    owners = _owner(one, frozenset()), _owner(other, frozenset())
     if mine == theirs:
-        return (
-            Evidence(How.OPPOSED, "negation")
-            if denials and _owner(one, frozenset()) == _owner(other, frozenset())
-            else None
-        )
+        # A verb that no table has is read as part of its subject: "L'ascenseur marche", "L'ascenseur ne marche pas".
+        alike = owners[0] == owners[1] or (all(owners) and (owners[0] <= owners[1] or owners[1] <= owners[0]))
+        return Evidence(How.OPPOSED, "negation") if denials and alike else None
     gone, come = mine - theirs, theirs - mine
     pair = frozenset({*gone, *come})
-    antonym = len(gone) == len(come) == 1 and pair in _antonyms(one)
-    if antonym and not denials and mine & theirs:
+    antonym = len(gone) == len(come) == 1 and pair in _antonyms(one.lexicon)
+    if antonym and not denials and (mine & theirs or owners == (frozenset(), frozenset())):
+        return Evidence(How.OPPOSED, "antonym")
+    # "always" and "never", of which one is a negation
+    denial = (one.set ^ other.set) & one.lexicon.words("negations")
+    if denials and len(pair) == 1 and any(pair | {stem_of(word)} in _antonyms(one.lexicon) for word in denial):
         return Evidence(How.OPPOSED, "antonym")
     return None
 
 
-def _antonyms(clause: Clause) -> frozenset[frozenset[str]]:
-    return clause.lexicon.antonyms
+@cache
+def _antonyms(lexicon: Lexicon) -> frozenset[frozenset[str]]:
+    return frozenset(frozenset(map(stem_of, pair)) for pair in lexicon.antonyms)
 
 
 def _claim(clause: Clause) -> frozenset[str]:
     lexicon = clause.lexicon
     skipped = lexicon.words("articles") | lexicon.words("negations") | lexicon.words("time_words")
-    skipped |= lexicon.words("auxiliaries") | lexicon.words("mine") | lexicon.words("me") | lexicon.words("denied")
+    skipped |= (
+        lexicon.words("auxiliaries")
+        | lexicon.words("mine")
+        | lexicon.words("me", "denied", "linking", "predeterminers")
+    )
     return frozenset(
         word.value or (word.plain if word.name else word.stem)
         for word in clause.words

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from mnemic_language.lexicon import SLOT, Attribute, Lexicon, Phrase, lexicon_for
+from mnemic_language.lexicon import SLOT, Attribute, Lexicon, Phrase, language_shares, lexicon
 from mnemic_language.text.normalise import bare, nfkc
 
 MAX_CHARS = 1000
@@ -40,6 +40,8 @@ _TIMES = ("time_words", "days", "months")
 _COMMON = ("time_words", "openings", "days", "months", "units")
 _NOUNS = (*_COMMON, "containers", "single", "health", "leaving", "habits")
 LAST_DAY = 31
+LEAST_LEAD = 1.0
+"""One word: by less, a text is in no language rather than in another."""
 MAX_ADVERBS = 3
 """Words of time or degree that may stand inside a phrase: "Ich wohne seit Mai in Bonn"."""
 
@@ -68,6 +70,7 @@ class Phrased:
     definite: bool
     indefinite: bool
     own: bool
+    others: bool
     start: int
     end: int
 
@@ -135,14 +138,17 @@ class Clause:
         participle = self.lexicon.participle
         if participle is None or self.plain[start] not in self.lexicon.words("auxiliaries"):
             return False
-        return any(not word.name and participle.fullmatch(word.plain) for word in self.words[end:])
+        called = self.lexicon.words("called")
+        return any(
+            not word.name and word.plain not in called and participle.fullmatch(word.plain) for word in self.words[end:]
+        )
 
     def _match(self, phrase: Phrase, start: int) -> tuple[int | None, Phrased | None]:
         at, slot = start, None
         for place, words in enumerate(phrase):
             if SLOT in words:
                 stop = phrase[place + 1] if place + 1 < len(phrase) else None
-                found = self.noun_phrase(self.after_adverbs(at, place), stop=stop)
+                found = self.noun_phrase(at, stop=stop) or self.noun_phrase(self.after_adverbs(at, place), stop=stop)
                 if found is None:
                     return None, None
                 # Of two slots the first is what the phrase is about.
@@ -171,13 +177,13 @@ class Clause:
         while at < min(limit, len(self.words)) and not self.words[at].name:
             if self.plain[at] in lexicon.words("time_words", "days", "filler", "speaker"):
                 at += 1
-            elif (end := self._time_end(at)) is not None:
+            elif (end := self.time_end(at)) is not None:
                 at = end
             else:
                 break
         return at
 
-    def _time_end(self, at: int) -> int | None:
+    def time_end(self, at: int) -> int | None:
         """Return the place after a preposition with a time: "since last May"; None if there is none."""
         lexicon = self.lexicon
         if at >= len(self.words) or self.plain[at] not in lexicon.words("prepositions"):
@@ -192,17 +198,24 @@ class Clause:
             end += 1
         return end if end > first else None
 
-    def noun_phrase(self, start: int, stop: frozenset[str] | None = None) -> Phrased | None:
-        """Return the noun phrase that begins at a place; None if there is none. It ends before a word of `stop`."""
+    def noun_phrase(self, start: int, stop: frozenset[str] | None = None, until: int | None = None) -> Phrased | None:
+        """Return the noun phrase that begins at a place; None if there is none. It ends before a word of `stop`, and at
+        a place.
+        """
         lexicon, words = self.lexicon, self.words
-        at, own, indefinite = start, False, False
+        at, own, others, some, indefinite = start, False, False, False, False
+        limit = len(words) if until is None else until
         articles, linking, heads = lexicon.words("articles"), lexicon.words("linking"), 0
         # "vom Panda", "du canapé": the article is in the preposition.
         definite = start > 0 and words[start - 1].plain in lexicon.words("contracted")
-        while at < len(words) and not words[at].mark:
+        while at < limit and not words[at].mark:
             plain = words[at].plain
             if plain in lexicon.words("mine"):
                 definite = own = True
+            elif plain in lexicon.words("theirs") and not words[at].name:
+                definite = others = True
+            elif at == start and plain in linking:
+                some = True  # "du café": some of it
             elif plain in lexicon.words("indefinite") and not words[at].name:
                 indefinite = True
             elif plain in articles or (plain in lexicon.words("others") and not words[at].name):
@@ -211,7 +224,7 @@ class Clause:
                 break
             at += 1
         first = at
-        while at < len(words) and at - first < MAX_PHRASE:
+        while at < limit and at - first < MAX_PHRASE:
             word = words[at]
             if stop is not None and word.plain in stop and not (at == first and first > start):
                 break
@@ -222,6 +235,8 @@ class Clause:
             if not self.is_content(word) and not linked:
                 break
             if word.plain in lexicon.words("days", "months", "called") and at > first:
+                break
+            if lexicon.verb_last and at > first and word.plain in lexicon.verbs and not word.name:
                 break
             if word.plain in linking and not heads:
                 heads = at
@@ -237,8 +252,9 @@ class Clause:
         if words[at - 1].possessive:
             return None  # "Rumba's" without its noun
         named = all(word.name or word.value is not None for word in taken)
-        definite = (definite or named or any(word.possessive for word in taken)) and not indefinite
-        return Phrased(taken, head, definite, indefinite, own, start, at)
+        definite = (definite or named or any(word.possessive for word in taken)) and not indefinite and not some
+        others = others or (at < len(words) and words[at].plain in lexicon.words("theirs") and lexicon.head_first)
+        return Phrased(taken, head, definite, indefinite, own, others, start, at)
 
     def phrase_before(self, end: int) -> Phrased | None:
         """Return the noun phrase before a place that follows no preposition, for languages whose verb is last."""
@@ -246,7 +262,7 @@ class Clause:
         while True:
             while at > 0 and not self.is_content(self.words[at - 1]) and not self.words[at - 1].mark:
                 at -= 1
-            start = at
+            start = stop = at
             while start > 0 and self.is_content(self.words[start - 1]) and at - start < MAX_PHRASE:
                 start -= 1
             while start > 0 and self.plain[start - 1] in lexicon.words(*_DETERMINERS):
@@ -260,9 +276,9 @@ class Clause:
                     at -= 1
                 while at > 0 and self.plain[at - 1] in lexicon.words(*_DETERMINERS):
                     at -= 1
-                return self.noun_phrase(at)
+                return self.noun_phrase(at, until=stop)
             if before not in lexicon.words("prepositions"):
-                return self.noun_phrase(start)
+                return self.noun_phrase(start, until=stop)
             # "den Panda an Petra verkauft": to whom stands between.
             at = start - 1
 
@@ -333,7 +349,7 @@ class Clause:
         while at < len(self.words):
             if self.words[at].mark or self.plain[at] in skipped:
                 at += 1
-            elif (end := self._time_end(at)) is not None:
+            elif (end := self.time_end(at)) is not None:
                 at = end
             else:
                 break
@@ -353,14 +369,23 @@ class Clause:
 class Statement:
     """A text, read into clauses."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, language: str | None = None) -> None:
         self.text = text
         cut = nfkc(text[:MAX_CHARS]).replace("’", "'")
         words = list(_words(cut))
-        self.lexicon = lexicon_for(word.plain for word in words)
+        self._shares = language_shares((word.plain for word in words), cut)
+        self.lexicon = lexicon(language or max(self._shares, key=self._shares.__getitem__))
         self.words = tuple(_valued(words, self.lexicon))
         self.whole = Clause(self.words, self.lexicon)
         self.clauses = tuple(_clauses(self.words, self.lexicon)) if len(text) <= MAX_CHARS else ()
+
+    def speaks_for(self, language: Lexicon) -> float:
+        """Return how much its words speak for a language."""
+        return self._shares[language.language]
+
+    def may_be_in(self, other: Lexicon) -> bool:
+        """Return True if its words speak nearly as much for another language as for the one it is read in."""
+        return self.speaks_for(self.lexicon) - self.speaks_for(other) < LEAST_LEAD
 
     @cached_property
     def same_words(self) -> tuple[str, ...]:
@@ -377,19 +402,30 @@ class Statement:
 
 
 @lru_cache(maxsize=READ)
-def read(text: str) -> Statement:
-    """Return the statement that a text is."""
-    return Statement(text)
+def read(text: str, language: str | None = None) -> Statement:
+    """Return the statement that a text is, in the language that its words tell if none is given."""
+    return Statement(text, language)
 
 
-def _stem(plain: str) -> str:
+def read_alike(one: Statement, other: Statement) -> tuple[Statement, Statement]:
+    """Return two statements, read in one language if the words of either do not tell it from the other's."""
+    if one.lexicon is other.lexicon:
+        return one, other
+    likely, _ = sorted((one, other), key=lambda each: -one.speaks_for(each.lexicon) - other.speaks_for(each.lexicon))
+    language = likely.lexicon.language
+    if all(each.may_be_in(likely.lexicon) for each in (one, other)):
+        return read(one.text, language), read(other.text, language)
+    return one, other
+
+
+def stem_of(plain: str) -> str:
+    """Return a word without its plural s, the only inflection that changes no meaning."""
     if not plain.isascii() or _INSIDE.search(plain):
         return plain
     return _singular(plain)
 
 
 def _singular(plain: str) -> str:
-    """Return a word without its plural s: the only inflection that changes no meaning."""
     if len(plain) > 4 and plain.endswith("ies"):
         return plain[:-3] + "y"
     if len(plain) > 4 and plain.endswith(("sses", "xes", "ches", "shes")):
@@ -412,7 +448,7 @@ def _words(text: str) -> Iterator[Word]:
             unit = found["after"] or found["money"]
             if unit and unit.lower() not in ("st", "nd", "rd", "th"):
                 unit = {"€": "euro", "$": "dollar", "£": "pound", "%": "percent"}.get(unit, unit.lower())
-                yield Word(unit, unit, _stem(unit))
+                yield Word(unit, unit, stem_of(unit))
             opens = False
             continue
         said = found["word"]
@@ -449,7 +485,7 @@ def _word(text: str, opens: bool, *, possessive: bool = False) -> Word:
     inside = _INSIDE.search(plain) is not None
     # The first word of a sentence is written large in any case; whether it is a name shows elsewhere.
     name = (text[:1].isupper() and not opens and plain != "i") or inside or (text.isupper() and len(text) > 1)
-    return Word(text, plain, _stem(plain), name=name, possessive=possessive)
+    return Word(text, plain, stem_of(plain), name=name, possessive=possessive)
 
 
 def _valued(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Word]:
@@ -521,7 +557,8 @@ def _clauses(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Clause]:
                 return
         if ends:
             before = None
-        part = []
+        # "If I sold it": what the conjunction says of the clause stays with it.
+        part = [word] if word.plain in lexicon.words("unreal") else []
     if part:
         yield Clause(part, lexicon, before=before)
 

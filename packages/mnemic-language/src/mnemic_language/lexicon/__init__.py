@@ -52,6 +52,7 @@ class Lexicon:
         self.participle = re.compile(given["participle"]) if "participle" in given else None
         self.adverbs_inside: bool = given.get("adverbs_inside", False)
         self.agreeing_negations: bool = given.get("agreeing_negations", False)
+        self.letters = frozenset(given.get("letters", ""))
         self._words = {name: frozenset(value) for name, value in given.items() if _is_words(value)}
         self._phrases = {
             name: tuple(map(phrase, value)) for name, value in given.items() if _is_words(value) and name in _PHRASES
@@ -97,7 +98,8 @@ class Lexicon:
         for attribute in self.attributes:
             phrases += (*attribute.state, *attribute.change, *attribute.ends, *attribute.gone, *attribute.parted)
         said = frozenset(word.removesuffix("?") for one in phrases for words in one for word in words)
-        return (self.function | self.words(*_TELLING) | said) - {SLOT}
+        opposites = frozenset().union(*self.antonyms)
+        return (self.function | self.words(*_TELLING) | said | opposites) - {SLOT}
 
     def phrases(self, name: str) -> tuple[Phrase, ...]:
         """Return the phrases of a class, the longest first."""
@@ -105,7 +107,8 @@ class Lexicon:
 
 
 _FUNCTION = ("articles", "me", "mine", "others", "auxiliaries", "negations", "prepositions", "conjunctions", "filler")
-_TELLING = ("time_words", "days", "months", "past", "unreal", "health", "habits", "single", "called")
+_FREQUENT = ("articles", "me", "mine", "auxiliaries", "negations")
+_TELLING = ("time_words", "days", "months", "past", "unreal", "health", "habits", "single", "called", "containers")
 _PHRASES = frozenset(
     {"newness", "additive", "no_longer", "corrections", "instead_of", "replaces", "risen", "raised", "changes"}
 )
@@ -142,23 +145,26 @@ def lexicon(language: str) -> Lexicon:
 
 
 @cache
-def _votes() -> Mapping[str, Sequence[str]]:
-    """Return the languages that have a word, by word."""
-    found: dict[str, list[str]] = {}
+def _votes() -> Mapping[str, Sequence[tuple[str, float]]]:
+    """Return the languages that have a word or letter, by word, each with its share."""
+    found: dict[str, dict[str, int]] = {}
     for language in LANGUAGES:
-        for word in lexicon(language).vocabulary:
-            found.setdefault(word, []).append(language)
-    return found
+        known = lexicon(language)
+        for word in known.vocabulary | known.letters:
+            found.setdefault(word, {})[language] = 2 if word in known.words(*_FREQUENT) else 1
+    # A word of one language says more than one that several share.
+    return {
+        word: [(language, weight / sum(weights.values())) for language, weight in weights.items()]
+        for word, weights in found.items()
+    }
 
 
-def lexicon_for(words: Iterable[str]) -> Lexicon:
-    """Return the words of the language that a text is in; of English, if its words do not tell."""
+def language_shares(words: Iterable[str], text: str = "") -> Mapping[str, float]:
+    """Return how much the words and letters of a text speak for each language; English wins a tie."""
     votes = _votes()
-    count: dict[str, float] = {}
-    for word in words:
-        languages = votes.get(word, ())
-        for language in languages:
-            # A word of one language says more than one that several share.
-            count[language] = count.get(language, 0.0) + 1 / len(languages)
-    best = max(LANGUAGES, key=lambda language: count.get(language, 0.0))
-    return lexicon(best)
+    count: dict[str, float] = dict.fromkeys(LANGUAGES, 0.0)
+    letters = () if text.isascii() else {letter for letter in text.lower() if not letter.isascii()}
+    for word in (*words, *letters):
+        for language, share in votes.get(word, ()):
+            count[language] += share
+    return count

@@ -1,0 +1,94 @@
+"""In each language: what ends a known statement, and what only shares words with it."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from mnemic_language.comparison import How, Known, compare, is_safety
+from mnemic_language.lexicon import LANGUAGES, lexicon
+from mnemic_language.statement import read
+
+DATA = Path(__file__).parent / "data"
+FLOOR = 0.8
+"""Least share of the changes that are read. What is missed stays beside the newer statement."""
+
+
+def _pairs(language: str, *kinds: str) -> list[tuple[str, str]]:
+    with (DATA / f"comparison.{language}.tsv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return [(row["known"], row["new"]) for row in rows if row["kind"] in kinds]
+
+
+def _closes(known: str, new: str) -> bool:
+    evidence = compare(Known(known, safety=is_safety(known)), new)
+    return evidence is not None and evidence.how is not How.SAME
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_remark_that_shares_words_ends_nothing(language: str) -> None:
+    assert [pair for pair in _pairs(language, "remark") if _closes(*pair)] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_statement_on_another_person_or_thing_ends_nothing(language: str) -> None:
+    assert [pair for pair in _pairs(language, "different") if _closes(*pair)] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_most_changes_end_what_they_change(language: str) -> None:
+    pairs = _pairs(language, "change")
+    missed = [pair for pair in pairs if not _closes(*pair)]
+    assert len(missed) <= (1 - FLOOR) * len(pairs), missed
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_most_opposites_are_read(language: str) -> None:
+    pairs = _pairs(language, "opposite")
+    missed = [pair for pair in pairs if not _closes(*pair)]
+    assert len(missed) <= (1 - FLOOR) * len(pairs), missed
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_statement_on_anything_else_ends_one_on_health(language: str) -> None:
+    """Every change of the file beside every statement on health of the file, of which it speaks or not."""
+    rows = _pairs(language, "change", "remark", "different")
+    known = {one for one, _ in rows if is_safety(one)}
+    own = {new for one, new in _pairs(language, "change") if is_safety(one)}
+    news = {new for _, new in rows} - own
+    assert known
+    assert [(one, new) for one in known for new in news if _closes(one, new)] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_statement_ends_nothing_that_it_is_not_about(language: str) -> None:
+    """Every new statement of the file beside every known one that it was not written for."""
+    rows = _pairs(language, "change", "remark", "different", "opposite")
+    meant: dict[str, set[str]] = {}
+    for known, new in rows:
+        meant.setdefault(new, set()).add(known)
+    subjects = {known: read(known).whole.content for known, _ in rows}
+    wrong = [
+        (known, new)
+        for new, about in meant.items()
+        for known in subjects
+        if not any(subjects[known] & subjects[one] for one in about) and _closes(known, new)
+    ]
+    assert wrong == []
+
+
+def test_every_language_has_the_attributes_of_english() -> None:
+    names = [one.name for one in lexicon("en").attributes]
+    assert {language: [one.name for one in lexicon(language).attributes] for language in LANGUAGES} == dict.fromkeys(
+        LANGUAGES, names
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_most_texts_are_read_in_their_language(language: str) -> None:
+    """Short ones may be in several: those are read as what stands beside them."""
+    texts = {text for pair in _pairs(language, "change", "remark", "different", "opposite") for text in pair}
+    misread = {text for text in texts if read(text).lexicon.language != language}
+    assert len(misread) <= 0.1 * len(texts), misread

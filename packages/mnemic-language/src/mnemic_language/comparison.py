@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from mnemic_language.lexicon import Attribute, Lexicon, Phrase
-from mnemic_language.statement import Clause, Phrased, Statement, Word, attribute_named, read, read_alike, stem_of
+from mnemic_language.statement import READ, Clause, Phrased, Statement, Word, attribute_named, read, read_alike, stem_of
 
 COMPARED = 32768
 """Pairs whose comparison is cached: a batch and a search meet the same two again."""
@@ -166,7 +166,12 @@ def _known_facts(known: Known, old: Statement) -> Iterator[_Fact]:
         yield from _facts(clause)
 
 
-def _facts(clause: Clause) -> Iterator[_Fact]:
+@lru_cache(maxsize=READ)
+def _facts(clause: Clause) -> tuple[_Fact, ...]:
+    return tuple(_find_facts(clause))
+
+
+def _find_facts(clause: Clause) -> Iterator[_Fact]:
     for attribute in clause.lexicon.attributes:
         for changes, phrases in ((True, attribute.change), (False, attribute.state)):
             for phrase in phrases:

@@ -119,6 +119,9 @@ class Clause:
 
     def find(self, phrase: Phrase) -> list[tuple[int, int, Phrased | None]]:
         """Return the places of a phrase, each with the noun phrase of its slot, if it has one."""
+        for words in phrase.needed:
+            if words.isdisjoint(self.set):
+                return []
         found = []
         first = phrase[0]
         # "my rent", "a drive": after a determiner the word is no verb.
@@ -452,6 +455,10 @@ def _words(text: str) -> Iterator[Word]:
             opens = False
             continue
         said = found["word"]
+        if "'" not in said and said != "cannot":
+            yield _word(said, opens)
+            opens = False
+            continue
         while (elided := _ELIDED.match(said)) is not None:
             yield _word(elided[1], opens)
             said, opens = said[elided.end() :], False
@@ -479,6 +486,7 @@ def _expanded(said: str, opens: bool) -> Iterator[Word]:
         yield _word(said, opens)
 
 
+@lru_cache(maxsize=READ)
 def _word(text: str, opens: bool, *, possessive: bool = False) -> Word:
     # Of one letter, the accent is the word: "è" and "e", "à" and "a".
     plain = bare(text) if len(text) > 1 else text.casefold()

@@ -5,8 +5,8 @@ No file has words of another language. A text is read by the file that has most 
 
 from __future__ import annotations
 
+import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -15,9 +15,22 @@ from typing import Any
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 
-Phrase = tuple[frozenset[str], ...]
-"""Words that follow each other, each one of some alternatives; `_` stands for a noun phrase."""
 SLOT = "_"
+
+
+class Phrase(tuple[frozenset[str], ...]):
+    """Words that follow each other, each one of some alternatives; `_` stands for a noun phrase.
+
+    `needed` are the alternatives of which each must stand in a text that has the phrase.
+    """
+
+    needed: tuple[frozenset[str], ...]
+
+    def __new__(cls, text: str) -> Phrase:
+        """Return a phrase of a data file."""
+        made = super().__new__(cls, [frozenset(word.split("|")) for word in text.split()])
+        made.needed = tuple(words for words in made if SLOT not in words and not any(one[-1] == "?" for one in words))
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +68,7 @@ class Lexicon:
         self.letters = frozenset(given.get("letters", ""))
         self._words = {name: frozenset(value) for name, value in given.items() if _is_words(value)}
         self._phrases = {
-            name: tuple(map(phrase, value)) for name, value in given.items() if _is_words(value) and name in _PHRASES
+            name: tuple(map(Phrase, value)) for name, value in given.items() if _is_words(value) and name in _PHRASES
         }
         self.antonyms = frozenset(frozenset(pair) for pair in given.get("antonyms", ()))
         self.attributes = tuple(_attribute(name, value) for name, value in given.get("attributes", {}).items())
@@ -118,13 +131,8 @@ def _is_words(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def phrase(text: str) -> Phrase:
-    """Return a phrase of a data file."""
-    return tuple(frozenset(word.split("|")) for word in text.split())
-
-
 def _attribute(name: str, given: Mapping[str, Any]) -> Attribute:
-    phrases = {one: tuple(map(phrase, given.get(one, ()))) for one in ("state", "change", "ends", "gone", "parted")}
+    phrases = {one: tuple(map(Phrase, given.get(one, ()))) for one in ("state", "change", "ends", "gone", "parted")}
     return Attribute(
         name=name,
         keys=frozenset(given.get("keys", ())),
@@ -135,13 +143,32 @@ def _attribute(name: str, given: Mapping[str, Any]) -> Attribute:
     )
 
 
+_PAIR = re.compile(r'([\w-]+) = "(\w+)"')
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Return a data file: TOML, of which each line is a comment, a table or a key with a value on the same line."""
+    # `tomllib` reads all seven in a tenth of a second, which every process would wait for.
+    given: dict[str, Any] = {}
+    table = given
+    for line in text.splitlines():
+        if line.startswith("["):
+            table = given
+            for name in line.strip("[]").split("."):
+                table = table.setdefault(name, {})
+        elif line and not line.startswith("#"):
+            key, _, value = line.partition(" = ")
+            table[key] = dict(_PAIR.findall(value)) if value.startswith("{") else json.loads(value)
+    return given
+
+
 @cache
 def lexicon(language: str) -> Lexicon:
     """Return the words of a language. Raises KeyError for one that has no file."""
     if language not in LANGUAGES:
         raise KeyError(language)
     text = (files(__package__) / f"{language}.toml").read_text(encoding="utf-8")
-    return Lexicon(language, tomllib.loads(text))
+    return Lexicon(language, parse(text))
 
 
 @cache
@@ -150,8 +177,9 @@ def _votes() -> Mapping[str, Sequence[tuple[str, float]]]:
     found: dict[str, dict[str, int]] = {}
     for language in LANGUAGES:
         known = lexicon(language)
+        frequent = known.words(*_FREQUENT)
         for word in known.vocabulary | known.letters:
-            found.setdefault(word, {})[language] = 2 if word in known.words(*_FREQUENT) else 1
+            found.setdefault(word, {})[language] = 2 if word in frequent else 1
     # A word of one language says more than one that several share.
     return {
         word: [(language, weight / sum(weights.values())) for language, weight in weights.items()]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from mnemic_language.comparison import How, Known, compare, is_safety
-from mnemic_language.lexicon import LANGUAGES, lexicon
+from mnemic_language.lexicon import LANGUAGES, lexicon, parse
 from mnemic_language.statement import read
 
 DATA = Path(__file__).parent / "data"
@@ -84,6 +86,27 @@ def test_every_language_has_the_attributes_of_english() -> None:
     assert {language: [one.name for one in lexicon(language).attributes] for language in LANGUAGES} == dict.fromkeys(
         LANGUAGES, names
     )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_words_of_a_language_are_toml(language: str) -> None:
+    text = (files("mnemic_language.lexicon") / f"{language}.toml").read_text(encoding="utf-8")
+    assert parse(text) == tomllib.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("I take insulin.", "My brother told me that Ana stopped taking insulin."),
+        ("I take insulin.", "My brother told me he stopped taking insulin."),
+        ("Ich nehme Insulin.", "Mein Bruder hat mir gesagt, dass Ana Insulin abgesetzt hat."),
+        ("I drive a Twingo.", "My brother came over and sold the Twingo."),
+        ("My sister has a dog.", "My dog died."),
+        ("I have a dog.", "His dog died."),
+    ],
+)
+def test_what_somebody_else_ended_is_not_over_for_the_speaker(known: str, new: str) -> None:
+    assert not _closes(known, new)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -23,6 +23,7 @@ MAX_CORRECTION_WORDS = 9
 ALIKE = 0.6
 """Least likeness of two spellings of which one corrects the other (`difflib`, ratio)."""
 HOUR_DIGITS = 2
+_DETERMINERS = ("articles", "mine")
 MAX_ASIDE = 2
 """Words that a known statement may have beside what an ending names."""
 
@@ -82,7 +83,7 @@ def _compare(known: Known, text: str) -> Evidence | None:
     for clause in new.clauses:
         if clause.unreal:
             continue
-        found = _by_clause(known, old, clause, new)
+        found = _by_clause(known, old, clause)
         if found is not None:
             return found
     return None
@@ -121,10 +122,10 @@ HEALTH_ROOTS = (
 """Beginnings of words for illnesses and medicines that European languages share."""
 
 
-# -- one clause against what is known ---------------------------------------------------------------------------------
+# -- one clause against what is known --------------------------------------------------------------------------------
 
 
-def _by_clause(known: Known, old: Statement, clause: Clause, new: Statement) -> Evidence | None:
+def _by_clause(known: Known, old: Statement, clause: Clause) -> Evidence | None:
     if _is_compound(old):
         return None
     facts = list(_known_facts(known, old))
@@ -143,7 +144,7 @@ def _by_clause(known: Known, old: Statement, clause: Clause, new: Statement) -> 
         return found
     if known.safety:
         return None
-    return _another_value(old, facts, clause) or _aligned(old, facts, clause)
+    return _another_value(facts, clause) or _aligned(old, facts, clause)
 
 
 def _is_compound(old: Statement) -> bool:
@@ -196,7 +197,7 @@ def _same_owner(one: frozenset[str], other: frozenset[str]) -> bool:
     return one == other
 
 
-# -- an end of the known thing ------------------------------------------------------------------------------------------
+# -- an end of the known thing ---------------------------------------------------------------------------------------
 
 
 def _no_longer(old: Statement, clause: Clause) -> Evidence | None:
@@ -213,9 +214,9 @@ def _no_longer(old: Statement, clause: Clause) -> Evidence | None:
         cue = frozenset(clause.words[at].stem for at in range(start, end))
         said = _meaning(clause) - cue
         known = _meaning(old.clauses[0])
-        if said and said <= known | _verbs(clause) and (said & known) and _is_aside(old, known - said):
-            if _same_owner(_owner(old.clauses[0], frozenset()), _owner(clause, frozenset())):
-                return Evidence(How.ENDED, "no longer")
+        owned = _same_owner(_owner(old.clauses[0], frozenset()), _owner(clause, frozenset()))
+        if owned and said <= known | _verbs(clause) and (said & known) and _is_aside(old, known - said):
+            return Evidence(How.ENDED, "no longer")
     return None
 
 
@@ -225,38 +226,47 @@ def _ended(known: Known, old: Statement, facts: list[_Fact], clause: Clause) -> 
         if known.safety and not fact.attribute.safety:
             continue
         attribute = next(one for one in clause.lexicon.attributes if one.name == fact.attribute.name)
-        for phrase in attribute.ends:
-            for start, end, slot in clause.find(phrase):
-                object_ = slot or _object(clause, start, end)
-                if (
-                    object_ is None
-                    or _is_some(object_, fact, clause)
-                    or _is_at_hour(clause)
-                    or not _is_by_owner(fact, clause, phrase, start)
-                ):
-                    continue
-                if (named := _means(object_, fact, old, clause)) is not None and _rest_agrees(old, clause):
-                    return Evidence(How.ENDED, f"ended: {attribute.name}", named)
+        if (named := _by_verb(attribute, fact, old, clause)) is not None:
+            return Evidence(How.ENDED, f"ended: {attribute.name}", named)
         if known.safety:
             continue
-        if attribute.gone and fact.value is not None and (subject := clause.subject) is not None:
-            for phrase in attribute.gone:
-                for start, end, _ in clause.find(phrase):
-                    if _follows(clause, subject, start) and _ends_there(clause, end):
-                        if (named := _means(subject, fact, old, clause)) is not None:
-                            return Evidence(How.ENDED, f"gone: {attribute.name}", named)
-        for phrase in attribute.parted:
-            if fact.owner == frozenset() and clause.has("me") and _is_parted(fact, clause, phrase):
-                others = clause.names - (fact.value.stems if fact.value else frozenset())
-                if not others:
-                    return Evidence(How.ENDED, f"ended: {attribute.name}")
+        if (named := _by_leaving(attribute, fact, old, clause)) is not None:
+            return Evidence(How.ENDED, f"gone: {attribute.name}", named)
+        if any(_is_parted(fact, clause, phrase) for phrase in attribute.parted):
+            return Evidence(How.ENDED, f"ended: {attribute.name}")
+    return None
+
+
+def _by_verb(attribute: Attribute, fact: _Fact, old: Statement, clause: Clause) -> bool | None:
+    """Return whether a clause ends a fact by a verb whose object it is: "I sold the Panda"; None if it does not."""
+    for phrase in attribute.ends:
+        for start, end, slot in clause.find(phrase):
+            object_ = slot or _object(clause, start, end)
+            if object_ is None or _is_some(object_, fact, clause) or _is_at_hour(clause):
+                continue
+            if not _is_by_owner(fact, clause, object_, start):
+                continue
+            if (named := _means(object_, fact, old, clause)) is not None and _rest_agrees(old, clause):
+                return named
+    return None
+
+
+def _by_leaving(attribute: Attribute, fact: _Fact, old: Statement, clause: Clause) -> bool | None:
+    """Return whether a clause ends a fact by a verb whose subject it is: "Odile left"; None if it does not."""
+    subject = clause.subject
+    if fact.value is None or subject is None:
+        return None
+    for phrase in attribute.gone:
+        for start, end, _ in clause.find(phrase):
+            if _follows(clause, subject, start) and _ends_there(clause, end):
+                return _means(subject, fact, old, clause)
     return None
 
 
 def _is_parted(fact: _Fact, clause: Clause, phrase: Phrase) -> bool:
     """Return True for "Tom and I split up"; not for "We split the bill" and "My parents split up"."""
     partner = fact.value.stems if fact.value is not None else frozenset()
-    if not _owner(clause, frozenset()) <= partner:
+    if fact.owner or not clause.has("me") or clause.names - partner or not _owner(clause, frozenset()) <= partner:
         return False
     for start, end, _ in clause.find(phrase):
         parted = clause.phrase_before(start) if clause.lexicon.verb_last else None
@@ -289,11 +299,20 @@ def _is_some(phrased: Phrased, fact: _Fact, clause: Clause) -> bool:
     return bare and phrased.head.plain.endswith(("e", "en", "er", "n", "s"))
 
 
-def _is_by_owner(fact: _Fact, clause: Clause, phrase: Phrase, start: int) -> bool:
+def _is_by_owner(fact: _Fact, clause: Clause, object_: Phrased, start: int) -> bool:
     """Return True if the one who ends something is the one it is known of. Of a medicine, a doctor may."""
-    if fact.attribute.safety and not clause.set.isdisjoint(clause.lexicon.words("me")):
-        return fact.owner == frozenset()
-    return _same_owner(fact.owner, _owner(clause, frozenset()))
+    if _same_owner(fact.owner, _owner(clause, frozenset())):
+        return True
+    if fact.owner or not fact.attribute.safety:
+        return False
+    # "took me off insulin", "hat mir Ramipril abgesetzt"; not "told me that Ana stopped taking insulin"
+    lexicon = clause.lexicon
+    between = lexicon.words("auxiliaries", "third", *_DETERMINERS)
+    return any(
+        plain in lexicon.words("me")
+        and all(word.plain in between or word.stem in object_.stems for word in clause.words[at + 1 : start])
+        for at, plain in enumerate(clause.plain[: object_.end])
+    )
 
 
 def _means(phrased: Phrased, fact: _Fact, old: Statement, clause: Clause) -> bool | None:
@@ -317,7 +336,7 @@ def _means(phrased: Phrased, fact: _Fact, old: Statement, clause: Clause) -> boo
             beside = clause.noun_phrase(phrased.end + 1)
             others |= beside.stems if beside is not None else set()
         return True if others and others <= wanted else None
-    if head.stem not in _heads(known, value, fact):
+    if head.stem not in _heads(known, value):
         return None
     # "The garage rent" is not the rent.
     if any(stem not in wanted for stem in others):
@@ -329,7 +348,7 @@ _UNCOUNTED = frozenset({"activity", "medicine", "allergy"})
 """Attributes whose values stand without an article."""
 
 
-def _heads(known: Clause, value: Phrased, fact: _Fact) -> set[str]:
+def _heads(known: Clause, value: Phrased) -> set[str]:
     """Return the stems by which the value of a fact may be meant: its head, its names, and the name it is called by."""
     found = {value.head.stem} | {word.stem for word in value.words if word.name}
     rest = known.words[value.end :]
@@ -367,10 +386,10 @@ def _ends_there(clause: Clause, end: int) -> bool:
     )
 
 
-# -- another value --------------------------------------------------------------------------------------------------------
+# -- another value ---------------------------------------------------------------------------------------------------
 
 
-def _another_value(old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | None:
+def _another_value(facts: list[_Fact], clause: Clause) -> Evidence | None:
     """Find another value of something that a subject has one of: "I live in Kiel", "I moved to Bonn"."""
     for new in _facts(clause):
         if not (new.changes or (new.value is not None and clause.says("newness"))):
@@ -458,7 +477,7 @@ def _unit(clause: Clause, value: Word) -> str | None:
 
 def _from_old(known: Known, old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | None:
     """Find the known value named as the old one: "from Obsidian to plain files", "instead of Tuesdays"."""
-    lexicon, one = clause.lexicon, old.clauses[0]
+    one = old.clauses[0]
     for start, end, replaced in _old_values(clause):
         if replaced is None or not replaced.stems <= one.content:
             continue
@@ -571,7 +590,7 @@ def _cue_stems(clause: Clause) -> frozenset[str]:
     )
 
 
-# -- opposites --------------------------------------------------------------------------------------------------------------
+# -- opposites -------------------------------------------------------------------------------------------------------
 
 
 def _opposed(old: Statement, new: Statement) -> Evidence | None:
@@ -627,7 +646,7 @@ def _denials(clause: Clause) -> int:
     return min(count, 1) if clause.lexicon.agreeing_negations else count % 2
 
 
-# -- words ------------------------------------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------------------------------------
 
 
 def _meaning(clause: Clause) -> frozenset[str]:
@@ -648,7 +667,7 @@ def _is_aside(old: Statement, left: frozenset[str]) -> bool:
     return len(left) <= MAX_ASIDE and not left & old.whole.names
 
 
-# -- what a caller names ------------------------------------------------------------------------------------------------------
+# -- what a caller names ---------------------------------------------------------------------------------------------
 
 
 def bears(known: Known, new: str, quote: str | None = None) -> bool:
@@ -705,7 +724,7 @@ def _one_person(old: Statement, new: Statement) -> bool:
     return any(one == owners[0] or not one.isdisjoint(owners[0]) for one in others)
 
 
-# -- corrections of what was just said -----------------------------------------------------------------------------------------
+# -- corrections of what was just said -------------------------------------------------------------------------------
 
 
 def is_correction(text: str) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import takewhile
 
 from mnemic_language.lexicon import SLOT, Attribute, Lexicon, Phrase, language_shares, lexicon
 from mnemic_language.text.normalise import bare, nfkc
@@ -27,7 +28,9 @@ _WORD = re.compile(
     r"|(?P<word>[@#/]?[^\W_]+(?:[./_:@+#'’&\\-]+[^\W_]+)*[+#]*)"
     r"|(?P<mark>[.;!?…]+|,|:|[()]|[-–—](?=\s))"
 )
-_ELIDED = re.compile(r"^(l|d|j|m|t|s|c|n|qu|jusqu|un|dell|all|nell|dall|sull|quest|dov|com|gliel)['’](?=\w)", re.IGNORECASE)
+_ELIDED = re.compile(
+    r"^(l|d|j|m|t|s|c|n|qu|jusqu|un|dell|all|nell|dall|sull|quest|dov|com|gliel)['’](?=\w)", re.IGNORECASE
+)
 _CONTRACTED = {
     "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would",
 }  # fmt: skip
@@ -206,58 +209,74 @@ class Clause:
         a place.
         """
         lexicon, words = self.lexicon, self.words
-        at, own, others, some, indefinite = start, False, False, False, False
         limit = len(words) if until is None else until
-        articles, linking, heads = lexicon.words("articles"), lexicon.words("linking"), 0
+        first, said = self._determined(start, limit)
+        at = self._noun_end(first, start, stop, limit)
+        taken = tuple(word for word in words[first:at] if self.is_content(word))
+        if not taken or words[at - 1].possessive:
+            return None  # "Rumba's" without its noun
+        # "the house of my father" is a house.
+        parts = takewhile(lambda word: word.plain not in lexicon.words("linking"), words[first:at])
+        own_words = tuple(word for word in parts if self.is_content(word)) or taken
+        named = all(word.name or word.value is not None for word in taken) or any(word.possessive for word in taken)
+        # "il gatto suo", "o gato dela"
+        others = lexicon.head_first and at < len(words) and words[at].plain in lexicon.words("theirs")
+        return Phrased(
+            words=taken,
+            head=own_words[0] if lexicon.head_first else own_words[-1],
+            definite=("definite" in said or named) and said.isdisjoint({"indefinite", "some"}),
+            indefinite="indefinite" in said,
+            own="own" in said,
+            others=others or "others" in said,
+            start=start,
+            end=at,
+        )
+
+    def _determined(self, start: int, limit: int) -> tuple[int, frozenset[str]]:
+        """Return the place after the articles and their like at a place, and what they say of the noun."""
+        lexicon, at = self.lexicon, start
+        said: set[str] = set()
         # "vom Panda", "du canapé": the article is in the preposition.
-        definite = start > 0 and words[start - 1].plain in lexicon.words("contracted")
-        while at < limit and not words[at].mark:
-            plain = words[at].plain
+        if start > 0 and self.plain[start - 1] in lexicon.words("contracted"):
+            said.add("definite")
+        while at < limit and not self.words[at].mark:
+            plain, named = self.plain[at], self.words[at].name
             if plain in lexicon.words("mine"):
-                definite = own = True
-            elif plain in lexicon.words("theirs") and not words[at].name:
-                definite = others = True
-            elif at == start and plain in linking:
-                some = True  # "du café": some of it
-            elif plain in lexicon.words("indefinite") and not words[at].name:
-                indefinite = True
-            elif plain in articles or (plain in lexicon.words("others") and not words[at].name):
-                definite = True
+                said |= {"definite", "own"}
+            elif plain in lexicon.words("theirs") and not named:
+                said |= {"definite", "others"}
+            elif at == start and plain in lexicon.words("linking"):
+                said.add("some")  # "du café"
+            elif plain in lexicon.words("indefinite") and not named:
+                said.add("indefinite")
+            elif plain in lexicon.words("articles") or (plain in lexicon.words("others") and not named):
+                said.add("definite")
             elif plain not in lexicon.words("predeterminers"):
                 break
             at += 1
-        first = at
+        return at, frozenset(said)
+
+    def _noun_end(self, first: int, start: int, stop: frozenset[str] | None, limit: int) -> int:
+        """Return the place where the nouns and adjectives that begin at a place end."""
+        lexicon, at = self.lexicon, first
+        linking, linked = lexicon.words("linking"), lexicon.words("linking", "articles", "mine", "others")
+        ends = lexicon.words("days", "months", "called")
         while at < limit and at - first < MAX_PHRASE:
-            word = words[at]
-            if stop is not None and word.plain in stop and not (at == first and first > start):
+            word = self.words[at]
+            if stop is not None and word.plain in stop and not (at == first > start):
                 break
-            linked = at > first and (
-                word.plain in linking
-                or (words[at - 1].plain in linking and word.plain in lexicon.words("articles", "mine", "others"))
-            )
-            if not self.is_content(word) and not linked:
+            if at > first:
+                if word.plain in ends or (lexicon.verb_last and word.plain in lexicon.verbs and not word.name):
+                    break
+                if word.plain in linking or (self.plain[at - 1] in linking and word.plain in linked):
+                    at += 1
+                    continue
+            if not self.is_content(word):
                 break
-            if word.plain in lexicon.words("days", "months", "called") and at > first:
-                break
-            if lexicon.verb_last and at > first and word.plain in lexicon.verbs and not word.name:
-                break
-            if word.plain in linking and not heads:
-                heads = at
             at += 1
-        while at > first and not self.is_content(words[at - 1]):
+        while at > first and not self.is_content(self.words[at - 1]):
             at -= 1
-        taken = tuple(word for word in words[first:at] if self.is_content(word))
-        if not taken:
-            return None
-        # "the house of my father" is a house.
-        own_words = tuple(word for word in words[first : heads or at] if self.is_content(word)) or taken
-        head = own_words[0] if lexicon.head_first else own_words[-1]
-        if words[at - 1].possessive:
-            return None  # "Rumba's" without its noun
-        named = all(word.name or word.value is not None for word in taken)
-        definite = (definite or named or any(word.possessive for word in taken)) and not indefinite and not some
-        others = others or (at < len(words) and words[at].plain in lexicon.words("theirs") and lexicon.head_first)
-        return Phrased(taken, head, definite, indefinite, own, others, start, at)
+        return at
 
     def phrase_before(self, end: int) -> Phrased | None:
         """Return the noun phrase before a place that follows no preposition, for languages whose verb is last."""

@@ -18,7 +18,7 @@ LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 SLOT = "_"
 
 
-class Phrase(tuple[frozenset[str], ...]):
+class Phrase(tuple[frozenset[str], ...]):  # noqa: SLOT001 (a tuple of any length has none)
     """Words that follow each other, each one of some alternatives; `_` stands for a noun phrase.
 
     `needed` are the alternatives of which each must stand in a text that has the phrase.

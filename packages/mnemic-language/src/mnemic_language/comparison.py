@@ -284,10 +284,11 @@ def _object(clause: Clause, start: int, end: int) -> Phrased | None:
 
 def _is_at_hour(clause: Clause) -> bool:
     """Return True for "I left the club at six": what has an hour happened on a day."""
-    hours = clause.lexicon.words("at_hour")
+    hours, articles = clause.lexicon.words("at_hour"), clause.lexicon.words("articles")
+    words = [word for word in clause.words if word.plain in hours or word.plain not in articles]
     return any(
         before.plain in hours and word.value is not None and len(word.value.partition(":")[0]) <= HOUR_DIGITS
-        for before, word in pairwise(clause.words)
+        for before, word in pairwise(words)
     )
 
 
@@ -558,7 +559,7 @@ def _aligned(old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | N
     if "name" in sorts and any(fact.attribute.many for fact in (*facts, *_facts(clause))):
         return None
     one, other = known.subject, clause.subject
-    if (one is None) != (other is None) or (one is not None and other is not None and one.stems != other.stems):
+    if (one is None) != (other is None) or not _one_subject(one, other):
         return None
     if one is not None and not one.stems.isdisjoint(gone):
         return None
@@ -570,6 +571,11 @@ def _aligned(old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | N
     single = one is not None and one.head.plain in lexicon.words("single") and (one.own or one.definite)
     stated = not clause.set.isdisjoint(lexicon.words("copulas")) and not known.set.isdisjoint(lexicon.words("copulas"))
     return Evidence(How.CHANGED, "one at a time") if single and stated else None
+
+
+def _one_subject(one: Phrased | None, other: Phrased | None) -> bool:
+    """Return True if two subjects are one. A verb that no table has is read as part of it."""
+    return one is None or other is None or one.stems <= other.stems or other.stems <= one.stems
 
 
 def _past(clause: Clause) -> bool:

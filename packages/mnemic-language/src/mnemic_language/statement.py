@@ -130,7 +130,7 @@ class Clause:
         # "my rent", "a drive": after a determiner the word is no verb.
         verb = len(phrase) == 2 and SLOT in phrase[1]
         for start, plain in enumerate(self.plain):
-            if SLOT not in first and plain not in first:
+            if plain not in first and not (SLOT in first and self._begins(start)):
                 continue
             if verb and start and self.plain[start - 1] in self.lexicon.words(*_DETERMINERS):
                 continue
@@ -138,6 +138,19 @@ class Clause:
             if end is not None and not (verb and self._is_perfect(start, end)):
                 found.append((start, end, slot))
         return found
+
+    def _begins(self, at: int) -> bool:
+        """Return True if a noun phrase may begin at a place: not in the midst of one, and where a verb stands last, not
+        after a preposition, which makes it another part of the clause.
+        """
+        if at == 0:
+            return True
+        before, lexicon = self.plain[at - 1], self.lexicon
+        if before in lexicon.words(*_DETERMINERS) or (
+            self.is_content(self.words[at - 1]) and before not in lexicon.verbs
+        ):
+            return False
+        return not (lexicon.verb_last and before in lexicon.words("prepositions"))
 
     def _is_perfect(self, start: int, end: int) -> bool:
         """Return True if the verb at a place only helps a participle at the end: "Ich habe Oma besucht"."""
@@ -309,7 +322,7 @@ class Clause:
         """True if its subject is somebody or something else that it does not name: "she", a verb of the third person,
         or a subject that cannot be told from what opens it.
         """
-        lexicon, at = self.lexicon, self._opening
+        lexicon, at = self.lexicon, self.opening
         if at >= len(self.words) or self.subject is not None:
             return False
         if self._is_behind(at):
@@ -327,20 +340,30 @@ class Clause:
     @cached_property
     def subject(self) -> Phrased | None:
         """Its subject; None if that is the speaker, or is left out."""
-        lexicon, at = self.lexicon, self._opening
+        lexicon, at = self.lexicon, self.opening
         if at >= len(self.words) or self.plain[at] in lexicon.words("me"):
             return None
         if self._is_behind(at):
             at += 1
         elif lexicon.verb_last and self._speaks_behind():
             return None
-        return self.noun_phrase(at, stop=lexicon.words("auxiliaries", "third") | lexicon.verbs)
+        found = self.noun_phrase(at, stop=lexicon.words("auxiliaries", "third") | lexicon.verbs)
+        return None if found is not None and self.joins_speaker(found.end) else found
+
+    def joins_speaker(self, at: int) -> bool:
+        """Return True if "and I" stands at a place."""
+        lexicon = self.lexicon
+        return (
+            at + 1 < len(self.words)
+            and self.plain[at] in lexicon.words("conjunctions")
+            and self.plain[at + 1] in lexicon.words("speaker")
+        )
 
     @cached_property
     def whose(self) -> Phrased | None:
         """Its subject, or the one of the clause before it, if it has none: "My brother came and sold the Panda"."""
         found = self.subject
-        at = self._opening
+        at = self.opening
         if found is not None or self.before is None or at >= len(self.words) or self.of_other:
             return found
         # The speaker, named anywhere: "My lease ended, so I moved".
@@ -365,7 +388,7 @@ class Clause:
         )
 
     @cached_property
-    def _opening(self) -> int:
+    def opening(self) -> int:
         """The place after words that open a sentence: "so", "yesterday", "in May"."""
         skipped, at = self.lexicon.words(*_OPENINGS), 0
         while at < len(self.words):
@@ -573,7 +596,7 @@ def _clauses(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Clause]:
                 and (following in starts or following in lexicon.verbs or following in lexicon.words("third"))
             )
         )
-        if not splits:
+        if not splits or _is_joint(part, words[place : place + 2], lexicon):
             part.append(word)
             continue
         if part:
@@ -588,6 +611,15 @@ def _clauses(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Clause]:
         part = [word] if word.plain in lexicon.words("unreal") else []
     if part:
         yield Clause(part, lexicon, before=before)
+
+
+def _is_joint(part: Sequence[Word], following: Sequence[Word], lexicon: Lexicon) -> bool:
+    """Return True at the "and" of "Tom and I": who does something together, not two clauses."""
+    if following[0].mark or len(following) < len(("and", "I")) or following[1].plain not in lexicon.words("speaker"):
+        return False
+    clause = Clause((*part, *following), lexicon)
+    found = clause.noun_phrase(clause.opening)
+    return found is not None and found.end == len(part)
 
 
 def attribute_named(lexicon: Lexicon, key: str | None) -> Attribute | None:

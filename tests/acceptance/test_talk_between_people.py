@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.types import BETWEEN_PEOPLE, Memory, Message, Status
+from mnemic.types import BETWEEN_PEOPLE, Memory, Message
 
 
 @pytest.fixture
@@ -109,34 +109,3 @@ def test_a_value_under_a_key_closes_only_what_it_plainly_changes(memory: MemoryM
         "A: Um, I've been a vegetarian for, uh, two years now.",
     )
     assert {"We're not vegan vegetarians.", "vegetarian"} <= {one.content for one in found}
-
-
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("I'm driving Leo to soccer, he has it every Saturday", "Leo stopped soccer by the way"),
-        ("There is no room for me, only for the bench.", "I gave the bench away"),
-    ],
-)
-def test_a_plain_change_stores_and_closes_earlier_words_that_were_not_kept(
-    memory: MemoryManager, earlier: str, later: str
-) -> None:
-    assert _talk(memory, "B: hi", f"A: {earlier}", "B: cool", "A: and you?") == []
-    found = _talk(memory, "B: hi", f"A: {earlier}", "B: cool", "A: and you?", "B: fine. news?", f"A: {later}")
-    assert [one.content.rstrip(".") for one in found] == [later]
-    (closed,) = [memory.history(one)[-1] for one in found[0].supersedes]
-    assert (closed.content, closed.status) == (earlier, Status.SUPERSEDED)
-
-
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("I'm making Leo's costume", "Leo stopped soccer by the way"),
-        ("Since I lost my job things have been tough.", "I've been low 'cause I lost my job."),
-        ("I've always had respect for our military", "It's a bond I haven't felt since my time in the military."),
-        ("my brother loves the van", "I sold the van yesterday"),
-    ],
-)
-def test_earlier_words_that_are_not_changed_are_not_stored(memory: MemoryManager, earlier: str, later: str) -> None:
-    found = _talk(memory, "B: hi", f"A: {earlier}", "B: cool", "A: and you?", "B: fine. news?", f"A: {later}")
-    assert all(one.supersedes == () for one in found)

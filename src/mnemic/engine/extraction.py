@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from mnemic.dispatch.gateway import MemoryGateway
-from mnemic.engine.implied_changes import with_changes
+from mnemic.engine.later_words import with_later_words
 from mnemic.errors import MnemicError, NotSupported, StoreFailed
 from mnemic.extract import Extraction, Extractor, is_users_own
 from mnemic.extract.conversation_context import ANSWERED_WITHIN
@@ -88,7 +88,7 @@ async def _changing(
     reports whether the rest can be stored.
     """
     try:
-        return await with_changes(gateway, actor, shown, found, deadline=deadline)
+        return await with_later_words(gateway, actor, shown, found, deadline=deadline)
     except StoreFailed as failure:
         return replace(found, unknown=failure.reason)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from mnemic.engine.earlier_words import EarlierWords
 from mnemic.engine.extraction import read_message, read_messages, with_implied_changes
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
 from mnemic.extract import Extraction, Extractor, is_other_person
@@ -198,11 +197,9 @@ async def captured(
     log = log or _NoLog()
     keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
     capture = _Capture(engine=engine, actor=actor, extractor=extractor, keys=keys, data=data or {}, log=log)
-    # Between people, rules also read earlier captures: a later message may change them.
-    rereads = people and not getattr(extractor, "asks_model", False)
     reports: list[RunReport | None] = []
     for places in windows(messages):  # one is written before the next is read, which may concern it
-        if not rereads and all(map(log.is_finished, places)):
+        if all(map(log.is_finished, places)):
             reports += [None] * len(places)
             continue
         part = messages[places.start : places.stop]
@@ -225,19 +222,15 @@ class _Capture:
     keys: Sequence[str | None]
     data: Mapping[str, JsonValue]
     log: CaptureLog
-    earlier: EarlierWords = field(default_factory=EarlierWords)
 
     async def message(self, place: int, message: Message, read: Extraction | MnemicError | None) -> RunReport | None:
         """Write the finds of the message at `place`; return None if there are none to write."""
         if self.log.is_finished(place):
-            await self.earlier.pass_over(self.engine, message, read)
             return None
         key = self.keys[place]
         found = await with_implied_changes(self.engine.gateway, self.extractor, self.actor, message, read)
         if isinstance(found, Extraction):
             found = await self.log.remaining(place, found)
-            found = await self.earlier.closed_by(self.engine, self.actor, message, found, idempotency_key=key)
-        self.earlier.hear(message, found)
         if self.data and isinstance(found, Extraction):
             about = tuple(replace(one, data={**one.data, **self.data}) for one in found.candidates)
             found = replace(found, candidates=about)

@@ -9,9 +9,10 @@ from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.extract import Extraction, is_users_own
 from mnemic.reason_codes import MEMORY_REQUEST
 from mnemic.types import Actor, Deadline, Intent, Kind, Level, Memory, MemoryRequest, Message, Skipped, Status, Where
-from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.sentences.requests_about_memory import Asked, asked_of_memory
 from mnemic_language.sentences.several_things import things_in
+from mnemic_language.text.analyse import terms
+from mnemic_language.text.language import common_words, language_of
 
 MAX_NAMED = 20
 """Memories that a request about one subject names."""
@@ -66,7 +67,7 @@ async def _concerned(
     if asked.subject:
         intent = Intent(query=asked.subject, top_k=min(MAX_NAMED, gateway.budget.max_retrieve_top_k))
         result = await gateway.retrieve(intent, actor=actor, deadline=deadline)
-        wanted = Frame(asked.subject).stems
+        wanted = _words(asked.subject)
         found = [
             hit.memory
             for hit in result.hits
@@ -135,5 +136,11 @@ async def _newest(
     return await gateway.searcher.store.newest(where, limit=limit)
 
 
+def _words(text: str) -> frozenset[str]:
+    """Return the search terms of the words with content."""
+    common = common_words("english") | common_words(language_of(text) or "english")
+    return frozenset(terms(" ".join(word for word in text.split() if word.strip(".,!?").lower() not in common) or " "))
+
+
 def _stems(memory: Memory) -> frozenset[str]:
-    return Frame(f"{(memory.key or '').replace('_', ' ')}: {memory.content}").stems
+    return _words(f"{(memory.key or '').replace('_', ' ')}: {memory.content}")

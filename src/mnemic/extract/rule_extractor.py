@@ -35,13 +35,11 @@ from mnemic.ports import Embedder
 from mnemic.reason_codes import MAX_CAPTURE_ITEMS, ORIGIN
 from mnemic.types import BETWEEN_PEOPLE, Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
-from mnemic_language.ended_facts.implicit_endings import is_of_tale, may_die_in_tale
-from mnemic_language.frames.frame_expressions import FROM_NOW_ON
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic_language.sentences.classify.general_knowledge import world
 from mnemic_language.sentences.clauses import Clause, clauses
-from mnemic_language.sentences.disputes import only_disputes
+from mnemic_language.sentences.disputes import FROM_NOW_ON, only_disputes
 from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
 from mnemic_language.sentences.general_knowledge_messages import expounds, speaks_of_self
 from mnemic_language.sentences.main_clause import as_sentence, in_main_order
@@ -50,7 +48,7 @@ from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
 from mnemic_language.sentences.tables import other_languages
 from mnemic_language.sentences.temporary_states import takes_back_in_jest
-from mnemic_language.skip_reason_codes import HYPOTHETICAL, JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
+from mnemic_language.skip_reason_codes import JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
 from mnemic_language.text.pattern import Pattern
 
 MAX_MESSAGE_CHARS = 32_768
@@ -219,16 +217,12 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
     """Return the sentences of `text` that may state a fact; the others are reported."""
     sentences: list[Sentence] = []
     fiction = payload = False
-    of_tale = is_of_tale(f"{found.talk.own} {found.talk.other} {text}")
     for _, group in groupby(clauses(text), key=lambda clause: clause.sentence_start):
         parts = list(group)
         start, end = parts[0].start, parts[-1].end
         fiction = fiction or fiction_from(parts[0].sentence)
         if payload or fiction:
             found.leave_out(TRANSIENT, (start, end))
-            continue
-        if of_tale and may_die_in_tale(parts[0].sentence):
-            found.leave_out(HYPOTHETICAL, (start, end))
             continue
         spoken = [clause for clause in parts if _speaks(clause, found)]
         # "Translate this: ..." makes the rest of the message data.

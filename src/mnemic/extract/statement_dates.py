@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 from mnemic.types import Candidate
-from mnemic_language.changes.change_classifier import framed
+from mnemic_language.sentences.later_words import tells_end
 from mnemic_language.text.pattern import Pattern
 from mnemic_language.text.time_bounds import BOUND, beginning, ending
 from mnemic_language.text.time_expressions import Period, periods_in
@@ -28,8 +28,9 @@ _SLIP = Pattern(
 
 
 _BEGAN = Pattern(
-    r"\b(?:started|joined|became|began|moved|angefangen|begonnen|commencé|entrée? (?:chez|à)|empecé|empezado"
-    r"|iniziato|cominciato|comecei|begonnen|gezogen|verhuisd)\b",
+    r"\b(?:started|joined|became|began|moved|changed|switched|replaced|took over|upgraded|promoted"
+    r"|angefangen|begonnen|commencé|entrée? (?:chez|à)|empecé|empezado"
+    r"|déménagée?|mudad[oa]|mudé|mudei|trasferit[oa]|cambiad[oa]|gewechselt|iniziato|cominciato|comecei|begonnen|gezogen|verhuisd)\b",
     re.IGNORECASE,
 )
 """Matches the beginning of something that lasts."""
@@ -97,7 +98,7 @@ def _lasting(period: Period, text: str, today: date) -> StatementTimes:
 
 
 def _tells_change(text: str) -> bool:
-    return not framed(text).cues.isdisjoint({"change", "end"}) or _BEGAN.search(text) is not None
+    return tells_end(text) or _BEGAN.search(text) is not None
 
 
 def _bounded(bound: re.Match[str], today: date) -> StatementTimes:

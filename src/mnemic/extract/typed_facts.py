@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from mnemic.policy.key_rules import Policy
-from mnemic_language.changes.certain_changes import is_limited
-from mnemic_language.changes.change_classifier import framed
-from mnemic_language.changes.products import named_products
 from mnemic_language.sentences.exclusion_rules import NEGATED, WISH
 from mnemic_language.sentences.tables import Rule, english, spanish, tidy
+from mnemic_language.sentences.tables.values import no_places
 from mnemic_language.text.analyse import terms
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.normalise import plain
+from mnemic_language.text.pattern import Pattern, WordPattern
+from mnemic_language.text.stated_values import values_in
 
 _TYPED = (*english.RULES, *spanish.RULES)
 TABLE_KEYS = frozenset(rule.key for rule in _TYPED if rule.key is not None)
@@ -32,6 +32,19 @@ _CONDITION = Pattern(
     re.IGNORECASE,
 )
 """A circumstance that a value alone would lose ("aisle on short flights")."""
+_LIMITED = WordPattern(
+    r"\b(?:only|just) (?:for )?(?:this|today|tonight|tomorrow)\b|\bfor (?:the|these) (?:next|coming) (?:\w+ )?"
+    r"(?:days?|nights?|weeks?|months?|weekend)\b|\bfor (?:the time being|this (?:week|month|weekend|trip|time))\b"
+    r"|\b(?:nur|bloss) (?:fur )?(?:heute|morgen|dies\w+)\b"
+    r"|\bfur die nachsten (?:\w+ )?(?:tage|wochen|monate)\b|\b(?:seulement|juste|uniquement) (?:pour )?(?:ce|cette"
+    r"|aujourd'hui|ces)\b|\bpour les (?:\w+ )?prochain\w+ (?:jours|semaines|mois)\b|\b(?:solo|solamente) (?:por )?"
+    r"(?:est[ea]|hoy)\b|\b(?:durante|por) l[oa]s proxim[oa]s \w+ (?:dias|semanas|meses)\b"
+    r"|\bsolo (?:per )?(?:oggi|quest\w+)"
+    r"|\bper (?:i|le) prossim[ei] \w+ (?:giorni|settimane|mesi)\b|\b(?:so|apenas) (?:por )?(?:hoje|est[ea])\b"
+    r"|\bn[oa]s proxim[oa]s \w+ (?:dias|semanas|meses)\b|\balleen (?:vandaag|deze|dit)\b"
+    r"|\bde komende \w+ (?:dagen|weken|maanden)\b"
+)
+"""Matches words that limit a statement to a short time."""
 _COMPANY = Pattern(r"(?:with|mit|avec|con|com|met)\b", re.IGNORECASE)
 """Begins a circumstance that is no condition of who one is: "I moved to York with the kids"."""
 _LIST = Pattern(r"(?:(?<!\s)\s++)?,\s*(?:and |or |y |o )?|(?<!\s)\s++(?:and|or|y|o|&) ", re.IGNORECASE)
@@ -80,7 +93,7 @@ def typed_facts(text: str, lasting: bool, policy: Policy) -> Iterator[tuple[Rule
     if policy.allows_keyless:
         conditions = list(_CONDITION.finditer(whole))
         in_company = bool(conditions)
-        if any(_COMPANY.match(one[0]) is None for one in conditions) or is_limited(framed(whole)):
+        if any(_COMPANY.match(one[0]) is None for one in conditions) or _LIMITED.search(plain(whole)):
             return
     if not in_company:
         yield from _favourite(whole)
@@ -141,9 +154,7 @@ def _is_no_place(key: str, value: str) -> bool:
         return False
     if _ORGANISATION.search(value):
         return True
-    # With a preposition, because the frame reads products, days and months in a context.
-    named = framed(f"in {value}")
-    return bool(named_products(named)) or any(named.slots(name) for name in ("weekdays", "months"))
+    return plain(value) in no_places() or any(one.sort == "time" for one in values_in(f"in {value}"))
 
 
 _ORGANISATION = Pattern(

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import MemoryEngine
 from mnemic.engine.extraction import surroundings
-from mnemic.engine.implied_changes import with_changes
+from mnemic.engine.later_words import with_later_words
 from mnemic.engine.recall import recall
 from mnemic.engine.requests_about_memory import requests_in, without
 from mnemic.engine.turn_texts import keep_texts
@@ -177,7 +177,7 @@ class GatewayMemory:
         memory, which is returned beside it. Raises MnemicError.
         """
         actor = self._actor(user_id)
-        changed = await with_changes(self._gateway, actor, said, found, deadline=deadline)
+        changed = await with_later_words(self._gateway, actor, said, found, deadline=deadline)
         requests, asked = await requests_in(self._gateway, actor, said, deadline=deadline)
         return without(changed, asked), requests
 

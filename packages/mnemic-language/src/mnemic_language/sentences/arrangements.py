@@ -4,8 +4,9 @@ Paket kommt am Dienstag". They resemble world talk, as no word in them names the
 
 from __future__ import annotations
 
-from mnemic_language.frames.vocabulary import plain, word_classes
+from mnemic_language.text.normalise import plain
 from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.stated_values import values_in
 
 LONGEST = 12
 """Maximum words of an arrangement."""
@@ -53,11 +54,8 @@ def is_arrangement(text: str) -> bool:
 
 
 def _is_number(word: str) -> bool:
-    return word.isdigit() or word in word_classes()["numbers"]
+    return any(value.sort == "number" for value in values_in(word))
 
 
 def _is_time(words: str) -> bool:
-    classes = word_classes()
-    tokens = [token.strip(".,!'") for token in words.replace(":", " ").split()]
-    days = any(token in classes["weekdays"] or token in classes["months"] for token in tokens)
-    return days or bool(tokens and tokens[0][:1].isdigit())
+    return words[:1].isdigit() or any(value.sort == "time" for value in values_in(words))

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from mnemic_language.frames.frame_expressions import DISPUTES
-from mnemic_language.frames.vocabulary import plain
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.normalise import plain
+from mnemic_language.text.pattern import Pattern, WordPattern
 
 LONGEST = 80
 """Maximum number of characters of an opening."""
+_DISPUTES = WordPattern(
+    r"\A\W*(?:(?:no|nope|nein|non|nee|nao)\b[,.]? )?"
+    r"(?:(?:that|this|it)(?:'s| is| was) (?:all )?(?:not (?:true|right|correct)|wrong|false|incorrect|untrue)"
+    r"|(?:das )?stimmt(?: so)? nicht|das ist falsch|c'est faux|ce n'est pas (?:vrai|juste)"
+    r"|(?:eso )?no es (?:verdad|cierto|correcto)|eso esta mal|non e (?:vero|giusto)|(?:e )?sbagliato"
+    r"|(?:isso )?nao e verdade|(?:isso )?esta errado|dat klopt niet|dat is (?:fout|niet waar))\b(?P<then>[,.;: ]*)"
+)
+"""Matches an opening that denies the preceding statement, in plain letters, and the separator after it."""
+FROM_NOW_ON = WordPattern(
+    r"(?i)\W{0,3}(?:from (?:now|here|today) on|going forward|in future|ab (?:jetzt|sofort|heute)|von nun an|künftig"
+    r"|in zukunft|désormais|dorénavant|à partir de maintenant|à l'avenir|de ahora en adelante|a partir de ahora"
+    r"|en adelante"
+    r"|d'ora in (?:poi|avanti)|da (?:adesso|ora) in poi|de agora em diante|a partir de agora|voortaan|vanaf nu)\b"
+)
+"""Matches an opening after which the rest is true from now on, and was not before."""
 _TWO = Pattern("[ßœæŒÆẞ]")
 _GOES_ON = Pattern(r"\s{0,3}[,;:–—-]{1,3}\s{0,3}(?=\w)")
 
@@ -30,5 +44,5 @@ def _end(text: str) -> int | None:
     # A letter that becomes two would shift the indexes; no such opening has one.
     opening = _TWO.sub("_", text[:LONGEST])
     said = plain(opening)
-    found = DISPUTES.match(said) if len(said) == len(opening) else None
+    found = _DISPUTES.match(said) if len(said) == len(opening) else None
     return None if found is None else found.start("then")

@@ -298,6 +298,12 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
     return NOT_DURABLE if other_languages.LEANING.search(text) else None
 
 
+def asks_or_orders(text: str) -> bool:
+    """Return True if a text asks a question, or for something to be done at once."""
+    asking = _QUESTION.search(text) or _REQUEST.search(text) or _ORDER.search(text) or _PLEASE.search(text)
+    return text.rstrip("\"'”’) ").endswith(("?", "？")) or asking is not None
+
+
 _QUOTES = re.compile(r"[\"“”„«»]")
 
 

@@ -6,9 +6,6 @@ present. The classifier was trained mostly on English sentences, and underestima
 
 from __future__ import annotations
 
-from mnemic_language.changes.products import named_products
-from mnemic_language.frames.statement_frame import Frame
-from mnemic_language.sentences.activities import does_regularly
 from mnemic_language.sentences.tables import pattern
 
 PLAIN_FROM = 0.3
@@ -90,13 +87,6 @@ _STEERS = pattern(
     r"(?: (?:for|at|in|on) (?!me\b|us\b|it\b|my\b|our\b|fun\b)[^,.!?]{2,30})?[.!]?$"
 )
 """Matches a relative of the speaker and the vehicle that they drive for a living, as a whole sentence."""
-_USES = pattern(
-    r"^\W{0,3}(?:(?:i|we|i'm|we're|i am|we are|ich|wir|je|on|nous|yo|io|eu|ik|we|wij) |j')?"
-    r"(?:(?:mostly|mainly|always|usually|only|immer|toujours|siempre|sempre|altijd) )?"
-    r"(?:use|using|drive|code in|write in|benutze|benutzen|nutze|nutzen|verwende\w*|fahre|utilise|utilisons|utilisent"
-    r"|uso|usamos|utilizo|utilizamos|usiamo|utilizzo|gebruik|gebruiken)\b [^,.!?]{2,50}[.!]?$"
-)
-"""Matches a thing that the speaker uses, as a whole sentence."""
 _OF_THE_MOMENT = pattern(
     r"\b(?:heute|gerade|jetzt|gestern|morgen|aujourd'hui|hier|demain|hoy|ayer|mañana|ahora|oggi|ieri|domani|adesso"
     r"|hoje|ontem|amanhã|agora|vandaag|gisteren|frage|fragen|questions?|preguntas?|domand\w|perguntas?|pergunta|vraag"
@@ -105,18 +95,6 @@ _OF_THE_MOMENT = pattern(
     r"|kaffee getrunken|gegessen|gekauft|gesehen|gelesen|gemacht)\b"
 )
 """Matches words for the present day, or for the conversation."""
-
-
-def uses_product(text: str) -> bool:
-    """Return True if a clause plainly states that its speaker uses a known product: "I use Vim"."""
-    if _USES.search(text) is None or _OF_THE_MOMENT.search(text) is not None:
-        return False
-    return bool(named_products(Frame(text)))
-
-
-def is_used_or_done(text: str) -> bool:
-    """Return True if a clause plainly states a product that its speaker uses, or a regular activity: "I play bass"."""
-    return uses_product(text) or does_regularly(text)
 
 
 def is_plain_state(text: str) -> bool:

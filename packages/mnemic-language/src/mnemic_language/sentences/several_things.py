@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from mnemic_language.frames.statement_frame import Frame
-from mnemic_language.frames.vocabulary import person_words, plain
+from mnemic_language.text.pattern import Pattern
 
-_OF = "'s"
+_OWNER = Pattern(r"(?i)\b(?:my|our) (?P<who>[a-z-]{3,20})'s\b")
+"""Matches another person as the owner of a thing: "my wife's car"."""
 _OF_A_KIND = re.compile(
     r"\b(?:an?|another|eine?n?|einem|une?|una?|uno|um|uma|een) (?:[a-zà-ÿ-]+ ){0,2}?(?P<name>[A-ZÀ-Þ][\w-]+(?:"
     r" [A-ZÀ-Þ\d][\w-]*)?)"
@@ -22,15 +22,9 @@ def things_in(statements: Iterable[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for text in statements:
-        frame = Frame(text)
         names = [match["name"] for match in _OF_A_KIND.finditer(text)]
-        whose = next((word for word in text.split() if _is_of_another(word)), None)
+        owner = _OWNER.search(text.replace("’", "'"))
+        whose = f" ({owner['who'].lower()})" if owner is not None else ""
         for name in names or ([""] if whose else []):
-            owner = f" ({plain(whose).removesuffix(_OF)})" if whose and frame.relations else ""
-            found.setdefault(f"{name}{owner}".strip(), None)
+            found.setdefault(f"{name}{whose}".strip(), None)
     return list(found)
-
-
-def _is_of_another(word: str) -> bool:
-    bare = plain(word).removesuffix("'s")
-    return bare in person_words()["relations"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mnemic_language.sentences.activities import does_regularly
 from mnemic_language.sentences.arrangements import is_arrangement
 from mnemic_language.sentences.categories import category_of, is_order
 from mnemic_language.sentences.classify.classifier import Opinion
@@ -18,7 +19,7 @@ from mnemic_language.sentences.exclusion_rules import Mood, is_certain, left_out
 from mnemic_language.sentences.general_knowledge_messages import is_about_the_world, is_singled_out, speaks_of_self
 from mnemic_language.sentences.habits import HABIT, MEDICATED
 from mnemic_language.sentences.likings import LIKED_FROM, LIKING
-from mnemic_language.sentences.plain_states import PLAIN_FROM, is_plain_state, is_used_or_done
+from mnemic_language.sentences.plain_states import PLAIN_FROM, is_plain_state
 from mnemic_language.sentences.preference_wordings import (
     CONTINUES,
     DOES,
@@ -351,7 +352,7 @@ def _is_world_talk(piece: Piece) -> bool:
 
 def _least(piece: Piece, opinion: Opinion) -> float:
     """Return the minimum probability for storing a statement without a request to remember it."""
-    if is_standing_order(piece.text) or is_arrangement(piece.text) or is_used_or_done(piece.text):
+    if is_standing_order(piece.text) or is_arrangement(piece.text) or does_regularly(piece.text):
         return ARRANGED_FROM
     if not piece.social and LIKING.match(piece.text):
         return LIKED_FROM

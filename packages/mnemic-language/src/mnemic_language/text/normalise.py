@@ -36,6 +36,11 @@ def bare(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
 
 
+def plain(text: str) -> str:
+    """Return `text` in lower case, with straight apostrophes and without accents."""
+    return text.lower() if text.isascii() else bare(text.replace("’", "'")).replace("œ", "oe").replace("æ", "ae")
+
+
 def visible(text: str) -> str:
     r"""Return `text` in NFC, stripped, without invisible characters; line ends are `\n`, tabs stay.
 

@@ -22,7 +22,7 @@ _UNITS = {
     "month": "monat monate monaten mois mes meses mese mesi mês maand maanden",
     "year": "jahr jahre jahren an ans année années año años anno anni ano anos jaar jaren",
 }
-_NUMBERS = {
+NUMBERS = {
     "one": "ein eine einen einem einer un une uno una um uma een één",
     "two": "zwei deux dos due dois duas twee",
     "three": "drei trois tres tre três drie",
@@ -40,7 +40,7 @@ _NUMBERS = {
     "few": "einigen quelques unos unas algunos algunas alcuni alcune alguns algumas enkele",
     "couple": "paar",
 }
-_DAYS = {
+DAYS = {
     "monday": "montag lundi lunes lunedì segunda segunda-feira maandag",
     "tuesday": "dienstag mardi martes martedì terça terça-feira dinsdag",
     "wednesday": "mittwoch mercredi miércoles mercoledì quarta quarta-feira woensdag",
@@ -74,7 +74,7 @@ def _any(words: Iterable[str]) -> str:
     return "(?:" + "|".join(sorted(map(re.escape, words), key=len, reverse=True)) + ")"
 
 
-_UNIT_OF, _NUMBER_OF, _DAY_OF, _SEASON_OF = map(_by_word, (_UNITS, _NUMBERS, _DAYS, _SEASONS))
+_UNIT_OF, _NUMBER_OF, _DAY_OF, _SEASON_OF = map(_by_word, (_UNITS, NUMBERS, DAYS, _SEASONS))
 _U, _D, _S, _M = (rf"({_any(words)})" for words in (_UNIT_OF, _DAY_OF, _SEASON_OF, MONTH_NUMBERS))
 _N = rf"(?:ein |een |um |un )?(\d{{1,3}}|{_any(_NUMBER_OF)})(?: de)?"
 _LAST = (

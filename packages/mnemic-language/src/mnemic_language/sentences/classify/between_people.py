@@ -15,10 +15,10 @@ from functools import lru_cache
 from math import exp, log
 from pkgutil import get_data
 
+from mnemic_language.sentences.activities import does_regularly
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.classify.classifier import Opinion
 from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
-from mnemic_language.sentences.plain_states import is_used_or_done
 from mnemic_language.sentences.tables import pattern
 from mnemic_language.sentences.unresolved_references import leans
 
@@ -117,7 +117,7 @@ def worth(said: Said) -> float:
 
 def is_worth_telling(said: Said) -> bool:
     """Return True if a statement of a talk between people is worth storing."""
-    return is_used_or_done(said.content) or worth(said) >= WORTH_FROM
+    return does_regularly(said.content) or worth(said) >= WORTH_FROM
 
 
 def _log_odds(probability: float) -> float:

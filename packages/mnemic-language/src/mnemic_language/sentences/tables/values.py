@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pkgutil import get_data
 from types import MappingProxyType
 
-from mnemic_language.frames.vocabulary import plain, product_names
 from mnemic_language.sentences.tables import lower, tidy
+from mnemic_language.text.normalise import plain
 from mnemic_language.text.pattern import plain_letters
 
 
@@ -134,10 +136,16 @@ _SPELT_AS_PRODUCT = re.compile(
 """Matches a spelling of products that places do not have: "IntelliJ", "Node.js"."""
 
 
+@lru_cache(maxsize=1)
+def no_places() -> frozenset[str]:
+    """Return names of products and employers, in plain letters, that one may move to without living there."""
+    return frozenset((get_data("mnemic_language.sentences", "data/no_places.txt") or b"").decode().splitlines())
+
+
 def place(value: str) -> str | None:
     """Return a place's name, from its capital letter to the last capitalised word; None if it is no place."""
     words = tidy(value).split()
-    if plain(words[0].rstrip(",") if words else "") in product_names() or _SPELT_AS_PRODUCT.match(value):
+    if plain(words[0].rstrip(",") if words else "") in no_places() or _SPELT_AS_PRODUCT.match(value):
         return None
     small = ("de", "del", "la", "las", "los", "of", "the", "upon", "am")
     if not words or not words[0][:1].isupper() or not words[0].replace("-", "").replace("'", "").isalpha():

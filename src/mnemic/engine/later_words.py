@@ -1,0 +1,290 @@
+"""Words that mean little alone and something beside a known statement: "920 from january", after "My rent is 840".
+
+They are kept with the subject of that statement, so that they can be found and understood alone. What they end is the
+write path's to decide; only a correction of what was just said ("sorry, the 21st") names what it replaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mnemic.dispatch.gateway import MemoryGateway
+from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
+from mnemic.extract import Extraction, is_users_own
+from mnemic.extract.operations import source_of
+from mnemic.extract.statement_dates import timed
+from mnemic.policy.proposal_check import check_candidate
+from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
+from mnemic.types import BETWEEN_PEOPLE, Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
+from mnemic.types.cosine_scaling import read
+from mnemic_language.sentences.classify.classifier import Opinion, weights
+from mnemic_language.sentences.clauses import sentences
+from mnemic_language.sentences.disputes import without_dispute
+from mnemic_language.sentences.exclusion_rules import asks_or_orders
+from mnemic_language.sentences.later_words import corrects_itself, tells_end
+from mnemic_language.sentences.unresolved_references import leans
+from mnemic_language.text.analyse import terms
+from mnemic_language.text.language import common_words, language_of
+from mnemic_language.text.stated_values import StatedValue, values_in
+
+DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY})
+"""Reasons for leaving out a sentence that a statement near it may outweigh."""
+NEAREST = 3
+"""Number of the nearest statements that a sentence may be about."""
+FAR, NEAR, VERY_NEAR = 0.18, 0.25, 0.35
+"""Minimum cosine to a statement: if a sentence that is likely worth storing has another value of a sort that the
+statement has; if any sentence has; if it has any other value, or a word of an end.
+"""
+NEAR_BETWEEN_PEOPLE = 0.5
+"""The same between people, who say more that is not worth storing."""
+LEAST_KEEP, LIKELY_KEEP = 0.1, 0.35
+"""Minimum probability, by the classifier, of being worth storing, of a sentence near a statement and of another."""
+ASKS_FROM = 0.5
+"""Probability, by the classifier, of a question, request or supposition from which a sentence is one."""
+SHORT_WORDS = 20
+"""Maximum number of words of a message that is one remark."""
+FEW_WORDS = 2
+"""Maximum number of words with content of a statement that says little without the one before it."""
+MOST, LONGEST = 6, 400
+"""Maximum number of sentences of one message that are considered, and of characters of each."""
+LONGEST_SUBJECT = 200
+"""Maximum number of characters of a statement that is added to a sentence about it."""
+RECENT, CORRECTION_WORDS = 6, 12
+"""Number of the latest statements of a session that a correction may be about, and its maximum number of words."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """A sentence that was left out, by its place in its message, or the candidate `made` of one that says little."""
+
+    text: str
+    span: tuple[int, int]
+    made: Candidate | None = None
+
+
+async def with_later_words(
+    gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction, *, deadline: Deadline
+) -> Extraction:
+    """`found` with the left-out sentences that add something to a known statement of the actor's; with `unknown` if
+    they could not be embedded. Raises StoreFailed.
+    """
+    if not gateway.policy.allows_keyless or not is_users_own(message):
+        return found
+    corrected = await _corrected(gateway, actor, message, found)
+    if corrected:
+        return replace(found, candidates=corrected, skipped=())
+    words = [*_left_out(message, found), *_hollow(found)]
+    # Most messages have no such words, and need neither vectors nor the store.
+    if not words:
+        return found
+    try:
+        vectors = await gateway.searcher.embedder.embed([one.text for one in words], deadline=deadline)
+        told = await _told_apart(gateway, actor, words, vectors, between_people=found.between_people)
+    # Best effort: the message itself is still captured, and the report names the failed look-up.
+    except (EmbedderFailed, SpaceMismatch) as failure:
+        return replace(found, unknown=failure.reason)
+    marks = {BETWEEN_PEOPLE: True} if found.between_people else {}
+    made = [(one, _candidate(gateway, message, one, known, marks)) for one, known in told]
+    completed = {id(one.made): new for one, new in made if new is not None}
+    new = [candidate for one, candidate in made if one.made is None and candidate is not None]
+    kept = [one.source.span for one in new]
+    return replace(
+        found,
+        candidates=(*(completed.get(id(one), one) for one in found.candidates), *new),
+        skipped=tuple(one for one in found.skipped if not any(_covers(span, one.span) for span in kept)),
+    )
+
+
+def _left_out(message: Message, found: Extraction) -> list[_Words]:
+    """Return the left-out sentences with a value or a word of an end."""
+    text = message.content
+    doubtful = [one.span for one in found.skipped if one.reason in DOUBTFUL and one.span and one.key is None]
+    taken = [one.source.span for one in found.candidates if one.source.span]
+    words = []
+    # A short message is one remark: the value in it is of what its other sentence says.
+    whole = (
+        not taken and len(text.split()) <= SHORT_WORDS and not any(one.reason not in DOUBTFUL for one in found.skipped)
+    )
+    for span in [(0, len(text))] if whole and doubtful else sentences(text) if doubtful else ():
+        said = text[slice(*span)]
+        if not _meets(span, doubtful) or _meets(span, taken) or len(said) > LONGEST:
+            continue
+        if any(asks_or_orders(said[start:end]) for start, end in sentences(said)):
+            continue
+        if values_in(said) or tells_end(said):
+            words.append(_Words(said, span))
+    return words[:MOST]
+
+
+def _hollow(found: Extraction) -> list[_Words]:
+    """Return the candidates that have a value and hardly another word with content: "It's 11:15 now"."""
+    return [
+        _Words(one.content, one.source.span or (0, 0), one)
+        for one in found.candidates
+        if one.key is None and not one.replaces and len(one.content) <= LONGEST and values_in(one.content)
+        if leans(one.content) or len(_content_words(one.content)) <= FEW_WORDS
+    ][:MOST]
+
+
+def _content_words(text: str) -> frozenset[str]:
+    """Return the search terms of a text without those of its values and of words without content."""
+    common = common_words("english") | common_words(language_of(text) or "english")
+    for value in reversed(values_in(text)):
+        text = f"{text[: value.start]} {text[value.end :]}"
+    words = (word.strip(".,!?:;()\"'").lower() for word in text.split())
+    return frozenset(terms(" ".join(word for word in words if word not in common) or " "))
+
+
+async def _told_apart(
+    gateway: MemoryGateway,
+    actor: Actor,
+    words: Sequence[_Words],
+    vectors: Sequence[bytes],
+    *,
+    between_people: bool,
+) -> list[tuple[_Words, Memory]]:
+    """Return the words that add something to a known statement, with the nearest such statement."""
+    space = gateway.searcher.embedder.space
+    points = np.stack([np.frombuffer(one, np.float32) for one in vectors]) if space.model == weights().space else None
+    opinions = weights().opinions([one.text for one in words], points)
+    where = await _known(gateway, actor)
+    told = []
+    for one, vector, opinion in zip(words, vectors, opinions, strict=True):
+        near = await gateway.searcher.store.nearest(where, vector, limit=NEAREST, space=space)
+        memories = await gateway.searcher.store.get_many([hit.memory_id for hit in near], scopes=where.scopes)
+        least = NEAR_BETWEEN_PEOPLE if between_people else FAR
+        for hit in near:
+            memory, cosine = memories.get(hit.memory_id), read(space, hit.score)
+            if memory is None or memory.author not in (None, actor.user) or cosine < least:
+                continue
+            if _is_news(one, memory, cosine, opinion):
+                told.append((one, memory))
+                break
+    return told
+
+
+def _is_news(words: _Words, known: Memory, cosine: float, opinion: Opinion) -> bool:
+    """Return True if words near a known statement give another value than it does, or an end of it."""
+    before = values_in(_statement(known))
+    new = _new_values(words.text, before)
+    same_sort = bool({one.sort for one in new} & {one.sort for one in before})
+    if words.made is not None:
+        return same_sort and _content_words(words.text).isdisjoint(_content_words(_statement(known)))
+    if sum(map(opinion.share, ("question", "request", "hypothetical"))) >= ASKS_FROM:
+        return False
+    if same_sort and opinion.keep >= (LEAST_KEEP if cosine >= NEAR else LIKELY_KEEP):
+        return True
+    return cosine >= VERY_NEAR and opinion.keep >= LIKELY_KEEP and (bool(new) or tells_end(words.text))
+
+
+def _new_values(text: str, before: Sequence[StatedValue]) -> list[StatedValue]:
+    known = {one.normal for one in before}
+    return [one for one in values_in(text) if one.normal not in known]
+
+
+def _candidate(
+    gateway: MemoryGateway, message: Message, words: _Words, known: Memory, marks: dict[str, bool]
+) -> Candidate | None:
+    """Return a sentence with the subject of a known statement."""
+    subject = _subject(known, _new_values(words.text, values_in(_statement(known))))
+    content = f"{without_dispute(words.text)} (earlier: {subject})" if subject else words.text
+    if words.made is not None:
+        return replace(words.made, content=content, context=_statement(known))
+    return _checked(gateway, message, words, content=content, context=_statement(known), data=marks)
+
+
+def _statement(known: Memory) -> str:
+    """Return the statement of a memory: of a value under a key that which it was read from."""
+    if known.key is None:
+        return known.content
+    return known.context or f"{known.key.replace('_', ' ')}: {known.content}"
+
+
+def _subject(known: Memory, new: Sequence[StatedValue]) -> str:
+    """Return a known statement without its values of the sorts of the `new` ones; empty if it is long."""
+    text = _statement(known)
+    if len(text) > LONGEST_SUBJECT:
+        return ""
+    sorts = {one.sort for one in new}
+    for value in reversed(values_in(text)):
+        if value.sort in sorts:
+            text = f"{text[: value.start]}…{text[value.end :]}"
+    return text.rstrip(" .!")
+
+
+async def _corrected(
+    gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction
+) -> tuple[Candidate, ...]:
+    """Return the statements of the same session that a short message corrects, with their new value."""
+    text = message.content.strip()
+    if message.session is None or len(text.split()) > CORRECTION_WORDS or any(one.key for one in found.candidates):
+        return ()
+    if not corrects_itself(text) or text.endswith("?"):
+        return ()
+    where = await _known(gateway, actor)
+    latest = [
+        one
+        for one in await gateway.searcher.store.newest(where, limit=RECENT)
+        if one.source.session == message.session and one.author in (None, actor.user)
+    ]
+    corrected = next((one for one in latest if _amended(one.content, text) is not None), None)
+    if corrected is None:
+        return ()
+    words = _Words(text, (0, len(message.content)))
+    made = [
+        _checked(
+            gateway, message, words, content=amended, key=one.key, category=one.category,
+            context=f"{text}\n{one.content}", replaces=(one.memory_id,),
+        )
+        for one in latest
+        if _statement(one) == _statement(corrected) and (amended := _amended(one.content, text)) is not None
+    ]  # fmt: skip
+    return tuple(one for one in made if one is not None)
+
+
+def _amended(known: str, correction: str) -> str | None:
+    """Return a statement with the value of a correction in the place of its own; None unless it is plain which: the
+    only one of its sort, or the one that the correction names ("I meant Bram, not Bart").
+    """
+    before, said = values_in(known), {one.normal for one in values_in(correction)}
+    new = _new_values(correction, before)
+    if len(new) != 1:
+        return None
+    same = [one for one in before if one.sort == new[0].sort]
+    named = [one for one in same if one.normal in said] or same
+    if len(named) != 1:
+        return None
+    return known[: named[0].start] + correction[new[0].start : new[0].end] + known[named[0].end :]
+
+
+async def _known(gateway: MemoryGateway, actor: Actor) -> Where:
+    return Where(
+        scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),
+        hidden_keys=await gateway.hidden_keys(actor),
+    )  # fmt: skip
+
+
+def _checked(gateway: MemoryGateway, message: Message, words: _Words, **given: object) -> Candidate | None:
+    """Return words of a message as a candidate, with the fields `given`; None if it may not be stored."""
+    fields: dict[str, object] = {
+        "category": "fact",
+        "confidence": 0.7,
+        "source": source_of(message, quote=message.content[slice(*words.span)], span=words.span),
+        "occurred_at": message.sent_at,
+    }
+    made = Candidate(**fields | given)  # type: ignore[arg-type]
+    try:
+        return check_candidate(timed(made, words.text, message.sent_at), gateway.policy, gateway.budget)
+    except RunStopped:
+        return None
+
+
+def _meets(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end in others)
+
+
+def _covers(whole: tuple[int, int] | None, part: tuple[int, int] | None) -> bool:
+    return whole is not None and part is not None and whole[0] <= part[0] and part[1] <= whole[1]

@@ -1,0 +1,73 @@
+"""What people say second is kept: a new value or an end, in few words, of something that they told before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mnemic import MemoryManager
+from mnemic.types import Message
+from mnemic.types.trace import RunReport
+
+_FILE = Path(__file__).parent / "data" / "said_second.tsv"
+
+
+def _second(memory: MemoryManager, known: str, said: str, *, session: str = "two") -> RunReport:
+    memory.capture(Message(role="user", content=known, session="one"))
+    return memory.capture(Message(role="user", content=said, session=session))
+
+
+def _contents(memory: MemoryManager, report: RunReport) -> list[str]:
+    return [memory.get(one.memory_id).content for one in report.receipts if one.memory_id]
+
+
+def test_most_later_words_are_kept_and_hardly_any_filler(tmp_path: Path) -> None:
+    rows = [line.split("\t") for line in _FILE.read_text("utf-8").splitlines() if line and line[0] != "#"]
+    kept = {"1": 0, "0": 0}
+    for number, (known, said, wanted) in enumerate(rows):
+        with MemoryManager(f"u{number}", store=tmp_path / "m.db") as memory:
+            memory.add(known)
+            kept[wanted] += bool(_contents(memory, memory.capture(Message(role="user", content=said))))
+    assert len(rows) == 86
+    assert kept["1"] >= 36
+    assert kept["0"] <= 3
+
+
+def test_later_words_are_found_by_the_subject_of_what_was_said_before(tmp_path: Path) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        report = _second(memory, "My rent is 840 a month.", "they put it up AGAIN. 920 from january")
+        assert any("920" in one and "rent" in one for one in _contents(memory, report))
+        found = memory.search("What is my rent?", top_k=3).hits
+        assert any("920" in hit.memory.content for hit in found)
+        assert memory.get(report.receipts[-1].memory_id or "").source.quote == "they put it up AGAIN. 920 from january"
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "now"),
+    [
+        ("The party is on the 12th.", "sorry, the 14th", "The party is on the 14th."),
+        ("My sister has five cats.", "make that six", "My sister has six cats."),
+        ("My new manager is called Bart.", "I meant Bram, not Bart", "My new manager is called Bram."),
+    ],
+)
+def test_a_correction_of_what_was_just_said_takes_its_place(tmp_path: Path, known: str, said: str, now: str) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        _second(memory, known, said, session="one")
+        current = [one.content for one in memory.list()]
+        assert now in current
+
+
+def test_a_correction_in_another_conversation_replaces_nothing(tmp_path: Path) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        memory.add("The choir meets at 8.")
+        memory.capture(Message(role="user", content="sorry, the number 9 bus", session="two"))
+        assert "The choir meets at 8." in [one.content for one in memory.list()]
+
+
+@pytest.mark.parametrize("role", ["assistant", "tool"])
+def test_words_of_others_are_not_kept_beside_what_is_known(tmp_path: Path, role: str) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        memory.add("My rent is 840 a month.")
+        memory.capture(Message(role=role, content="920 from january then", session="two"))
+        assert [one.content for one in memory.list()] == ["My rent is 840 a month."]

@@ -116,8 +116,6 @@ async def pairs(turns: Iterable[Turn]) -> list[Pair]:
     with ExitStack() as guards:
         guards.enter_context(patch("mnemic.write.supersede._is_evident", noted))
         guards.enter_context(patch("mnemic.write.supersede._is_changed_by_a_clause", lambda *_: True))
-        guards.enter_context(patch("mnemic.engine.implied_changes.agree", lambda *_: True))
-        guards.enter_context(patch("mnemic.engine.implied_changes.evidence", lambda *_, **__: 1.0))
         for module in ("change_classifier", "change_bounds"):
             guards.enter_context(
                 patch(f"mnemic_language.changes.{module}.required", lambda _, alone=LOW: min(alone, LOW))

@@ -24,6 +24,7 @@ from mnemic_language.sentences.classify.classifier import Opinion, weights
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.disputes import without_dispute
 from mnemic_language.sentences.exclusion_rules import asks_or_orders
+from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic_language.sentences.later_words import corrects_itself, tells_end
 from mnemic_language.sentences.unresolved_references import leans
 from mnemic_language.text.analyse import terms
@@ -125,15 +126,20 @@ def _hollow(found: Extraction) -> list[_Words]:
         _Words(one.content, one.source.span or (0, 0), one)
         for one in found.candidates
         if one.key is None and not one.replaces and len(one.content) <= LONGEST and values_in(one.content)
-        if leans(one.content) or len(_content_words(one.content)) <= FEW_WORDS
+        if leans(one.content) or (not speaks_of_self(one.content) and len(_content_words(one.content)) <= FEW_WORDS)
     ][:MOST]
 
 
 def _content_words(text: str) -> frozenset[str]:
     """Return the search terms of a text without those of its values and of words without content."""
-    common = common_words("english") | common_words(language_of(text) or "english")
     for value in reversed(values_in(text)):
         text = f"{text[: value.start]} {text[value.end :]}"
+    return _all_words(text)
+
+
+def _all_words(text: str) -> frozenset[str]:
+    """Return the search terms of a text without words without content."""
+    common = common_words("english") | common_words(language_of(text) or "english")
     words = (word.strip(".,!?:;()\"'").lower() for word in text.split())
     return frozenset(terms(" ".join(word for word in words if word not in common) or " "))
 
@@ -175,9 +181,11 @@ def _is_news(words: _Words, known: Memory, cosine: float, opinion: Opinion) -> b
         return same_sort and _content_words(words.text).isdisjoint(_content_words(_statement(known)))
     if sum(map(opinion.share, ("question", "request", "hypothetical"))) >= ASKS_FROM:
         return False
-    if same_sort and opinion.keep >= (LEAST_KEEP if cosine >= NEAR else LIKELY_KEEP):
+    ended = tells_end(words.text)
+    named = ended and not _all_words(words.text).isdisjoint(_all_words(_statement(known)))
+    if (same_sort or named) and opinion.keep >= (LEAST_KEEP if cosine >= NEAR else LIKELY_KEEP):
         return True
-    return cosine >= VERY_NEAR and opinion.keep >= LIKELY_KEEP and (bool(new) or tells_end(words.text))
+    return cosine >= VERY_NEAR and opinion.keep >= LIKELY_KEEP and (bool(new) or ended)
 
 
 def _new_values(text: str, before: Sequence[StatedValue]) -> list[StatedValue]:
@@ -189,7 +197,10 @@ def _candidate(
     gateway: MemoryGateway, message: Message, words: _Words, known: Memory, marks: dict[str, bool]
 ) -> Candidate | None:
     """Return a sentence with the subject of a known statement."""
-    subject = _subject(known, _new_values(words.text, values_in(_statement(known))))
+    new = _new_values(words.text, values_in(_statement(known)))
+    # An end that names the known thing says its subject itself: "Biscuit died".
+    alone = not new and not _all_words(words.text).isdisjoint(_all_words(_statement(known)))
+    subject = "" if alone else _subject(known, new)
     content = f"{without_dispute(words.text)} (earlier: {subject})" if subject else words.text
     if words.made is not None:
         return replace(words.made, content=content, context=_statement(known))
@@ -230,34 +241,58 @@ async def _corrected(
         for one in await gateway.searcher.store.newest(where, limit=RECENT)
         if one.source.session == message.session and one.author in (None, actor.user)
     ]
-    corrected = next((one for one in latest if _amended(one.content, text) is not None), None)
-    if corrected is None:
+    groups = [[other for other in latest if _is_same(_statement(other), _statement(one))] for one in latest]
+    # An earlier statement only if the correction names its value: "I meant Bram, not Bart".
+    found_in = ((group, _swapped(group, text, named=place > 0)) for place, group in enumerate(groups))
+    group, swapped = next(((group, swap) for group, swap in found_in if swap is not None), ([], None))
+    if swapped is None:
         return ()
     words = _Words(text, (0, len(message.content)))
     made = [
         _checked(
-            gateway, message, words, content=amended, key=one.key, category=one.category,
-            context=f"{text}\n{one.content}", replaces=(one.memory_id,),
+            gateway, message, words, content=content, key=one.key, category=one.category,
+            context=f"{text}\n{_statement(one)}", replaces=(one.memory_id,),
         )
-        for one in latest
-        if _statement(one) == _statement(corrected) and (amended := _amended(one.content, text)) is not None
+        for one in group
+        if (content := swapped.within(one)) is not None
     ]  # fmt: skip
     return tuple(one for one in made if one is not None)
 
 
-def _amended(known: str, correction: str) -> str | None:
-    """Return a statement with the value of a correction in the place of its own; None unless it is plain which: the
-    only one of its sort, or the one that the correction names ("I meant Bram, not Bart").
+@dataclass(frozen=True, slots=True)
+class _Swap:
+    """A value of a statement that a correction replaces."""
+
+    old: str
+    new: str
+
+    def within(self, known: Memory) -> str | None:
+        """Return the content of a memory of the statement with the new value; None if the value is not of it."""
+        if known.key is not None:
+            return self.new if known.content.casefold() == self.old.casefold() else None
+        return known.content.replace(self.old, self.new, 1) if self.old in known.content else None
+
+
+def _swapped(group: Sequence[Memory], correction: str, *, named: bool) -> _Swap | None:
+    """Return the value that a correction replaces in a statement, of which the `group` was read; None unless it is
+    plain which: the one that the correction names, that is a value under a key, or that is the only one of its sort.
     """
-    before, said = values_in(known), {one.normal for one in values_in(correction)}
+    statement = _statement(group[0])
+    before, said = values_in(statement), {one.normal for one in values_in(correction)}
     new = _new_values(correction, before)
-    if len(new) != 1:
+    same = [one for one in before if len(new) == 1 and one.sort == new[0].sort]
+    keyed = {one.content.casefold() for one in group if one.key is not None}
+    told = [one for one in same if one.normal in said]
+    told = told or (
+        [] if named else [one for one in same if statement[one.start : one.end].casefold() in keyed] or same
+    )
+    if len(told) != 1:
         return None
-    same = [one for one in before if one.sort == new[0].sort]
-    named = [one for one in same if one.normal in said] or same
-    if len(named) != 1:
-        return None
-    return known[: named[0].start] + correction[new[0].start : new[0].end] + known[named[0].end :]
+    return _Swap(statement[told[0].start : told[0].end], correction[new[0].start : new[0].end])
+
+
+def _is_same(one: str, other: str) -> bool:
+    return one.casefold().strip(" .!") == other.casefold().strip(" .!")
 
 
 async def _known(gateway: MemoryGateway, actor: Actor) -> Where:

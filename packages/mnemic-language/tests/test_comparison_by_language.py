@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mnemic_language.comparison import How, Known, compare, is_safety
-from mnemic_language.lexicon import LANGUAGES, lexicon, parse
+from mnemic_language.lexicon import BESIDE, LANGUAGES, SLOT, Phrase, lexicon, parse
 from mnemic_language.statement import read
 
 DATA = Path(__file__).parent / "data"
@@ -78,12 +78,61 @@ def test_a_statement_ends_nothing_that_it_is_not_about(language: str) -> None:
     content = {known: read(known).whole.content for known, _ in rows}
     wrong = []
     for new, about in meant.items():
-        for known in content:
+        for known, words in content.items():
             evidence = compare(Known(known, safety=is_safety(known)), new)
-            alike = any(content[known] & content[one] for one in about)
+            alike = any(words & content[one] for one in about)
             if evidence is not None and not alike and evidence.why not in OF_ONE_AT_A_TIME:
                 wrong.append((known, new))
     assert wrong == []
+
+
+ON_HEALTH = {
+    "en": ("I", ("I am allergic to cats.", "the cats"), ("I take insulin.", "the insulin"), ("I am diabetic.", "it"),
+           ("I use a wheelchair.", "the wheelchair"), ("I am pregnant.", "my pregnancy"), ("I have asthma.", "asthma")),
+    "de": ("Ich habe", ("Ich bin gegen Katzen allergisch.", "die Katzen"), ("Ich nehme Insulin.", "das Insulin"),
+           ("Ich sitze im Rollstuhl.", "den Rollstuhl"), ("Ich bin schwanger.", "die Schwangerschaft")),
+    "nl": ("Ik heb", ("Ik ben allergisch voor katten.", "de katten"), ("Ik slik insuline.", "de insuline"),
+           ("Ik zit in een rolstoel.", "de rolstoel"), ("Ik ben zwanger.", "de zwangerschap")),
+    "fr": ("J'ai", ("Je suis allergique aux chats.", "les chats"), ("Je prends de l'insuline.", "l'insuline"),
+           ("Je suis en fauteuil roulant.", "le fauteuil roulant"), ("Je suis enceinte.", "la grossesse")),
+    "es": ("Yo", ("Soy alérgica a los gatos.", "los gatos"), ("Tomo insulina.", "la insulina"),
+           ("Uso silla de ruedas.", "la silla de ruedas"), ("Estoy embarazada.", "el embarazo")),
+    "it": ("Ho", ("Sono allergica ai gatti.", "i gatti"), ("Prendo l'insulina.", "l'insulina"),
+           ("Uso la sedia a rotelle.", "la sedia a rotelle"), ("Sono incinta.", "la gravidanza")),
+    "pt": ("Eu", ("Sou alérgica a gatos.", "os gatos"), ("Tomo insulina.", "a insulina"),
+           ("Uso cadeira de rodas.", "a cadeira de rodas"), ("Estou grávida.", "a gravidez")),
+}  # fmt: skip
+
+
+def _said(phrase: Phrase, thing: str, *, first: bool) -> str:
+    words = [thing if {SLOT, BESIDE} & one else min(one).removesuffix("?") for one in phrase]
+    if thing not in words:
+        words.insert(0 if first else len(words), thing)
+    return " ".join(words)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_end_of_anything_else_ends_a_fact_on_health(language: str) -> None:
+    """Every phrase of every language that ends something else, with the thing that the fact names as its object."""
+    words = lexicon(language)
+    own = {phrase for one in words.attributes if one.safety for phrase in one.ends}
+    verbs = {verb for phrase in own for verb in phrase[0]}
+    opening, *facts = ON_HEALTH[language]
+    others = [
+        phrase
+        for one in words.attributes
+        if not one.safety
+        for phrase in (*one.ends, *one.gone, *one.parted)
+        if verbs.isdisjoint(phrase[0])
+    ]
+    texts = [
+        (known, f"{opening} {_said(phrase, thing, first=words.verb_last)}.")
+        for known, thing in facts
+        for phrase in others
+    ]
+    assert len(texts) > 100
+    assert all(is_safety(known) for known, _ in facts)
+    assert [pair for pair in texts if _closes(*pair)] == []
 
 
 def test_every_language_has_the_attributes_of_english() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
-from mnemic_language.lexicon import SLOT, Attribute, Lexicon, Phrase, language_shares, lexicon
+from mnemic_language.lexicon import BESIDE, SLOT, Attribute, Lexicon, Phrase, language_shares, lexicon
 from mnemic_language.text.normalise import bare, nfkc
 
 MAX_CHARS = 1000
@@ -104,7 +104,10 @@ class Clause:
     @property
     def unreal(self) -> bool:
         """True if it states no fact of today: a question, a wish, a plan."""
-        return self.asks or self.has("unreal")
+        unreal = self.lexicon.words("unreal")
+        # "se" is "if" only where a clause begins.
+        said = self.set - self.lexicon.words("reflexive")
+        return self.asks or not said.isdisjoint(unreal) or self.plain[0] in unreal
 
     @property
     def negated(self) -> bool:
@@ -165,13 +168,13 @@ class Clause:
     def _match(self, phrase: Phrase, start: int) -> tuple[int | None, Phrased | None]:
         at, slot = start, None
         for place, words in enumerate(phrase):
-            if SLOT in words:
+            if SLOT in words or BESIDE in words:
                 stop = phrase[place + 1] if place + 1 < len(phrase) else None
                 found = self.noun_phrase(at, stop=stop) or self.noun_phrase(self.after_adverbs(at, place), stop=stop)
                 if found is None:
                     return None, None
                 # Of two slots the first is what the phrase is about.
-                slot, at = slot or found, found.end
+                slot, at = slot or (found if SLOT in words else None), found.end
                 # "gave the flat on Quay Street back": what qualifies the thing stands between.
                 while stop is not None and at < len(self.plain) and self.plain[at] not in stop:
                     if self.words[at].mark or at - found.end > MAX_PHRASE:

@@ -15,11 +15,12 @@ from typing import Any
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 
-SLOT = "_"
+SLOT, BESIDE = "_", "*"
 
 
 class Phrase(tuple[frozenset[str], ...]):  # noqa: SLOT001 (a tuple of any length has none)
-    """Words that follow each other, each one of some alternatives; `_` stands for a noun phrase.
+    """Words that follow each other, each one of some alternatives; `_` stands for the noun phrase that the
+    phrase is about, `*` for another.
 
     `needed` are the alternatives of which each must stand in a text that has the phrase.
     """
@@ -29,7 +30,9 @@ class Phrase(tuple[frozenset[str], ...]):  # noqa: SLOT001 (a tuple of any lengt
     def __new__(cls, text: str) -> Phrase:
         """Return a phrase of a data file."""
         made = super().__new__(cls, [frozenset(word.split("|")) for word in text.split()])
-        made.needed = tuple(words for words in made if SLOT not in words and not any(one[-1] == "?" for one in words))
+        made.needed = tuple(
+            words for words in made if words.isdisjoint((SLOT, BESIDE)) and not any(one[-1] == "?" for one in words)
+        )
         return made
 
 
@@ -112,7 +115,7 @@ class Lexicon:
             phrases += (*attribute.state, *attribute.change, *attribute.ends, *attribute.gone, *attribute.parted)
         said = frozenset(word.removesuffix("?") for one in phrases for words in one for word in words)
         opposites = frozenset().union(*self.antonyms)
-        return (self.function | self.words(*_TELLING) | said | opposites) - {SLOT}
+        return (self.function | self.words(*_TELLING) | said | opposites) - {SLOT, BESIDE}
 
     def phrases(self, name: str) -> tuple[Phrase, ...]:
         """Return the phrases of a class, the longest first."""

@@ -80,7 +80,7 @@ async def test_its_receipt_and_its_lines_are_those_of_the_whole_tenant(
     assert receipt.receipt_id
     assert {(event.detail["subject"], event.detail["receipt"]) for event in told} == {(token, receipt.receipt_id)}
     assert await engine.store.marks("default", tombstone(token)) == {}, "the tenant may be used again"
-    assert await engine.consents(actor=ana) == {"seat": True}
+    assert await engine.consents(actor=ana) == {}
 
 
 async def test_its_copies_hear_of_it(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:

@@ -32,7 +32,7 @@ from mnemic.policy.limits import LimitCheck, Limits
 from mnemic.requests import Request
 from mnemic.types import Actor, Candidate, Deadline, Scope, WriteReceipt
 from mnemic.write.commit import blocked_receipt
-from mnemic.write.limiter import Limiter
+from mnemic.write.limiter import Limiter, words_read
 
 if TYPE_CHECKING:
     from mnemic.types import SearchResult
@@ -177,7 +177,8 @@ class Dispatcher:
         # Wrapped from the inside out, so that the first in the list sees the request first.
         for one in reversed(self.middleware):
             proceed = partial(one, proceed=proceed)
-        return await proceed(call)
+        with words_read(self.limiter.clock.now()):
+            return await proceed(call)
 
     async def _steps(self, call: Call) -> Any:
         handler = self.handlers[type(call.request)]

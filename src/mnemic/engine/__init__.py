@@ -26,7 +26,7 @@ from mnemic.runtime.lazy_methods import late
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Origin, Source, WriteReceipt
 from mnemic.types.memory_kinds import CATALOG, kind_of
 from mnemic.types.values import aware, checked_share
-from mnemic.write.limiter import Limiter
+from mnemic.write.limiter import Limiter, words_read
 from mnemic.write.pipeline import MemoryWritePipeline, vault_of
 from mnemic.write.redact import Redactor
 from mnemic.write.thresholds import WriteRules
@@ -314,7 +314,8 @@ class MemoryEngine(AdministrationVerbs):
         """
         from mnemic.engine.message_forms import captured_each
 
-        return await captured_each(self, messages, actor=actor, idempotency_keys=idempotency_keys)
+        with words_read(self.clock.now()):
+            return await captured_each(self, messages, actor=actor, idempotency_keys=idempotency_keys)
 
     async def remember(
         self,
@@ -331,7 +332,8 @@ class MemoryEngine(AdministrationVerbs):
         """
         from mnemic.engine.message_forms import remember
 
-        return await remember(self, messages, actor=actor, infer=infer, metadata=metadata)
+        with words_read(self.clock.now()):
+            return await remember(self, messages, actor=actor, infer=infer, metadata=metadata)
 
     # -- a whole turn -------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,9 @@ class SessionStore(Protocol):
         change nothing and return False. The end of the session stays.
         """
 
+    async def spoken_in(self, tenant: str, user: str | None) -> list[Scope]:
+        """Return the open sessions that contain messages of the user; None: all of the tenant."""
+
     async def clear(self, scope: Scope) -> None:
         """End the session."""
 

@@ -8,8 +8,11 @@ that they reveal nothing to a reader of the file alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
 from mnemic.policy.grant import consent_required, retention_denied
@@ -17,7 +20,7 @@ from mnemic.policy.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, P
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Usage
 from mnemic.types.identity import token_of
 from mnemic.types.values import canonical_key
-from mnemic.unit_of_work import Unit
+from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.write_transaction import live
 
@@ -37,6 +40,58 @@ def consent_prefix(token: str) -> str:
 def tombstone(token: str) -> str:
     """Return the name of the mark that an erasure leaves."""
     return f"subject/{token}/{_ERASED}"
+
+
+ENDED = "ended"
+"""Name of the mark that the end of a tenant leaves."""
+_READ_AT: ContextVar[datetime | None] = ContextVar("words_read_at", default=None)
+
+
+@contextmanager
+def words_read(at: datetime, *, anew: bool = False) -> Iterator[None]:
+    """Note when the words were read that are written inside the block: an erasure that begins later refuses them,
+    however long a model takes. The time of an outer block stays, unless they are read `anew`.
+    """
+    token = _READ_AT.set(at if anew else _READ_AT.get() or at)
+    try:
+        yield
+    finally:
+        _READ_AT.reset(token)
+
+
+async def is_erased(tx: Reads, tenant: str, token: str, *, read_at: datetime | None) -> bool:
+    """Return True if words of the user that were read then may not be written: the user was erased since, or for good,
+    or the tenant has ended. Call it in the writing transaction: an erasure waits for the lock, so it finds the writes
+    that pass here, and later writes find its mark.
+    """
+    names = (tombstone(token), ENDED)
+    return any([_bars(await tx.find_mark(tenant, name, lock="shared"), read_at) for name in names])
+
+
+async def is_erased_in(store: Marks, tenant: str, token: str, *, read_at: datetime) -> bool:
+    """Return `is_erased` as of now, for what is written elsewhere than in the store. Raises StoreFailed."""
+    names = (tombstone(token), ENDED)
+    return any([_bars((await store.marks(tenant, name)).get(name), read_at) for name in names])
+
+
+def _bars(mark: str | None, read_at: datetime | None) -> bool:
+    if mark is None:
+        return False
+    left = json.loads(mark)
+    return left["block"] or (read_at is not None and datetime.fromisoformat(left["at"]) > read_at)
+
+
+async def apply_of_user(store: RecordStore, tenant: str, token: str, marks: Mapping[str, str | None]) -> bool:
+    """Write marks of a user's, unless they are erased; return whether they are written. Raises StoreFailed."""
+    read_at = _READ_AT.get()
+
+    async def work(unit: Unit) -> bool:
+        if await is_erased(unit.reads, tenant, token, read_at=read_at):
+            return False
+        await unit.apply(Mutation(tenant=tenant, marks=marks))
+        return True
+
+    return await commit(store, work)
 
 
 async def consents(store: Marks, token: str, tenant: str) -> Consents:
@@ -60,8 +115,8 @@ def _decided(marks: Mapping[str, str], token: str) -> Consents:
 @dataclass(frozen=True, slots=True)
 class PreCommitCheck:
     """Check of the limits inside the writing transaction: concurrent writers together cannot exceed a quota, and
-    nothing is stored for a user who was erased, or under a key whose consent was revoked, in the meantime. `room` lists
-    memories that may be evicted from the user's quota.
+    nothing is stored for a user who was erased since the words were read (`read_at`), or under a key whose consent was
+    revoked, in the meantime. `room` lists memories that may be evicted from the user's quota.
     """
 
     clock: Clock
@@ -69,12 +124,11 @@ class PreCommitCheck:
     token: str
     actor: Actor
     room: tuple[Memory, ...] = ()
+    read_at: datetime | None = None
 
     async def __call__(self, tx: Reads, candidate: Candidate) -> str | None:
         """Return the reason to undo the write, or None."""
-        # An erasure waits for the lock, so it finds the writes that pass here, and later writes find its tombstone.
-        erased = await tx.find_mark(self.actor.tenant, tombstone(self.token), lock="shared")
-        if erased is not None and json.loads(erased)["block"]:
+        if await is_erased(tx, self.actor.tenant, self.token, read_at=self.read_at):
             return retention_denied(ERASED)
         if candidate.key is not None and (revoked := await _revoked(tx, self.token, self.actor, candidate.key)):
             return revoked
@@ -128,7 +182,7 @@ class Limiter:
             usages = await self.store.usage(actor.tenant, since=since, scope=actor.scope(Level.USER))
             # Candidates for eviction are chosen before the transaction and checked again inside it (`make_room`).
             room = await self._room(actor, limits, usages)
-        return PreCommitCheck(self.clock, limits, await self.token(actor), actor, room)
+        return PreCommitCheck(self.clock, limits, await self.token(actor), actor, room, _READ_AT.get())
 
     async def _room(self, actor: Actor, limits: Limits, usages: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
         from mnemic.write.eviction import room_in

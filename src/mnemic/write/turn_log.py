@@ -19,7 +19,7 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Scope
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.consent import subject_token
-from mnemic.write.limiter import tombstone
+from mnemic.write.limiter import is_erased
 from mnemic_language.sentences.requests_about_memory import asked_of_memory
 
 if TYPE_CHECKING:
@@ -91,9 +91,7 @@ async def keep_turn(engine: TurnLogEngine, actor: Actor, turn: TurnTexts) -> Non
 
     async def work(unit: Unit) -> None:
         # Read in the transaction: an erasure that began while the turn ran must not be followed by the user's words.
-        erased = await unit.reads.find_mark(tenant, tombstone(token), lock="shared")
-        left = json.loads(erased) if erased is not None else None
-        if left is None or not (left["block"] or datetime.fromisoformat(left["at"]) >= turn.at):
+        if not await is_erased(unit.reads, tenant, token, read_at=turn.at):
             await unit.apply(Mutation(tenant=tenant, marks={**gone, name: value}))
 
     await commit(store, work)

@@ -26,6 +26,7 @@ from mnemic.reason_codes import (
 )
 from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
 from mnemic.types.trace import RunReport
+from mnemic.write.limiter import words_read
 from mnemic_cli.failures import Exit, exit_code_of_run
 from mnemic_cli.import_ledger import Entry, EntryNames, ImportLedger, LedgerOfCapture
 from mnemic_importers.file_readers import Item
@@ -137,6 +138,11 @@ class Intake:
 
         Items imported before an error stay imported.
         """
+        # One import is one act: an erasure that begins meanwhile ends it for the words of the erased.
+        with words_read(self.engine.clock.now()):
+            return await self._take_all(items, progress)
+
+    async def _take_all(self, items: Iterator[Item], progress: Progress) -> Summary:
         seen = 0
         while self.summary.stopped is None and (batch := list(islice(items, BATCH))):
             await self._take([self._names.named(one) for one in batch if self._is_usable(one)])

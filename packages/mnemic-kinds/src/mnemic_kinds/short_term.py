@@ -12,7 +12,10 @@ from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import ROLES, Deadline, Kind, Level, Message, Origin, Scope
 from mnemic.types.identity import new_id
 from mnemic.types.memory_kinds import CATALOG
+from mnemic.write.consent import subject_token
+from mnemic.write.limiter import is_erased_in
 from mnemic_kinds.compaction import Compaction, lineage, split, tokens_of
+from mnemic_maintenance.subject_data import leave
 from mnemic_maintenance.summarise import SUMMARY, shortened
 
 _CHANNELS = {"user": Origin.USER_STATED, "assistant": Origin.AGENT_INFERRED, "tool": Origin.TOOL_OUTPUT}
@@ -50,6 +53,10 @@ class ShortTermMemory(KindView[M]):
             author=self._actor.user,
         )
         await self._sessions.append(self._scope, message, ttl=self._ttl, keep=KEEP)
+        store, tenant = self._engine.store, self._actor.tenant
+        # A session store knows no erasure: one that began meanwhile may have looked before the message was there.
+        if await is_erased_in(store, tenant, await subject_token(store, tenant, self._actor.user), read_at=now):
+            await leave(self._sessions, self._scope, self._actor.user)
         return message
 
     @verb

@@ -25,6 +25,7 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, Outcome, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
+from mnemic.write.limiter import words_read
 from mnemic_language.questions.small_talk import is_small_talk
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
 from mnemic_maintenance.capture_queue import Lease, QueuedMessage, enqueue, messages_of, set_aside, take_out, waiting
@@ -82,6 +83,12 @@ class BackgroundCapture:
         Raises StoreFailed; then they must be queued again. Messages recorded before are queued, too: a crash may have
         prevented that, and messages that were read already have no effect.
         """
+        with words_read(self._engine.clock.now()):
+            return await self._put(messages, actor, before)
+
+    async def _put(
+        self, messages: Sequence[Message], actor: Actor, before: Sequence[Message]
+    ) -> Sequence[WriteReceipt]:
         heard = [one for one in before if not is_users_own(one)]
         context = _created(await self._engine.record(heard, actor=actor)) if heard else []
         receipts = await self._engine.record(messages, actor=actor)
@@ -102,7 +109,8 @@ class BackgroundCapture:
         done = 0
         try:
             for _, group in groupby(await waiting(self._engine.store, tenant), key=lambda one: one.actor):
-                done += await self._read_user(list(group), lease)
+                with words_read(self._engine.clock.now(), anew=True):
+                    done += await self._read_user(list(group), lease)
         finally:
             with suppress(StoreFailed):  # the store is closed, and the lease expires
                 await lease.give_back()

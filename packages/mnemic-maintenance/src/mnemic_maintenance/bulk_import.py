@@ -16,8 +16,8 @@ from typing import Protocol
 from mnemic.errors import EmbedderFailed, InvalidInput, MemoryNotFound, StoreFailed, error_behind
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Candidate, WriteReceipt, checked_identifier
-from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.consent import subject_token
+from mnemic.write.limiter import apply_of_user, words_read
 
 KEPT = 20
 """Maximum number of imports per user whose progress is stored; the oldest is dropped."""
@@ -67,6 +67,13 @@ async def take_part(
 
     Raises InvalidInput (`invalid_input:import:gap`) for a part that does not follow the previous one.
     """
+    with words_read(engine.clock.now()):
+        return await _taken(engine, actor, import_id, at, candidates)
+
+
+async def _taken(
+    engine: ImportEngine, actor: Actor, import_id: str, at: int, candidates: Sequence[Candidate]
+) -> tuple[ImportProgress, list[WriteReceipt]]:
     known = await _known(engine, actor)
     progress = known.get(checked_identifier(import_id, "import_id"), ImportProgress(import_id=import_id))
     if at > progress.taken:
@@ -104,12 +111,13 @@ async def _known(engine: ImportEngine, actor: Actor) -> dict[str, ImportProgress
 
 
 async def _keep(engine: ImportEngine, actor: Actor, done: ImportProgress, known: Mapping[str, ImportProgress]) -> None:
-    prefix = import_prefix(await subject_token(engine.store, actor.tenant, actor.user))
+    token = await subject_token(engine.store, actor.tenant, actor.user)
+    prefix = import_prefix(token)
     said = {"taken": done.taken, "outcomes": dict(done.outcomes), "updated_at": engine.clock.now().isoformat()}
     others = sorted((one.updated_at, name) for name, one in known.items() if one.updated_at and name != done.import_id)
 
     marks: dict[str, str | None] = {prefix + name: None for _, name in others[: max(0, len(others) - KEPT + 1)]}
-    await apply(engine.store, Mutation(tenant=actor.tenant, marks=marks | {prefix + done.import_id: json.dumps(said)}))
+    await apply_of_user(engine.store, actor.tenant, token, marks | {prefix + done.import_id: json.dumps(said)})
 
 
 def _read(import_id: str, value: str) -> ImportProgress:

@@ -17,6 +17,7 @@ from mnemic.types import Actor, Level, Message
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
 from mnemic.write.consent import subject_token
+from mnemic.write.limiter import apply_of_user
 
 LEASE = timedelta(minutes=5)
 _QUEUE = "waiting/"
@@ -47,12 +48,13 @@ async def enqueue(
     store: RecordStore, memory_ids: Sequence[str], *, actor: Actor, context: Collection[str] = ()
 ) -> None:
     """Leave recorded messages of the actor's for an extractor, durably; those in `context` are only read before the
-    others. Raises StoreFailed.
+    others; nothing of a user who was erased meanwhile. Raises StoreFailed.
     """
-    prefix = waiting_prefix(await subject_token(store, actor.tenant, actor.user))
+    token = await subject_token(store, actor.tenant, actor.user)
+    prefix = waiting_prefix(token)
     author = {"user": actor.user, "agent": actor.agent, "workspace": actor.workspace}
     marks = {prefix + one: json.dumps(author | ({"context": True} if one in context else {})) for one in memory_ids}
-    await apply(store, Mutation(tenant=actor.tenant, marks=marks))
+    await apply_of_user(store, actor.tenant, token, marks)
 
 
 async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:

@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -24,7 +24,7 @@ from mnemic.types.identity import new_id
 from mnemic.unit_of_work import ForgottenRequests, Mutation, Unit, apply, commit
 from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import derived_from
-from mnemic.write.limiter import consent_prefix, tombstone
+from mnemic.write.limiter import ENDED, consent_prefix, tombstone
 from mnemic.write.marked_values import sweep
 from mnemic.write.missing_vectors import left_prefix
 from mnemic.write.outbox_consumer import OutboxConsumer
@@ -47,6 +47,10 @@ NAME_KEPT = ("audit", "scope")
 """Places where the name of an erased user stays: as the actor of past lines of the audit log, which is append-only, and
 as the owner of an empty scope (decision 0048).
 """
+
+
+_MARKS_OF_A_USER = (consent_prefix, token_prefix, import_prefix, waiting_prefix, left_prefix, turn_prefix)
+"""Prefixes of marks, by the user's token."""
 
 
 @dataclass(slots=True)
@@ -109,23 +113,23 @@ class _Erasure:
         whole = self.block is not None
         if whole:
             await commit(self.store, self._bar)
-        names = await self.store.marks(self.actor.tenant, consent_prefix(self.token)) if whole else {}
-        sealed = await self.store.marks(self.actor.tenant, token_prefix(self.token)) if whole else {}
-        imports = await self.store.marks(self.actor.tenant, import_prefix(self.token)) if whole else {}
-        unread = await self.store.marks(self.actor.tenant, waiting_prefix(self.token)) if whole else {}
-        bare = await self.store.marks(self.actor.tenant, left_prefix(self.token)) if whole else {}
-        turns = await self.store.marks(self.actor.tenant, turn_prefix(self.token)) if whole else {}
-
-        marks: dict[str, str | None] = dict.fromkeys([*names, *sealed, *imports, *unread, *bare, *turns])
+        names = await self.marks_left() if whole else []
 
         async def work(unit: Unit) -> int:
-            await unit.apply(Mutation(tenant=self.actor.tenant, marks=marks))
+            await unit.apply(Mutation(tenant=self.actor.tenant, marks=dict.fromkeys(names)))
             return await self._forget_requests(unit)
 
         self.counts["requests"] = await commit(self.store, work)
-        self.counts["consents"] = len(names)
-        self.counts["vault"] = len(sealed)
-        self.counts["turns"] = len(turns)
+        for count, prefix in (("consents", consent_prefix), ("vault", token_prefix), ("turns", turn_prefix)):
+            self.counts[count] = sum(name.startswith(prefix(self.token)) for name in names)
+
+    async def marks_left(self) -> list[str]:
+        """Return the names of all marks of the user but the tombstone."""
+        return [
+            name
+            for prefix in _MARKS_OF_A_USER
+            for name in await self.store.marks(self.actor.tenant, prefix(self.token))
+        ]
 
     async def _bar(self, unit: Unit) -> None:
         """Write the tombstone, once every write of the user that did not find it is committed."""
@@ -201,15 +205,36 @@ async def erase(
     erasure.counts["api_keys"] = await end_keys(store, subject, token, actor=actor, at=now)
     await erasure.run(await everything())
     await erasure.follow(everything)
-    if sessions is not None:
-        for session in erasure.sessions:
-            if (place := conversation(actor.tenant, session)) is not None:
-                await leave(sessions, place, subject)
-        erasure.counts["sessions"] = len(erasure.sessions)
+    spoken = 0 if sessions is None else await _leave_conversations(erasure, sessions, subject)
     if keyring is not None:
         # Last: once the key is gone, sealed data can no longer be read to find further data to erase.
         erasure.counts["keys"] = int(await asyncio.to_thread(keyring.destroy, own))
-    return await _proven(erasure)
+    receipt = await _proven(erasure)
+    return replace(receipt, traces={**receipt.traces, "sessions": spoken, "marks": len(await erasure.marks_left())})
+
+
+async def _leave_conversations(erasure: _Erasure, sessions: SessionStore, subject: str) -> int:
+    """Remove the subject from the open conversations that they speak in or their memories came from; return the number
+    of those that still contain words of theirs.
+    """
+    tenant = erasure.actor.tenant
+    named = {place for one in erasure.sessions if (place := conversation(tenant, one)) is not None}
+    places = named | set(await sessions.spoken_in(tenant, subject))
+    for place in places:
+        await leave(sessions, place, subject)
+    erasure.counts["sessions"] = len(places)
+    return len(await sessions.spoken_in(tenant, subject))
+
+
+async def bar_tenant(store: RecordStore, clock: Clock, tenant: str) -> None:
+    """Refuse from now on what is written in the tenant of words that were read before. Raises StoreFailed."""
+
+    async def work(unit: Unit) -> None:
+        await unit.reads.find_mark(tenant, ENDED, lock="exclusive")
+        said = json.dumps({"block": False, "at": clock.now().isoformat()})
+        await unit.apply(Mutation(tenant=tenant, marks={ENDED: said}))
+
+    await commit(store, work)
 
 
 async def erase_key(
@@ -239,10 +264,16 @@ async def erase_key(
 
 
 async def erase_left(
-    store: RecordStore, clock: Clock, *, actor: Actor, feeds: Sequence[OutboxConsumer] = ()
+    store: RecordStore,
+    clock: Clock,
+    *,
+    actor: Actor,
+    sessions: SessionStore | None = None,
+    feeds: Sequence[OutboxConsumer] = (),
 ) -> tuple[ErasureReceipt, set[Scope]]:
-    """Erase every memory of the actor's tenant, in any scope: data of erased users left in shared ones. Returns the
-    receipt, and the scopes that contained something.
+    """Erase every memory of the actor's tenant, in any scope: data of erased users left in shared ones; the open
+    conversations, and what is stored by the name of any user, who need not have written anything. Returns the receipt,
+    and the scopes that contained something.
     """
     now = clock.now()
     token = await subject_token(store, actor.tenant, f"tenant:{actor.tenant}")
@@ -260,7 +291,27 @@ async def erase_left(
 
     await erasure.run(await everything())
     await erasure.follow(everything)
-    return await _proven(erasure), scopes
+    marks = await _marks_of_users(store, actor.tenant)
+    await apply(store, Mutation(tenant=actor.tenant, marks=dict.fromkeys(marks)))
+    erasure.counts["marks"] = len(marks)
+    spoken = 0
+    if sessions is not None:
+        places = await sessions.spoken_in(actor.tenant, None)
+        for place in places:
+            await sessions.clear(place)
+        erasure.counts["sessions"] = len(places)
+        spoken = len(await sessions.spoken_in(actor.tenant, None))
+    receipt = await _proven(erasure)
+    traces = {**receipt.traces, "sessions": spoken, "marks": len(await _marks_of_users(store, actor.tenant))}
+    return replace(receipt, traces=traces), scopes
+
+
+async def _marks_of_users(store: RecordStore, tenant: str) -> list[str]:
+    """Return the names of the marks of all users of the tenant but the tombstones."""
+    # The part before the user's token, which may be anybody's.
+    prefixes = {prefix("").partition("/")[0] for prefix in _MARKS_OF_A_USER}
+    names = [name for prefix in sorted(prefixes) for name in await store.marks(tenant, f"{prefix}/")]
+    return [name for name in names if name != tombstone(name.split("/")[1])]
 
 
 async def _proven(erasure: _Erasure) -> ErasureReceipt:

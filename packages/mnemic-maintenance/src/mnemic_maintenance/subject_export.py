@@ -147,14 +147,18 @@ class SubjectExport:
     # -- everything that is no memory ---------------------------------------------------------------------------------
 
     async def conversations(self) -> Entries:
-        """Yield the open conversations that the subject's memories came from. One that others write in as well is
-        named, not shown. To be read after `memories`.
+        """Yield the open conversations that the subject speaks in or their memories came from. One that others write
+        in as well is named, not shown. To be read after `memories`.
         """
-        for session in sorted(self._conversations) if self.sessions is not None else ():
+        if self.sessions is None:
+            return
+        spoken = {one.owner for one in await self.sessions.spoken_in(self.own.tenant, self.own.owner)}
+        for session in sorted(self._conversations | spoken):
             place = conversation(self.own.tenant, session)
-            messages = [] if place is None else await self.sessions.tail(place, limit=MESSAGES)  # type: ignore[union-attr]
+            messages = [] if place is None else await self.sessions.tail(place, limit=MESSAGES)
             if messages and place is not None:
-                authors = {one.author for one in (*messages, *await self._memories(tuple(Status), scope=place))}
+                stored = await self._memories(tuple(Status), scope=place)
+                authors = {one.author for one in messages} | {one.author for one in stored}
                 others = authors - {self.own.owner, None}
                 shown = [] if others else [_message(one) for one in messages]
                 yield {"session": session, "shared": bool(others), "messages": shown}

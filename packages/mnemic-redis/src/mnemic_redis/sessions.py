@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from mnemic.errors import MnemicError
-from mnemic.types import ROLES, Message, Scope
-from mnemic_redis.connection import RedisLink, Script, checked, digest_of
+from mnemic.types import ROLES, Level, Message, Scope
+from mnemic_redis.connection import RedisLink, Script, checked, digest_of, digest_of_tenant
 from mnemic_redis.messages import decode_message, encode_message
 
 # A user may say "yes" twice: the token distinguishes that from a second delivery of one message.
@@ -42,6 +42,15 @@ return 1
 """)
 """The list is never empty in between: the session keeps its end."""
 
+_NOTE = Script("""
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now)
+redis.call('ZADD', KEYS[1], now + tonumber(ARGV[2]), ARGV[1])
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+""")
+"""Note a session, until it ends, among those of a speaker or of the tenant."""
+_WHOLE = 10_000
 _KEPT = ROLES | {"summary"}
 _log = logging.getLogger("mnemic.stores.redis")
 
@@ -58,7 +67,11 @@ class RedisSessions:
         self._link = link
 
     async def append(self, scope: Scope, message: Message, *, ttl: timedelta, keep: int) -> None:
-        await self._link.run(_APPEND, _key(scope), _encoded(message), keep, max(1, ttl // timedelta(milliseconds=1)))
+        lasting = max(1, ttl // timedelta(milliseconds=1))
+        # Before the message, so that no message is in a session that an erasure does not find.
+        for speaker in {message.author, None}:
+            await self._link.run(_NOTE, _index(scope.tenant, speaker), f"{scope.level.value} {scope.owner}", lasting)
+        await self._link.run(_APPEND, _key(scope), _encoded(message), keep, lasting)
 
     async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
         if limit < 1:
@@ -73,11 +86,34 @@ class RedisSessions:
         encoded = [encode_message(message) for message in folded]
         return checked(await self._link.run(_FOLD, _key(scope), _encoded(into), *encoded), int) == 1
 
+    async def spoken_in(self, tenant: str, user: str | None) -> list[Scope]:
+        noted = checked(await self._link.call("ZRANGE", _index(tenant, user), 0, -1), list)
+        found = []
+        for scope in (_noted(tenant, checked(one, bytes)) for one in noted):
+            messages = await self.tail(scope, limit=_WHOLE)
+            if any(user in (None, message.author) for message in messages):
+                found.append(scope)
+        return found
+
     async def clear(self, scope: Scope) -> None:
         await self._link.call("UNLINK", _key(scope))
 
     async def close(self) -> None:
         await self._link.close()
+
+
+def _noted(tenant: str, member: bytes) -> Scope:
+    level, _, owner = member.decode().partition(" ")
+    return Scope(tenant=tenant, level=Level(level), owner=owner)
+
+
+def _index(tenant: str, speaker: str | None) -> str:
+    digest = (
+        digest_of_tenant(tenant)
+        if speaker is None
+        else digest_of(Scope(tenant=tenant, level=Level.USER, owner=speaker))
+    )
+    return f"mnemic:sessions:{{{digest}}}"
 
 
 def _key(scope: Scope) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.types import Actor
 from mnemic.write.outbox_consumer import OutboxConsumer
-from mnemic_maintenance.erase import erase, erase_left
+from mnemic_maintenance.erase import bar_tenant, erase, erase_left
 from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_maintenance.subject_data import users_of
 
@@ -28,11 +28,13 @@ async def erase_tenant(
     The audit log stays, as after each erasure, and so do the tenant's policy and an application's own documents
     (`DocumentStore`), which belong to no user here. Raises StoreFailed; another call continues.
     """
+    # First: what is being read for the tenant now must not be written once all is erased.
+    await bar_tenant(store, clock, actor.tenant)
     receipts = [
         await erase(store, clock, user, actor=actor, sessions=sessions, keyring=keyring, feeds=feeds)
-        for user in sorted(await users_of(store, actor.tenant) - {actor.user})
+        for user in sorted(await users_of(store, actor.tenant))
     ]
-    left, scopes = await erase_left(store, clock, actor=actor, feeds=feeds)
+    left, scopes = await erase_left(store, clock, actor=actor, sessions=sessions, feeds=feeds)
     if keyring is not None:
         for scope in scopes:
             await asyncio.to_thread(keyring.destroy, scope)

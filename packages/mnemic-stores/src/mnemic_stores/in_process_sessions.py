@@ -63,6 +63,17 @@ class InProcessSessions:
             session.messages.appendleft(into)
             return True
 
+    async def spoken_in(self, tenant: str, user: str | None) -> list[Scope]:
+        """Return the open sessions that contain messages of the user; None: all of the tenant."""
+        with self._lock:
+            own = [scope for scope in self._sessions if scope.tenant == tenant]
+            open_ones = {scope: session for scope in own if (session := self._live(scope)) is not None}
+        return [
+            scope
+            for scope, session in open_ones.items()
+            if user is None or any(message.author == user for message in tuple(session.messages))
+        ]
+
     async def clear(self, scope: Scope) -> None:
         """End the session."""
         with self._lock:

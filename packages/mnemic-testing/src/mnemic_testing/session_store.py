@@ -155,6 +155,20 @@ class SessionStoreContract:
         assert sum(won) == 1
         assert len(await store.tail(_scope(), limit=9)) == 3
 
+    async def test_the_sessions_of_a_speaker_are_found(self, store: SessionStore, clock: ManualClock) -> None:
+        hour, first, other = timedelta(hours=1), _scope("first"), _scope("second")
+        foreign = Scope(tenant="other", level=Level.SESSION, owner="first")
+        for place, author in ((first, "ana"), (first, "ben"), (other, "ana"), (foreign, "ana")):
+            await store.append(place, Message(role="user", content="Hello", author=author), ttl=hour, keep=10)
+        assert {one.owner for one in await store.spoken_in(first.tenant, "ana")} == {"first", "second"}
+        assert await store.spoken_in(first.tenant, "ben") == [first]
+        assert await store.spoken_in("other", "ana") == [foreign]
+        assert await store.spoken_in(first.tenant, "dora") == []
+        assert {one.owner for one in await store.spoken_in(first.tenant, None)} == {"first", "second"}
+        assert await store.spoken_in("nobody", None) == []
+        await store.clear(first)
+        assert await store.spoken_in(first.tenant, "ana") == [other]
+
     async def test_clearing_and_closing_may_be_repeated(self, store: SessionStore) -> None:
         await store.clear(_scope())
         await store.append(_scope(), _message("a"), ttl=_HOUR, keep=5)

@@ -1,0 +1,241 @@
+"""A person is erased at any point of any other verb: none of their words are left, and no receipt says so falsely."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import MnemicError
+from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.ports import RecordStore
+from mnemic.runtime.clock import SystemClock
+from mnemic.runtime.sync_facade import awaited
+from mnemic.types import Actor, Candidate, Completion, Message, Status
+from mnemic_cli.file_import import Intake
+from mnemic_importers.file_readers import Item
+from mnemic_kinds.short_term import ShortTermMemory
+from mnemic_maintenance.background_capture import BackgroundCapture
+from mnemic_maintenance.bulk_import import take_part
+from mnemic_maintenance.erase import erase
+from mnemic_server.tenant_erasure import erase_tenant
+from mnemic_stores.in_process_sessions import InProcessSessions
+from mnemic_testing.embedder import WordEmbedder
+from tests.faults.scale import FULL
+from tests.faults.stores import store_named
+
+ANA, OLGA = Actor(tenant="acme", user="ana", session="visit"), Actor(tenant="acme", user="olga")
+WORD = "quillfeather"
+SAID = f"I live in {WORD}ville and I am vegetarian."
+
+
+class Interrupted:
+    """A port in front of another; before each call from outside of a transaction `point` is awaited."""
+
+    def __init__(self, inner: Any, point: Callable[[], Awaitable[None]]) -> None:
+        self._inner, self._point = inner, point
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        if name in ("open", "close") or not callable(found):
+            return found
+
+        def call(*given: Any, **named: Any) -> Any:
+            answer = found(*given, **named)
+            return self._awaited(answer) if hasattr(answer, "__await__") else answer
+
+        return call
+
+    async def _awaited(self, answer: Awaitable[Any]) -> Any:
+        await self._point()
+        return await answer
+
+
+class Model:
+    """Answers with the user's message as a fact."""
+
+    model = "m"
+
+    async def complete(self, prompt: Any, *, deadline: Any) -> Completion:
+        fact = {"op": "add", "id": None, "key": None, "value": SAID, "quote": SAID, "turn": 0}
+        return Completion(text=json.dumps({"items": [fact]}), model="m")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class House:
+    """An engine in which the person is erased before the `nth` call of a port; with `tenant` the tenant ends."""
+
+    def __init__(self, store: RecordStore, nth: int, *, tenant: bool, model: bool) -> None:
+        self.store, self.sessions, self.clock = store, InProcessSessions(SystemClock()), SystemClock()
+        self.nth, self.calls, self.complete = nth, 0, False
+        self._tenant, self._busy = tenant, False
+        through = [Interrupted(one, self.point) for one in (store, WordEmbedder(), self.sessions, Model())]
+        ports: dict[str, Any] = {"store": through[0], "embedder": through[1], "sessions": through[2]}
+        if model:
+            ports |= {"extractor": ModelExtractor(through[3]), "completer": through[3]}
+        self.engine = MemoryEngine(clock=self.clock, **ports)
+
+    async def point(self) -> None:
+        """One more call: the erasure, if it is its turn."""
+        if self._busy:
+            return
+        self.calls += 1
+        if self.calls != self.nth:
+            return
+        self._busy = True
+        if self._tenant:
+            receipts = await erase_tenant(self.store, self.clock, actor=OLGA, sessions=self.sessions)
+            self.complete = all(one.complete for one in receipts)
+        else:
+            self.complete = (await erase(self.store, self.clock, "ana", actor=OLGA, sessions=self.sessions)).complete
+        self._busy = False
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """Calls that do not count."""
+        self._busy = True
+        yield
+        self._busy = False
+
+    async def words_left(self) -> list[str]:
+        """The person's words in any place of the store, or of a conversation."""
+        places = [one async for one in _texts(self.store)]
+        for scope in await self.sessions.spoken_in("acme", "ana"):
+            places += [f"session: {one.content}" for one in await self.sessions.tail(scope, limit=200)]
+        return [one for one in places if WORD in one.casefold()]
+
+
+async def _texts(store: RecordStore) -> Any:
+    for memory in await store.scan("acme", statuses=list(Status), limit=500):
+        yield f"memory: {memory.content} {dict(memory.data)}"
+    for name, value in (await store.marks("acme", "")).items():
+        yield f"mark: {name} {value}"
+    for event in await store.audit("acme", limit=500):
+        yield f"audit: {event.action} {dict(event.detail)}"
+
+
+async def add(house: House) -> None:
+    await house.engine.add(SAID, actor=ANA, data={"place": WORD})
+
+
+async def add_many(house: House) -> None:
+    await house.engine.add_many([Candidate(content=SAID), Candidate(content=f"{WORD} again")], actor=ANA)
+
+
+async def record(house: House) -> None:
+    await house.engine.record([SAID], actor=ANA)
+
+
+async def capture(house: House) -> None:
+    await house.engine.capture(SAID, actor=ANA)
+
+
+async def capture_many(house: House) -> None:
+    await house.engine.capture_many([SAID, f"My sister lives in {WORD}burg."], actor=ANA)
+
+
+async def remember(house: House) -> None:
+    await house.engine.remember([{"role": "user", "content": SAID}], actor=ANA)
+
+
+async def run(house: House) -> None:
+    await house.engine.run(message=SAID, goal=f"Where is {WORD}ville?", actor=ANA)
+
+
+async def update(house: House) -> None:
+    made = await house.engine.add("I like tea.", actor=ANA)
+    await house.engine.update(made.memory_id or "", SAID, actor=ANA)
+
+
+async def read_later(house: House) -> None:
+    later = BackgroundCapture(house.engine, gathering_seconds=0)
+    await later.put(Message(role="user", content=SAID), actor=ANA)
+    await later.settled()
+    await later.stop()
+
+
+async def import_part(house: House) -> None:
+    await take_part(house.engine, ANA, "i1", 0, [Candidate(content=SAID)])
+
+
+async def import_file(house: House) -> None:
+    said = [SAID, f"I work in {WORD}."]
+    items = [
+        Item(place=str(at), conversation="c", content=Message(role="user", content=one)) for at, one in enumerate(said)
+    ]
+    await Intake(engine=house.engine, actor=ANA).take(iter(items), lambda _: None)
+
+
+async def talk(house: House) -> None:
+    await ShortTermMemory(house.engine, ANA, awaited()).append("user", SAID)
+
+
+async def fold(house: House) -> None:
+    view = ShortTermMemory(house.engine, ANA, awaited())
+    with house.undisturbed():  # what is said after an erasure is new
+        for _ in range(3):
+            await view.append("user", f"{SAID} " * 20)
+    await view.compact(max_tokens=100, keep=1)
+
+
+async def consolidate(house: House) -> None:
+    await house.engine.add_many([Candidate(content=f"{WORD} has {n} mills and a bakery.") for n in "abc"], actor=ANA)
+    await house.engine.consolidate(actor=ANA)
+
+
+async def maintain(house: House) -> None:
+    await house.engine.add(SAID, actor=ANA)
+    await house.engine.maintain(actor=ANA)
+
+
+async def approve(house: House) -> None:
+    await house.engine.add(SAID, actor=ANA, key="home_city", confidence=0.2)
+    for one in await house.engine.reviews(actor=ANA):
+        await house.engine.approve(one.memory.memory_id, actor=OLGA)
+
+
+VERBS: Sequence[Callable[[House], Awaitable[None]]] = (
+    add, add_many, record, capture, capture_many, remember, run, update, read_later, import_part, import_file, talk,
+    fold, consolidate, maintain, approve,
+)  # fmt: skip
+MODELS: Mapping[str, bool] = {"rules": False, "model": True}
+
+
+@pytest.fixture(params=("inprocess", "sqlite", "postgres") if FULL else ("inprocess", "sqlite"))
+def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[int], RecordStore]:
+    """An empty store."""
+
+    def make(number: int) -> RecordStore:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        return store_named(request, folder, durability="fast")
+
+    return make
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("tenant", [False, True], ids=["person", "tenant"])
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__)
+async def test_an_erasure_at_any_point_of_a_verb_is_followed_by_no_word(
+    new_store: Callable[[int], RecordStore], verb: Callable[[House], Awaitable[None]], *, tenant: bool, model: bool
+) -> None:
+    nth, step = 1, 1 if FULL else 3
+    while True:
+        house = House(new_store(nth), nth, tenant=tenant, model=model)
+        async with house.engine:
+            house.calls = 0
+            with suppress(MnemicError):
+                await verb(house)
+            left = await house.words_left() if house.calls >= nth else []
+            assert (nth, left if house.complete else []) == (nth, [])
+            if house.calls < nth:
+                return
+            assert house.complete
+        nth += step

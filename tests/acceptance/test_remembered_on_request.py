@@ -44,3 +44,22 @@ def test_it_is_kept_whole(form: str, said: str, tmp_path: Path) -> None:
         kept = " ".join(one.content.casefold() for one in memory.list())
     assert [one.stored for one in report.receipts], report.skipped
     assert all(word in kept for word in said.casefold().replace(",", "").split()), kept
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("My parrot is called Juno. Remember that please.", {"My parrot is called Juno."}),
+        ("Please remember this. I work on Sundays.", {"I work on Sundays."}),
+        ("Remember that I love chess, got it?", {"I love chess."}),
+        ("We have three hens. Remember it, ok?", {"We have three hens."}),
+        ("Ich bin Linkshänder. Merk dir das bitte!", {"Ich bin Linkshänder."}),
+        ("remember that please!", set()),
+        ("Remember this, ok?", set()),
+        ("Got it?", set()),
+    ],
+)
+def test_courtesy_around_a_request_is_no_memory(said: str, kept: set[str], tmp_path: Path) -> None:
+    with MemoryManager(store=tmp_path / "m.db") as memory:
+        memory.capture(said)
+        assert {one.content for one in memory.list()} == kept

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.sentences.remember import asked_to_remember, is_asked_afterwards
+from mnemic_language.sentences.remember import asked_to_remember, bare_request, is_asked_afterwards
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,22 @@ def test_words_that_begin_other_sentences_are_no_certain_request() -> None:
 )
 def test_a_request_may_come_after_what_it_means(text: str, asked: bool) -> None:
     assert is_asked_afterwards(text) is asked
+
+
+@pytest.mark.parametrize(
+    ("sentence", "where"),
+    [
+        ("Remember that please.", "before"),
+        ("Please remember this.", "after"),
+        ("Remember it, ok?", "before"),
+        ("Don't forget that, thanks!", "before"),
+        ("Merk dir das bitte!", "before"),
+        ("N'oublie pas, s'il te plaît !", "before"),
+        ("Remember?", None),
+        ("Remember that I swim.", None),
+        ("Remember to call.", None),
+        ("Please.", None),
+    ],
+)
+def test_a_bare_request_to_remember_points_to_the_sentence_beside_it(sentence: str, where: str | None) -> None:
+    assert bare_request(sentence) == where

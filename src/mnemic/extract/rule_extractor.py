@@ -44,6 +44,7 @@ from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, or
 from mnemic_language.sentences.general_knowledge_messages import expounds, speaks_of_self
 from mnemic_language.sentences.main_clause import as_sentence, in_main_order
 from mnemic_language.sentences.pasted_text import fiction_from
+from mnemic_language.sentences.remember import bare_request
 from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
 from mnemic_language.sentences.tables import other_languages
@@ -217,6 +218,7 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
     """Return the sentences of `text` that may state a fact; the others are reported."""
     sentences: list[Sentence] = []
     fiction = payload = False
+    asked: str | None = None
     for _, group in groupby(clauses(text), key=lambda clause: clause.sentence_start):
         parts = list(group)
         start, end = parts[0].start, parts[-1].end
@@ -233,13 +235,35 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
         if sentences and takes_back_in_jest(parts[0].sentence):
             found.leave_out(JOKE, (sentences.pop().whole.start, end))
             continue
+        # "Remember that please." and "Please remember this." have their words in the sentence beside them.
+        where = bare_request(parts[0].sentence)
+        if where is not None:
+            found.leave_out(NOT_DURABLE, (start, end))
+            if where == "before" and sentences:
+                _mark_asked(sentences[-1])
+            else:
+                asked = where
+            continue
         mood = mood_of(parts[0].sentence)
         pieces = pieces_of(spoken, text, mood)
         whole = Piece(pieces[0].start, pieces[-1].end, text[pieces[0].start : pieces[-1].end], asked=pieces[0].asked,
                       said_from=pieces[0].said_from, hinted=pieces[0].hinted)  # fmt: skip
         sentences.append(Sentence(whole, pieces, mood.lasting, spoken))
+        if asked is not None:
+            _mark_asked(sentences[-1])
+            asked = None
+    if asked is not None and sentences:
+        _mark_asked(sentences[-1])
     _mark_social(sentences)
     return sentences
+
+
+def _mark_asked(sentence: Sentence) -> None:
+    """Mark a sentence as one that the user asked to remember, unless it is a question or of others' words."""
+    if not any(clause.asks for clause in sentence.clauses):
+        for piece in (sentence.whole, *sentence.pieces):
+            if not piece.certain:
+                piece.asked, piece.reason, piece.ruled = True, None, False
 
 
 def _mark_social(sentences: Sequence[Sentence]) -> None:

@@ -43,6 +43,14 @@ _BREAK = Pattern(
 )
 
 
+_TAG = Pattern(
+    r"(?<=\w)(?:\s?[,.–—-])?\s{1,2}¿?(?:ok(?:ay)?|got (?:it|that)|alright|all right|understood|deal|please|pls|thanks|"
+    r"(?:will|would|could|can) (?:you|u)|bitte|verstanden|in ordnung|d'accord|compris|s'il (?:te|vous) plaît|"
+    r"vale|entendido|por favor|va bene|capito|per favore|tá(?: bom)?|combinado|oké|goed|begrepen|alsjeblieft)"
+    r"\s?\?+[\"'”’)]*\Z",
+    re.IGNORECASE,
+)
+"""Ends an order or a statement, which its question mark does not make a question: "I love jazz, got it?"."""
 _ASKING = Pattern(r"(?:what|which|where|when|who|how|why)\b", re.IGNORECASE)
 """Words that begin a clause in a question; in other sentences they continue the clause before them."""
 
@@ -95,6 +103,10 @@ def clauses(text: str) -> list[Clause]:
                 continue
             pieces.append((start, gap.start()))
             start = gap.end()
+        tag = _TAG.search(sentence) if question else None
+        if tag is not None and first + tag.start() > start:
+            pieces.append((start, first + tag.start()))
+            start = first + tag.end() - len(tag[0].lstrip(" ,.–—-¿"))
         pieces.append((start, last))
         trimmed = [span for span in (_trimmed(text, *piece) for piece in pieces) if span[0] < span[1]]
         found += [
@@ -102,6 +114,11 @@ def clauses(text: str) -> list[Clause]:
             for number, (start, end) in enumerate(trimmed)
         ]
     return found
+
+
+def is_tag(sentence: str) -> bool:
+    """Return True if only a tag makes a sentence a question: "Remember it, ok?"."""
+    return _TAG.search(sentence) is not None
 
 
 def clause_around(text: str, start: int, end: int) -> tuple[int, int]:

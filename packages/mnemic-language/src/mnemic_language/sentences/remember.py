@@ -6,6 +6,10 @@ A statement with a request to remember it is stored whatever the classifier's op
 
 from __future__ import annotations
 
+import re
+from typing import Literal
+
+from mnemic_language.sentences.clauses import is_tag
 from mnemic_language.sentences.tables import pattern
 
 _ADDRESS = (
@@ -20,8 +24,8 @@ _ASK = (
 _OPENERS = (
     # English
     r"remember(?: this| that)?|memori[sz]e(?: this| that)?|(?:please )?(?:don't|dont|do not|never)(?: ever)?"
-    r"(?: let me)? forget(?: this| that| about)?|(?:make|take) (?:a |)note(?: of this| of that| that| of)?|"
-    r"(?:please )?note(?: that| down| to self(?: \w+ you)?)?|jot (?:this |that )?down|(?:keep|bear)(?: it|"
+    r"(?: let me)? forget(?: this| that| about)?|(?:make|take) (?:a (?:mental )?|)note(?: of this| of that| that| of)?|"
+    r"(?:please )?note(?: (?:this|that|it) down| that| down| to self(?: \w+ you)?)?|jot (?:this |that )?down|(?:keep|bear)(?: it|"
     r" this)? in (?:mind|"
     r"memory|your (?:notes|memory))(?: that| this)?|keep (?:it |this )?(?:on file|noted)(?: that)?|for the record|"
     r"for (?:your|future|later|my) (?:reference|memory|records?|information|notes|files?)|"
@@ -80,6 +84,19 @@ _EMPTY = pattern(
     r"dit|dat)"
     r"(?: one| please| bitte| all)?)[.!?\s]*$"
 )
+_COURTESY = frozenset(
+    "please pls plz ok okay thanks thank thx you u so much a lot will would could can got it this that these those "
+    "them all both one for me us my now later next time times future down somewhere safe too also alright right and well "
+    "bitte danke das dies mir mal gut ok schon dir dafür "
+    "merci s'il te vous plaît ça cela ceci bien moi le la les "
+    "por favor gracias esto eso lo bien me vale "
+    "per favore grazie questo questa lo la mi va bene "
+    "obrigado obrigada isto isso tá bom se faz "
+    "alsjeblieft dank je dank dit dat even goed oké graag".split()
+)
+"""Words of a request to remember that are nothing to remember."""
+_POINTS_ON = pattern(r"\b(?:this|these|following|dies(?:es)?|folgendes|ceci|esto|questo|isto|dit)\b|:\W*$")
+"""Words of a request to remember what comes next."""
 _AFTERWARDS = pattern(
     r"(?:^|[,;.–—-]\s?|\b(?:so|and|please|pls|but) ){1,3}(?:keep|bear) (?:that|this|it) in mind\b|"
     r"\b(?:please |so |and )(?:remember|note|save|store|don't forget|do not forget) (?:that|this|"
@@ -98,10 +115,28 @@ def asked_to_remember(sentence: str) -> tuple[int, bool] | None:
     if opening is None:
         return None
     said = sentence[opening.end() :].strip(" .!")
-    if _EMPTY.search(said):
+    if _EMPTY.search(said) or is_courtesy(said):
         return None
     marked = bool(opening["mark"].strip())
     return opening.end(), marked or _LOOSE.search(sentence) is None
+
+
+def is_courtesy(text: str) -> bool:
+    """Return True if a text has only words of courtesy: "please", "it, ok?"."""
+    return all(word in _COURTESY for word in re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)*", text.lower())) and bool(text)
+
+
+def bare_request(sentence: str) -> Literal["before", "after"] | None:
+    """Return where the words are that a sentence asks to remember without saying them: "Don't forget that please."
+    those before it, "Please remember this." those after it. None for other sentences, and for a question ("Remember?").
+    """
+    opening = _OPENING.search(sentence)
+    if opening is None or _LOOSE.search(sentence) is not None:
+        return None
+    rest = sentence[opening.end() :]
+    if not is_courtesy(rest.strip(" .,:;!?…-–—") or "it") or (sentence.rstrip().endswith("?") and not is_tag(sentence)):
+        return None
+    return "after" if _POINTS_ON.search(sentence) else "before"
 
 
 def is_asked_afterwards(sentence: str) -> bool:

@@ -64,7 +64,7 @@ def test_no_statement_on_anything_else_ends_one_on_health(language: str) -> None
     assert [(one, new) for one in known for new in news if _closes(one, new)] == []
 
 
-OF_ONE_AT_A_TIME = {"another residence", "another employment", "ended: partner"}
+OF_ONE_AT_A_TIME = {"another residence", "another employment", "another manager", "ended: partner"}
 """Evidence that a statement may give against any other of its attribute."""
 
 

@@ -134,8 +134,9 @@ def _by_clause(known: Known, old: Statement, clause: Clause) -> Evidence | None:
         return None
     if (found := _no_longer(old, clause)) is not None:
         return found
-    if clause.negated and not clause.says("instead_of"):
-        return None
+    if clause.negated:
+        # "The review is on Wednesday now, not on Tuesday"; "I have not sold it" changes nothing.
+        return _from_old(known, old, facts, clause)
     if (found := _ended(known, old, facts, clause)) is not None:
         return found
     if (found := _amount_changed(old, clause)) is not None:
@@ -246,9 +247,20 @@ def _by_verb(attribute: Attribute, fact: _Fact, old: Statement, clause: Clause) 
                 continue
             if not _is_by_owner(fact, clause, object_, start):
                 continue
+            # "I left Sue at the station": a place makes it a day's event.
+            if attribute.parted and not _is_only_timed(clause, start, end, object_):
+                continue
             if (named := _means(object_, fact, old, clause)) is not None and _rest_agrees(old, clause):
                 return named
     return None
+
+
+def _is_only_timed(clause: Clause, start: int, end: int, object_: Phrased) -> bool:
+    """Return True if nothing but a time stands beside a verb and its object."""
+    if clause.lexicon.verb_last:
+        between = clause.words[object_.end : max(start, end - 1)]
+        return _ends_there(clause, max(end, object_.end)) and not any(map(clause.is_content, between))
+    return _ends_there(clause, max(end, object_.end))
 
 
 def _by_leaving(attribute: Attribute, fact: _Fact, old: Statement, clause: Clause) -> bool | None:
@@ -398,9 +410,12 @@ def _another_value(facts: list[_Fact], clause: Clause) -> Evidence | None:
         for fact in facts:
             if fact.attribute.name != new.attribute.name or fact.attribute.many or fact.value is None:
                 continue
-            if _same_owner(fact.owner, new.owner) and (
-                new.value is None or new.value.stems.isdisjoint(fact.value.stems)
-            ):
+            # "moved to the front row" is no place to live for one who lives in Wells.
+            unnamed = new.value is not None and fact.value.is_name and not new.value.is_name
+            if unnamed and new.value is not None and new.value.head.plain not in fact.attribute.words:
+                continue
+            other = new.value is None or new.value.stems.isdisjoint(fact.value.stems)
+            if other and _same_owner(fact.owner, new.owner):
                 return Evidence(How.CHANGED, f"another {fact.attribute.name}")
     return None
 

@@ -78,6 +78,11 @@ class Phrased:
     end: int
 
     @property
+    def is_name(self) -> bool:
+        """True if a name is in it."""
+        return any(word.name for word in self.words)
+
+    @property
     def stems(self) -> frozenset[str]:
         """The stems of its words."""
         return frozenset(word.stem for word in self.words)
@@ -87,9 +92,16 @@ class Clause:
     """A clause: a part of a statement that can change or end something by itself."""
 
     def __init__(
-        self, words: Sequence[Word], lexicon: Lexicon, *, asks: bool = False, before: Clause | None = None
+        self,
+        words: Sequence[Word],
+        lexicon: Lexicon,
+        *,
+        asks: bool = False,
+        before: Clause | None = None,
+        told: bool = False,
     ) -> None:
         self.words, self.lexicon, self.asks, self.before = tuple(words), lexicon, asks, before
+        self.told = told
         self.plain = tuple(word.plain for word in words)
         self.set = frozenset(self.plain)
 
@@ -107,7 +119,10 @@ class Clause:
         unreal = self.lexicon.words("unreal")
         # "se" is "if" only where a clause begins.
         said = self.set - self.lexicon.words("reflexive")
-        return self.asks or not said.isdisjoint(unreal) or self.plain[0] in unreal
+        if self.asks or not said.isdisjoint(unreal) or self.plain[0] in unreal:
+            return True
+        # "I dreamt that I sold it"
+        return self.told and self.before is not None and self.before.unreal
 
     @property
     def negated(self) -> bool:
@@ -545,6 +560,14 @@ def _valued(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Word]:
     """Yield the words with numbers in digits, and with the names that open a sentence."""
     for place, word in enumerate(words):
         before = words[place - 1] if place else None
+        if (
+            word.name
+            and before is not None
+            and place > 1
+            and before.text.islower()
+            and _is_determiner(words[place - 2], lexicon)
+        ):
+            before = words[place - 2]  # "die erste Reihe"
         if word.mark and word.plain == "." and before is not None and _is_ordinal(before, words, place, lexicon):
             continue
         if word.mark or word.value is not None:
@@ -569,10 +592,14 @@ def _is_noun(word: Word, before: Word | None, lexicon: Lexicon) -> bool:
     """Return True for a word that is no name where every noun is written large: known, or after an article."""
     if _INSIDE.search(word.plain) or (word.text.isupper() and len(word.text) > 1):
         return False
-    determined = before is not None and before.plain in lexicon.words(*_DETERMINERS, "contracted", "negations")
+    determined = before is not None and _is_determiner(before, lexicon)
     return (
         determined or word.plain in lexicon.words(*_NOUNS) or any(word.plain in one.words for one in lexicon.attributes)
     )
+
+
+def _is_determiner(word: Word, lexicon: Lexicon) -> bool:
+    return word.plain in lexicon.words(*_DETERMINERS, "contracted", "negations")
 
 
 def _is_ordinal(before: Word, words: Sequence[Word], place: int, lexicon: Lexicon) -> bool:
@@ -587,6 +614,7 @@ def _clauses(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Clause]:
     starts = lexicon.words("me", "mine", "others")
     part: list[Word] = []
     before: Clause | None = None
+    told = False
     count = 0
     for place, word in enumerate(words):
         following = words[place + 1].plain if place + 1 < len(words) else ""
@@ -603,17 +631,18 @@ def _clauses(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Clause]:
             part.append(word)
             continue
         if part:
-            before = Clause(part, lexicon, asks=word.plain.startswith("?"), before=before)
+            before = Clause(part, lexicon, asks=word.plain.startswith("?"), before=before, told=told)
             yield before
             count += 1
             if count == MAX_CLAUSES:
                 return
         if ends:
             before = None
+        told = word.plain in lexicon.words("telling")
         # "If I sold it": what the conjunction says of the clause stays with it.
         part = [word] if word.plain in lexicon.words("unreal") else []
     if part:
-        yield Clause(part, lexicon, before=before)
+        yield Clause(part, lexicon, before=before, told=told)
 
 
 def _is_joint(part: Sequence[Word], following: Sequence[Word], lexicon: Lexicon) -> bool:

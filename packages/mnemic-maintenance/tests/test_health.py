@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from mnemic.engine import MemoryEngine
 from mnemic.ports import Transaction
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Status
-from mnemic.write.thresholds import WriteRules
 from mnemic_maintenance.health import examine
 from mnemic_testing.clock import ManualClock
 
@@ -48,7 +45,7 @@ async def test_what_is_planted_is_found(engine: MemoryEngine, clock: ManualClock
             await tx.insert(one)
 
     await engine.store.transact(plant)
-    found = await examine(engine.store, "default", clock.now(), near=0.6)
+    found = await examine(engine.store, "default", clock.now())
     assert found.looked_at == 7
     assert found.duplicates == (("m0", "m1"),)
     assert found.contradictions == (("m2", "m3"),)
@@ -56,24 +53,6 @@ async def test_what_is_planted_is_found(engine: MemoryEngine, clock: ManualClock
     assert found.without_vector == ("m6",)
     assert found.unused == ()
     assert (found.waiting, found.oldest_waiting) == (0, None)
-
-
-@pytest.mark.parametrize("nominate", [0.5, 0.95])
-async def test_what_is_compared_is_as_near_as_the_write_path_has_it(
-    engine: MemoryEngine, clock: ManualClock, ana: Actor, nominate: float
-) -> None:
-    said = ("Ripe cheese is good.", "Ripe cheese is not good.")  # their cosine is 0.89
-    planted = [memory(engine, clock, content, number) for number, content in enumerate(said)]
-
-    async def plant(tx: Transaction) -> None:
-        for one in planted:
-            await tx.insert(one)
-
-    await engine.store.transact(plant)
-    rules = WriteRules(nominate=nominate)
-    async with MemoryEngine(store=engine.store, embedder=engine.embedder, clock=clock, rules=rules) as doctor:
-        found = await doctor.doctor(actor=ana)
-    assert bool(found.contradictions) == (nominate == 0.5)
 
 
 async def test_what_was_never_used_and_what_waits(engine: MemoryEngine, clock: ManualClock, ana: Actor) -> None:
@@ -87,12 +66,12 @@ async def test_what_was_never_used_and_what_waits(engine: MemoryEngine, clock: M
     assert (await engine.run(goal="Which seat, aisle or window?", actor=ana)).hits
     clock.advance(timedelta(days=91))
     fresh = await engine.add("Bees sleep in winter.", actor=ana)
-    found = await examine(engine.store, "default", clock.now(), near=0.6)
+    found = await examine(engine.store, "default", clock.now())
     assert len(found.unused) >= 5
     assert used.memory_id not in found.unused
     assert fresh.memory_id not in found.unused
     assert (found.waiting, found.oldest_waiting) == (1, timedelta(days=91))
-    assert (await examine(engine.store, "nobody", clock.now(), near=0.6)).looked_at == 0
-    assert (await examine(engine.store, "default", clock.now(), near=0.6, limit=1)).looked_at == 1
+    assert (await examine(engine.store, "nobody", clock.now())).looked_at == 0
+    assert (await examine(engine.store, "default", clock.now(), limit=1)).looked_at == 1
     held = await engine.store.scan("default", statuses=[Status.PENDING_REVIEW])
     assert len(held) == 1

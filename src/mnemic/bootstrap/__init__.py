@@ -197,12 +197,8 @@ def build_middleware(bundle: PolicyBundle, completer: Completer | None) -> tuple
 
 
 def build_write_rules(settings: Settings) -> WriteRules:
-    """Return the thresholds of writes; those set explicitly are not replaced by a calibration."""
-    return WriteRules(
-        near_duplicate=settings.near_duplicate,
-        conflict=settings.conflict,
-        fixed=frozenset({"near_duplicate", "conflict"} & settings.named),
-    )
+    """Return the thresholds of writes."""
+    return WriteRules(near_duplicate=settings.near_duplicate, conflict=settings.conflict)
 
 
 def build_policy_bundle(settings: Settings, policy: Policy | None) -> PolicyBundle:

@@ -180,11 +180,11 @@ class MemoryEngine(AdministrationVerbs):
         return found | {"reranker": self.reranker}
 
     async def open(self) -> Self:
-        """Open the store and load its calibrated thresholds. Raises StoreFailed or SpaceMismatch."""
-        await self.store.open(self.embedder.space)  # contains the thresholds loaded below
+        """Open the store. Raises StoreFailed or SpaceMismatch."""
+        await self.store.open(self.embedder.space)
         if self.graph is not None:
             await self.graph.open()
-        await self._pipeline.use(self.embedder)
+        self._pipeline.use(self.embedder)
         if self.feeds:
             from mnemic.write.outbox_worker import OutboxWorker
 

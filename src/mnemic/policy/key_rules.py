@@ -20,6 +20,16 @@ MAX_TTL_DAYS = 36_500
 MAX_WORD_CHARS = 100
 _WORDS = re.compile(r"\w+")
 OnChange = Literal["supersede", "accumulate", "review"]
+GENERAL_KEYS = frozenset(
+    {
+        "preference", "preferences", "instruction", "instructions", "identity", "relation", "relations", "relationship",
+        "event", "events", "fact", "facts", "note", "notes", "info", "information", "detail", "details", "memory",
+        "misc", "other", "general", "health", "allergy", "allergies", "medication", "medications", "location", "like", "likes",
+        "dislike", "dislikes", "interest", "interests", "hobby", "hobbies", "skill", "skills", "goal", "goals", "plan",
+        "plans", "family", "pet", "pets", "child", "children", "friend", "friends", "task", "tasks", "habit", "habits",
+    }
+)  # fmt: skip
+"""Keys that name a sort of thing, of which a person has many: without a rule of their own, their values accumulate."""
 Expiry = Literal["sliding", "fixed"]
 OnViolation = Literal["stop", "skip"]
 OnModelFailure = Literal["stop", "rules"]
@@ -166,7 +176,7 @@ class Policy:
     def rule(self, key: str) -> KeyRule:
         """Return the rule of `key`; the default rule if the policy has none."""
         # A new rule each time rather than one default: a rule contains its key.
-        return self._rules.get(key) or KeyRule(key)
+        return self._rules.get(key) or KeyRule(key, on_change="accumulate" if key in GENERAL_KEYS else "supersede")
 
     def slides(self, key: str | None, kind: Kind) -> bool:
         """Return True if a memory's time to live starts again on confirmation: by its key's rule, or its kind."""

@@ -16,8 +16,9 @@ from mnemic.ports.batched_transactions import BatchedFingerprints, BatchedTransa
 from mnemic.types import Candidate, Deadline, Scope, Vector, WriteReceipt
 from mnemic.unit_of_work import commit_each
 from mnemic.write.commit import blocked_receipt
+from mnemic.write.decide import live
 from mnemic.write.write_job import Job
-from mnemic.write.write_transaction import FirstTry, is_known, live, settling
+from mnemic.write.write_transaction import FirstTry, is_known, settling
 
 # As many texts as the embedder takes at a time; a larger batch would only delay progress and cancelling.
 BATCH = 32

@@ -63,9 +63,6 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Idempote
         # Still active: only its links to other memories have changed.
         action = _ACTIONS[memory.status] if memory.status is not Status.ACTIVE else "linked"
         await unit.apply(_mutation(draft, memory, action, by=by))
-    # Before the new memory, which names them.
-    for memory in decision.kept:
-        await unit.apply(_mutation(draft, memory, "kept", by=by))
     await unit.apply(_decided(draft, decision))
     if draft.vaulted:
         from mnemic.write.tokenisation import keep

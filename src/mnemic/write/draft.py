@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -50,7 +50,6 @@ class Draft:
     `decision` is the last step's decision, `blocked` the reason why nothing may be stored. `tokens` are the values that
     markers have replaced, `vaulted` the same under their storage names, sealed by `vault`. `verdicts` are a judge's
     labels of the neighbouring memories by memory_id (`mnemic.write.model_judge`); None: no judge was asked.
-    `rest_vectors` are the vectors of the remainders of superseded statements, by text; None: not requested yet.
     `read_with` are the fingerprints of other candidates read from the same words, if one of the two is a value under a
     key.
     """
@@ -71,7 +70,6 @@ class Draft:
     vaulted: Mapping[str, str] = field(default_factory=dict, repr=False)
     vault: TokenVault | None = field(default=None, repr=False)
     verdicts: Mapping[str, str] | None = None
-    rest_vectors: Mapping[str, Vector] | None = field(default=None, repr=False)
     read_with: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
@@ -181,20 +179,12 @@ class Draft:
         return Memory(**fields | changes)  # type: ignore[arg-type]
 
 
-class VectorsMissing(Exception):
-    """Signal that a decision needs vectors of texts. It rolls back the transaction and never leaves the write path."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        super().__init__()
-        self.texts = tuple(texts)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """Decision on the outcome of a write. `memory` is the new one, or for a refresh the known one in its next version.
 
     `changed` is False if nothing is changed: a refresh with nothing new, or a duplicate of a waiting memory. `replaced`
-    are other memories in their next versions, `kept` originals to be stored in addition to the new memory.
+    are other memories in their next versions.
     """
 
     outcome: Outcome
@@ -202,7 +192,6 @@ class Decision:
     reason: str | None = None
     changed: bool = True
     replaced: tuple[Memory, ...] = ()
-    kept: tuple[Memory, ...] = ()
 
 
 def starts_at(memory: Memory) -> datetime:

@@ -34,20 +34,22 @@ def fingerprint(draft: Draft) -> Draft:
 def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
     """64 hex digits: equal for the same redacted statement of the same kind under the same key in the same scope.
 
-    Letter case, spacing, Unicode form and final punctuation do not count; the speaker does. For kinds whose data or
-    moment is the memory (structured; append-only ones) these count too, and without a key the bounds of its time:
-    "since March" is another claim a year later.
+    Letter case, spacing, Unicode form and final punctuation do not count; the speaker does. Without a key,
+    data and times count too: "Invoice paid" with another invoice is another memory, and so is "watered the tomatoes" of
+    another day.
     """
     parts: list[Any] = [candidate.kind, scope.tenant, scope.level, scope.owner, candidate.key]
     said, speaker = candidate.content, candidate.source.speaker
     parts += [normal_form(said), None if speaker is None else normal_form(speaker)]
     if CATALOG[candidate.kind].append_only:
         parts += [_moment(candidate.occurred_at), candidate.data, candidate.source.ref]
-    elif candidate.kind is Kind.STRUCTURED:
+    elif candidate.kind is Kind.STRUCTURED or (candidate.key is None and candidate.data):
         parts.append(candidate.data)
-    # Appended only if set, so that hashes stored before these fields existed stay valid.
     if candidate.key is None and (candidate.valid_from or candidate.valid_to):
         parts += ["valid", _moment(candidate.valid_from), _moment(candidate.valid_to)]
+    # The time of words from a conversation is that of speaking, which is no part of what they say.
+    if candidate.key is None and candidate.source.quote is None and not CATALOG[candidate.kind].append_only:
+        parts += ["at", _moment(candidate.occurred_at)] if candidate.occurred_at else []
     return keyed_hash(secret, "fingerprint", parts)
 
 

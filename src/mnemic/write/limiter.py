@@ -21,8 +21,8 @@ from mnemic.types import Actor, Candidate, Kind, Level, Memory, Usage
 from mnemic.types.identity import token_of
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
+from mnemic.write.decide import live
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic.write.write_transaction import live
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock, Reads, RecordStore

@@ -1,8 +1,8 @@
 """Optional judge: a language model that labels a new statement against its neighbours.
 
-It is called before any transaction is open, with redacted texts only. It can only make a write more careful or join
-statements that the rules would separate: opposites by the rules stay opposites. If it fails or is not sure, nothing is
-merged.
+It is called before any transaction is open, with redacted texts only. Statements that it calls the same do not end each
+other; one that it calls the opposite of a known one, and that bears on it, takes its place. If it fails or is not sure,
+the words decide alone.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from mnemic.write.draft import Draft, StepTimer
 MAX_JUDGED = 8
 """Number of memories that the judge compares with one write."""
 LONGEST_WAIT = timedelta(seconds=10)
+NOMINATED_FROM = 0.6
+"""The cosine from which a memory is shown to the judge."""
 
 
 class Verdict(StrEnum):
@@ -108,7 +110,7 @@ async def _nominated(draft: Draft, store: RecordStore) -> list[Memory]:
 
     async def look(snapshot: Snapshot) -> list[Memory]:
         near = await snapshot.nearest(where, vector, limit=MAX_JUDGED)
-        wanted = [one.memory_id for one in near if one.score > draft.rules.nominate]
+        wanted = [one.memory_id for one in near if one.score > NOMINATED_FROM]
         return list((await snapshot.get_many(wanted, scopes=where.scopes)).values())
 
     return [

@@ -1,8 +1,8 @@
 """The write pipeline: nine steps in three phases.
 
 **Prepare**, without side effect: 1 validate, 2 redact, 3 fingerprint, 4 embed. **Settle**, one transaction: 3 again, 6
-conflict, 5 merge, 7 commit. **Publish**, best effort, after the commit: 8 and 9, the projections. The embedder is
-called before any transaction is open; a failure before the commit leaves no trace in the store.
+conflict and 5 merge (`mnemic.write.decide`), 7 commit. **Publish**, best effort, after the commit: 8 and 9, the
+projections. The embedder is called before any transaction is open; a failure before the commit leaves no trace in the store.
 """
 
 from __future__ import annotations
@@ -18,18 +18,17 @@ from typing import TYPE_CHECKING, Any
 from mnemic.errors import BudgetSpent, EmbedderFailed, InvalidConfig, InvalidInput, MnemicError, SpaceMismatch
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
-from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, Vector, WriteReceipt
+from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, WriteReceipt
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit, commit
-from mnemic.write.calibrated_thresholds import calibrated
 from mnemic.write.commit import CommitResult, Gate, GateRefusal, IdempotentRequest, blocked_receipt, passed
-from mnemic.write.draft import Draft, PrepareSteps, StepTimer, VectorsMissing
+from mnemic.write.draft import Draft, PrepareSteps, StepTimer
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.thresholds import WriteRules
 from mnemic.write.validate import validate
-from mnemic.write.write_job import Job, embed, rounded
+from mnemic.write.write_job import Job, embed
 from mnemic.write.write_transaction import FirstTry, is_known, settling
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class MemoryWritePipeline:
         projections: Sequence[Projection] = (),
     ) -> None:
         self._store, self._embedder, self._clock = store, embedder, clock
-        self._configured = self.rules = rules or WriteRules()
+        self.rules = rules or WriteRules()
         self.redactor = redactor or Redactor()
         if self.redactor.tokenises and vault is None:
             raise InvalidConfig("redaction.entities", hint="tokenise needs a key file: `mnemic keys init` makes one")
@@ -76,13 +75,8 @@ class MemoryWritePipeline:
             ("fingerprint", fingerprint),
         )
 
-    async def use(self, embedder: Embedder) -> None:
-        """Embed with `embedder` from now on, with the thresholds calibrated for it in the store, else the configured
-        ones.
-
-        Raises StoreFailed; then nothing has changed.
-        """
-        self.rules = await calibrated(self._store, embedder.space, self._configured)
+    def use(self, embedder: Embedder) -> None:
+        """Embed with `embedder` from now on."""
         self._embedder, self.successor = embedder, None
 
     async def write(
@@ -294,42 +288,30 @@ class MemoryWritePipeline:
             job.draft = await judged(job.draft, self._judge, self._store, deadline, job.timer)
         try:
             while True:
-                try:
-                    tried, first = first, None
-                    if isinstance(tried, BaseException):
-                        raise tried
-                    if tried is None:
-                        _check(deadline)
-                        tried = await commit(self._store, settling(job), deadline=deadline, scope=job.draft.scope)
-                    settled, timer = tried
-                except VectorsMissing as wanted:
-                    job.draft = await self._with_rest_vectors(job.draft, wanted.texts, deadline)
-                    continue
+                tried, first = first, None
+                if isinstance(tried, BaseException):
+                    raise tried
+                if tried is None:
+                    _check(deadline)
+                    tried = await commit(self._store, settling(job), deadline=deadline, scope=job.draft.scope)
+                settled, timer = tried
                 if settled is not None:
                     break
                 # The identical memory is gone by now, or the store has changed to other vectors.
-                await self._follow(job)
+                self._follow(job)
                 job.known = False
                 await self._embed([job], deadline)
         except GateRefusal as refused:
             return blocked_receipt(job.draft.candidate, refused.reason, job.timer)
         return await self._publish(settled, timer, deadline)
 
-    async def _follow(self, job: Job) -> None:
+    def _follow(self, job: Job) -> None:
         """Switch to the embedder that the store has migrated to, if a draft's vector is from an older space."""
         # Equal spaces: this process has embedded with its configured model, so the store has moved on.
         if job.draft.space == self._embedder.space:
             if self.successor is None:
                 raise SpaceMismatch(hint="the store has changed to another embedder; restart with that one")
-            await self.use(self.successor)
-        job.draft = replace(job.draft, rules=self.rules, rest_vectors=None)
-
-    async def _with_rest_vectors(self, draft: Draft, texts: Sequence[str], deadline: Deadline | None) -> Draft:
-        made: Sequence[Vector] = ()
-        # An empty mapping still ends the loop: a part without a vector then takes the vector of the whole.
-        with suppress(EmbedderFailed):
-            made = await self._embedder.embed(texts, deadline=deadline)
-        return replace(draft, rest_vectors=dict(zip(texts, rounded(made), strict=False)))
+            self.use(self.successor)
 
     async def _publish(self, settled: CommitResult, timer: StepTimer, deadline: Deadline | None) -> WriteReceipt:
         timer.note("commit", settled.decision)

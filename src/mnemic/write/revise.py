@@ -12,7 +12,7 @@ from mnemic.reason_codes import KEY_NEEDS_REVIEW, UNCHANGED
 from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.commit import CommitResult, commit, receipt_of, unchanged
-from mnemic.write.contradictions import deduplicated, pending
+from mnemic.write.decide import deduplicated, pending
 from mnemic.write.draft import Draft
 from mnemic.write.missing_vectors import leave, require_present
 from mnemic.write.tokenisation import keep

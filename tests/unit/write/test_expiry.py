@@ -61,7 +61,7 @@ async def test_a_merge_is_not_kept_beyond_the_limit_of_what_it_holds(blind: Any)
     await blind.add("Prefers dark mode")
     valid_moment = blind.clock.now()
     blind.clock.advance(20 * DAY)
-    merged = await blind.add("The user prefers the dark mode")
+    merged = await blind.add("Prefers the dark mode")
     assert merged.outcome is Outcome.MERGED
     assert (await blind.get(merged.memory_id)).expires_at == valid_moment + 30 * DAY
 
@@ -71,7 +71,7 @@ async def test_a_limit_that_comes_later_binds_what_is_merged(blind: Any) -> None
     valid_moment = blind.clock.now()
     blind.clock.advance(20 * DAY)
     blind.policy = Policy(longest={Kind.LONG_TERM: 30 * DAY})
-    merged = await blind.add("The user prefers the dark mode")
+    merged = await blind.add("Prefers the dark mode")
     assert merged.outcome is Outcome.MERGED
     assert (await blind.get(merged.memory_id)).expires_at == valid_moment + 30 * DAY
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -45,10 +45,11 @@ def test_composed_and_decomposed_are_one() -> None:
     assert of("cafe\u0301") == of("caf\u00e9")
 
 
-def test_metadata_counts_only_where_it_is_the_memory() -> None:
+def test_data_and_time_make_another_memory() -> None:
     noon = datetime(2026, 1, 5, 12, tzinfo=UTC)
-    assert of(data={"via": "web"}) == of()
-    assert of(occurred_at=noon) == of()
+    assert of(data={"invoice": 1}) != of(data={"invoice": 2})
+    assert of(occurred_at=noon) != of(occurred_at=noon + timedelta(days=1))
+    assert of(occurred_at=noon, source=Source(quote="x")) == of(source=Source(quote="x"))
     assert of(kind=Kind.STRUCTURED, data={"seat": "1A"}) != of(kind=Kind.STRUCTURED, data={"seat": "1B"})
     assert of(kind=Kind.EPISODIC, occurred_at=noon) != of(kind=Kind.EPISODIC)
 

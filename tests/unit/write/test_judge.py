@@ -64,17 +64,21 @@ def step(receipt: WriteReceipt) -> str:
     return next(one.decision for one in receipt.steps if one.name == "judge")
 
 
-async def test_what_it_calls_the_same_is_joined(court: Court) -> None:
+async def test_statements_it_calls_the_same_are_both_kept_in_their_words(court: Court) -> None:
     receipt = await court.told({"verdicts": ["same"]})
-    memory = await court.desk.get(receipt.memory_id)
-    assert (receipt.outcome, memory.content) == (Outcome.MERGED, f"{BUS}\n{TRAM}")
+    assert receipt.outcome is Outcome.CREATED
     assert step(receipt).startswith("1 asked, ")
     assert court.server.requests[0].user.count(BUS) == 1
 
 
-async def test_what_it_calls_opposite_takes_the_place_of_the_persons_own_word(court: Court) -> None:
-    receipt = await court.told({"verdicts": ["opposite"]})
-    assert (receipt.outcome, receipt.reason) == (Outcome.SUPERSEDED, "changed")
+async def test_a_statement_it_calls_opposite_replaces_the_persons_own_word(court: Court) -> None:
+    receipt = await court.told({"verdicts": ["opposite"]}, second="Walks to the office")
+    assert (receipt.outcome, receipt.reason) == (Outcome.SUPERSEDED, "opposed")
+
+
+async def test_a_statement_it_calls_opposite_that_is_about_something_else_replaces_nothing(court: Court) -> None:
+    receipt = await court.told({"verdicts": ["opposite"]}, second="Had pasta for lunch")
+    assert receipt.outcome is Outcome.CREATED
 
 
 @pytest.mark.parametrize("verdict", ["other", "unsure"])

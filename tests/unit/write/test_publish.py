@@ -38,8 +38,8 @@ async def test_superseded_memories_are_evicted(blind: Any, hot: Copy) -> None:
 
 async def test_merged_ones_too(blind: Any, hot: Copy) -> None:
     await blind.add("Prefers dark mode")
-    await blind.add("Prefers dark mode in the editor")
-    assert list(hot.held.values()) == ["Prefers dark mode in the editor"]
+    await blind.add("Prefers the dark mode")
+    assert list(hot.held.values()) == ["Prefers the dark mode"]
 
 
 async def test_pending_memories_are_never_published(blind: Any, hot: Copy) -> None:

@@ -64,9 +64,6 @@ GROUPS = MappingProxyType(
         "Measuring and extending": {
             "eval": CommandEntry("", "Measure search quality on public conversations.", "mnemic-eval"),
             "bench": CommandEntry("", "Measure the speed on this machine.", "mnemic-eval"),
-            "calibrate": CommandEntry(
-                "", package="mnemic-eval", line="Choose the merge and review thresholds for your embedder."
-            ),
             "embedder": CommandEntry("", "Use your own ONNX model.", "mnemic-onnx"),
             "plugin": CommandEntry("", "Create a plug-in package; list the installed ones.", "mnemic-testing"),
             "completion": CommandEntry("completion", "Print the completion script of a shell."),

@@ -82,7 +82,6 @@ def _findings(given: Given) -> Iterator[Finding]:
     embedder = _embedder(settings, space)
     yield embedder
     if embedder.ok and found is not None:
-        yield _thresholds(settings, embedder.facts)
         if found.schema == found.newest_schema and found.space is not None and not found.damage:
             yield from _remembered(settings, found.space)
     if served is not None:
@@ -236,7 +235,7 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
         store = build_store(settings.store, durability=settings.durability, keyring=build_keyring(settings))
         try:
             await store.open(space)
-            return await _examined(store, settings, space)
+            return await _examined(store, settings)
         finally:
             await store.close()
 
@@ -248,15 +247,12 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
     yield from _looked_at(health)
 
 
-async def _examined(store: RecordStore, settings: Settings, space: VectorSpace) -> Health:
-    """Return the engine's findings with its thresholds for writes."""
-    from mnemic.bootstrap import build_write_rules
+async def _examined(store: RecordStore, settings: Settings) -> Health:
+    """Return the findings about the memories."""
     from mnemic.runtime.clock import SystemClock
-    from mnemic.write.calibrated_thresholds import calibrated
     from mnemic_maintenance.health import examine
 
-    rules = await calibrated(store, space, build_write_rules(settings))
-    return await examine(store, settings.tenant, SystemClock().now(), near=rules.nominate)
+    return await examine(store, settings.tenant, SystemClock().now())
 
 
 def _looked_at(health: Health) -> Iterator[Finding]:
@@ -308,7 +304,7 @@ def _served(settings: Settings) -> _Served:
                 audit=await store.broken_audit(settings.tenant),
                 behind=await store.projections(),
                 damaged=await store.damaged(settings.tenant) if isinstance(store, DamageScan) else [],
-                health=await _examined(store, settings, space),
+                health=await _examined(store, settings),
             )
         finally:
             await store.close()
@@ -366,27 +362,3 @@ def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
         text += f"; but the file holds vectors of {expected.model}, {expected.dimension} dimensions"
         return Finding(name="embedder", ok=False, detail=text, code=Exit.MODEL, facts=facts)
     return Finding(name="embedder", ok=True, detail=text, facts=facts)
-
-
-def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
-    """Report whether the cosines of merging and flagging were measured for this embedder."""
-    from mnemic.bootstrap import store_file
-    from mnemic.types import VectorSpace
-    from mnemic.write import calibrated_thresholds, calibration, thresholds
-    from mnemic_operations.sqlite.inspection import marks_in
-
-    path, space = store_file(settings.store), VectorSpace(**facts)
-    assert path is not None
-    try:
-        name = calibrated_thresholds.mark_of(space)
-        text = marks_in(path, calibrated_thresholds.STORE_TENANT, name).get(name)
-        found = None if text is None else calibration.Calibration.decoded(space, text)
-    except MnemicError as error:
-        return _bad("thresholds", error)
-    if found is not None:
-        line = f"calibrated for {space.model} with {found.pairs} pairs, {found.calibrated_at:%Y-%m-%d}"
-    elif space.model == thresholds.MEASURED_WITH:
-        line = "the defaults, which were measured with this embedder"
-    else:
-        line = f"not calibrated: the defaults were measured with {thresholds.MEASURED_WITH}; see `mnemic calibrate`"
-    return Finding(name="thresholds", ok=None, detail=line, facts={"calibrated": found is not None})

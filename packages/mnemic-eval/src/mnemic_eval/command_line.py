@@ -1,4 +1,4 @@
-"""Commands `mnemic eval`, `mnemic bench` and `mnemic calibrate`: quality, speed and thresholds."""
+"""Commands `mnemic eval` and `mnemic bench`: quality and speed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from mnemic.plugins.extras import missing_extra
-from mnemic_cli.lazy_loading import Command, TenantCommand
+from mnemic_cli.lazy_loading import Command
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import Progress
 
 if TYPE_CHECKING:
-    from mnemic.engine import MemoryEngine
+    pass
 
 SETS = (
     "locomo",
@@ -213,60 +213,3 @@ def _progress_line() -> tuple[Callable[[str, int, int], None], Callable[[], None
         current[what].at(done, total)
 
     return progress, end
-
-
-@click.command("calibrate", cls=TenantCommand)
-@click.option("--data", metavar="FILE", type=_FILE, help="Labelled pairs: JSON lines of first, second, label.")
-@click.option(
-    "--error", type=click.FloatRange(0, 0.5), default=0.01, show_default=True, help="Maximum rate of wrong merges."
-)
-@click.option(
-    "--flagged", type=click.FloatRange(0, 0.5), default=0.1, show_default=True, help="Flagged wrongly at most."
-)
-@click.option("--dry-run", is_flag=True, help="Choose and show; keep nothing.")
-@click.option("--reset", is_flag=True, help="Remove the calibration and use the defaults.")
-@click.pass_obj
-def calibrate_(given: Given, /, data: Path | None, error: float, flagged: float, dry_run: bool, reset: bool) -> None:
-    r"""Choose the cosines from which memories are merged and flagged, for the embedder in use, and keep them in the
-    store with its vectors.
-
-    \b
-      {"first": "I moved to Oslo", "second": "Oslo is where I moved", "label": "same"}
-      {"first": "I eat meat", "second": "I never eat meat", "label": "opposite"}
-      {"first": "I eat meat", "second": "I eat fish", "label": "other"}
-
-    Half of the pairs choose the threshold, the other half measures it. Values in the settings take precedence.
-    """
-    from mnemic_eval.tables import calibration_table
-
-    if reset is (data is not None):
-        raise click.UsageError("either --data FILE or --reset", ctx=click.get_current_context())
-    chosen = given.with_engine(
-        lambda engine, _: _calibrated(engine, data, error, flagged, dry_run), creates=not dry_run
-    )
-    given.show(chosen, lambda: calibration_table(chosen) if chosen["cosines"] else "the defaults hold again")
-
-
-async def _calibrated(
-    engine: MemoryEngine, data: Path | None, error: float, flagged: float, dry_run: bool
-) -> dict[str, Any]:
-    from mnemic.write.calibration import Calibration, keep
-    from mnemic_eval.threshold_calibration import calibrate, labelled_pairs
-
-    space = engine.embedder.space
-    if data is None:
-        await keep(engine.store, space, None)
-        return {"embedder": space.model, "cosines": {}, "kept": True}
-    pairs = labelled_pairs(data)
-    chosen = await calibrate(pairs, engine.embedder, engine.gateway.pipeline.rules, error=error, flagged=flagged)
-    if not dry_run:
-        found = Calibration(
-            space=space,
-            cosines=chosen["cosines"],
-            error=error,
-            flagged=flagged,
-            pairs=len(pairs),
-            calibrated_at=engine.clock.now(),
-        )
-        await keep(engine.store, space, found)
-    return {"embedder": space.model, **chosen, "kept": not dry_run}

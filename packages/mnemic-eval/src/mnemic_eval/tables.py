@@ -51,22 +51,6 @@ def halves_table(result: Mapping[str, Any]) -> str:
     return "\n".join([*_grid([["", "dev", "n", "test", "n"], *body]), "", *_conditions(result["settings"])])
 
 
-def calibration_table(result: Mapping[str, Any]) -> str:
-    """Return the chosen cosines and their results on the validation half in per cent, next to those of the previous
-    values.
-    """
-    chosen = [["threshold", "cosine"], *([name, f"{cosine:.3f}"] for name, cosine in result["cosines"].items())]
-    chosen += [[name, "as it was"] for name in result["unchanged"]]
-    before, after = result["before"], result["after"]
-    shown = [
-        ["share of", "before", "after"],
-        *([name, _percent(before[name]), _percent(after[name])] for name in after),
-    ]
-    counts = result["pairs"]
-    text = f"{result['embedder']}: {counts['choosing']} pairs chose, {counts['showing']} others show"
-    return "\n".join([text, "", *_grid(chosen), "", *_grid(shown), "", "kept" if result["kept"] else "not kept"])
-
-
 def _counted(part: Mapping[str, Any] | None) -> tuple[str, str]:
     return (_percent(part["share"]), str(part["n"])) if part else (_NOT_MEASURED, "0")
 

@@ -178,6 +178,9 @@ def _find_facts(clause: Clause) -> Iterator[_Fact]:
         for changes, phrases in ((True, attribute.change), (False, attribute.state)):
             for phrase in phrases:
                 for start, end, value in clause.find(phrase):
+                    # One takes insulin, and the bus.
+                    if attribute.safety and value and clause.plain[value.start] in clause.lexicon.words("articles"):
+                        continue
                     words = frozenset(clause.words[at].stem for at in range(start, end)) - (
                         value.stems if value is not None else frozenset()
                     )
@@ -627,9 +630,7 @@ def _opposed(old: Statement, new: Statement) -> Evidence | None:
     denials = _denials(one) != _denials(other)
     owners = _owner(one, frozenset()), _owner(other, frozenset())
     if mine == theirs:
-        # A verb that no table has is read as part of its subject: "L'ascenseur marche", "L'ascenseur ne marche pas".
-        alike = owners[0] == owners[1] or (all(owners) and (owners[0] <= owners[1] or owners[1] <= owners[0]))
-        return Evidence(How.OPPOSED, "negation") if denials and alike else None
+        return Evidence(How.OPPOSED, "negation") if denials else None
     gone, come = mine - theirs, theirs - mine
     pair = frozenset({*gone, *come})
     antonym = len(gone) == len(come) == 1 and pair in _antonyms(one.lexicon)
@@ -774,7 +775,15 @@ def corrected(known: str, text: str) -> str | None:
     denied: list[Word] = []
     right: list[Word] = []
     negated = False
+    cues = {
+        said.whole.words[at]
+        for phrase in lexicon.phrases("corrections")
+        for start, end, _ in said.whole.find(phrase)
+        for at in range(start, end)
+    }
     for word in said.words:
+        if word in cues:
+            continue
         if word.mark:
             negated = False
         elif word.plain in lexicon.words("negations"):
@@ -834,3 +843,22 @@ def _substituted(text: str, old: str, new: str) -> str | None:
     while end < len(text) and text[end].isalnum() and new[-1:].isalnum():
         end += 1
     return f"{text[:at]}{new}{text[end:]}"
+
+
+def differs_in_value(known: Known, new: str) -> Evidence | None:
+    """Return the evidence that two authors give the same thing another value: "Standup is at 9" and "... at 10"."""
+    old, said = _stated(known), read(new)
+    if len(old.clauses) != 1 or len(said.clauses) != 1 or said.clauses[0].unreal or old.clauses[0].unreal:
+        return None
+    one, other = old.clauses[0], said.clauses[0]
+    mine, theirs = _meaning(one), _meaning(other) - _cue_stems(other)
+    gone, come = mine - theirs, theirs - mine
+    if not (len(gone) == len(come) == 1 and (mine & theirs) - _verbs(other)):
+        return None
+    sorts = {_sort_of(stem, one) for stem in gone} | {_sort_of(stem, other) for stem in come}
+    first, second = one.subject, other.subject
+    if None in sorts or len(sorts) != 1 or first is None or second is None or first.stems != second.stems:
+        return None
+    if not first.stems.isdisjoint(gone) or _past(one) or _past(other):
+        return None
+    return Evidence(How.OPPOSED, "value")

@@ -36,6 +36,7 @@ from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, GateRefusal, blocked_receipt, receipt_of
 from mnemic.write.consent import subject_token
+from mnemic.write.decide import peers_of
 from mnemic.write.derived_memories import noted, sources_of
 from mnemic.write.draft import Draft
 from mnemic.write.fingerprint import fingerprint_of
@@ -44,7 +45,6 @@ from mnemic.write.missing_vectors import require_present
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
 from mnemic.write.tokenisation import keep
-from mnemic.write.write_transaction import peers_of
 from mnemic_maintenance.archive_seal import Seal, seal_of, sealed
 
 FORMAT = "mnemic-archive/1"

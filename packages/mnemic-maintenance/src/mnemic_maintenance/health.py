@@ -13,11 +13,14 @@ from datetime import datetime, timedelta
 from mnemic.inject.injection_log import INJECTED, injected_in
 from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status, Where
-from mnemic_language.compare.word_comparison import Statement, beyond, opposition
+from mnemic.write.decide import known_of
+from mnemic_language.comparison import How, compare
 from mnemic_maintenance.subject_data import audit_of
 
 PAGE = 500
 NEIGHBOURS = 8
+NEAR = 0.4
+"""The cosine from which two memories are compared word by word."""
 UNUSED_AFTER = timedelta(days=90)
 WAITING_LONG = timedelta(days=30)
 SHORTEST = 3
@@ -48,7 +51,6 @@ class _Pairs:
     duplicates: set[tuple[str, str]] = field(default_factory=set)
     contradictions: set[tuple[str, str]] = field(default_factory=set)
     _judged: set[tuple[str, str]] = field(default_factory=set)
-    _statements: dict[str, Statement] = field(default_factory=dict)
 
     def judge(self, one: Memory, other: Memory) -> None:
         """Compare two memories of one scope as the write path does, once."""
@@ -57,27 +59,22 @@ class _Pairs:
         if not alike or pair in self._judged:
             return
         self._judged.add(pair)
-        said, known = self._statement(one), self._statement(other)
-        opposed = opposition(said, known)
-        if opposed is not None and opposed.strong and one.key is None:
+        older, newer = sorted((one, other), key=lambda memory: memory.memory_id)
+        found = compare(known_of(older), newer.content)
+        if found is not None and found.how is How.OPPOSED and one.key is None:
             self.contradictions.add(pair)
-        elif opposed is None and beyond(said, known) == 0 and beyond(known, said) == 0:
+        elif found is not None and found.how is How.SAME:
             self.duplicates.add(pair)
 
-    def _statement(self, memory: Memory) -> Statement:
-        if memory.memory_id not in self._statements:
-            self._statements[memory.memory_id] = Statement.of(memory.content)
-        return self._statements[memory.memory_id]
 
-
-async def examine(store: RecordStore, tenant: str, now: datetime, *, near: float, limit: int = 2000) -> Health:
-    """Examine the `limit` newest active memories of the tenant; those with a cosine from `near` on are compared word by
+async def examine(store: RecordStore, tenant: str, now: datetime, *, limit: int = 2000) -> Health:
+    """Examine the `limit` newest active memories of the tenant; those with a cosine from `NEAR` on are compared word by
     word. Raises StoreFailed.
     """
     newest = await _newest(store, tenant, limit)
     pairs = _Pairs()
     for memory in newest:
-        for other in await _near(store, memory, near):
+        for other in await _near(store, memory):
             pairs.judge(memory, other)
     oldest = await store.scan(tenant, statuses=[Status.PENDING_REVIEW], limit=1)
     used = await _injected(store, tenant)
@@ -105,11 +102,11 @@ async def _newest(store: RecordStore, tenant: str, limit: int) -> list[Memory]:
     return list(kept)
 
 
-async def _near(store: RecordStore, memory: Memory, near: float) -> list[Memory]:
+async def _near(store: RecordStore, memory: Memory) -> list[Memory]:
     if memory.vector is None:
         return []
     scored = await store.nearest(Where(scopes=(memory.scope,)), memory.vector, limit=NEIGHBOURS)
-    ids = [one.memory_id for one in scored if one.score >= near and one.memory_id != memory.memory_id]
+    ids = [one.memory_id for one in scored if one.score >= NEAR and one.memory_id != memory.memory_id]
     return list((await store.get_many(ids, scopes=[memory.scope])).values())
 
 

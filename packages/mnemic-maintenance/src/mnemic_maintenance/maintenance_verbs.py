@@ -81,8 +81,7 @@ class MaintenanceVerbs(CorrectionVerbs):
         """
         from mnemic_maintenance.health import examine
 
-        near = self._pipeline.rules.nominate
-        return await examine(self.store, actor.tenant, self.clock.now(), near=near, limit=limit)
+        return await examine(self.store, actor.tenant, self.clock.now(), limit=limit)
 
     async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> ReembedResult:
         """Migrate the whole store, all tenants' memories, to another embedder while it is in use; see
@@ -95,7 +94,7 @@ class MaintenanceVerbs(CorrectionVerbs):
         before = self.embedder
 
         async def adopt() -> None:
-            await self._pipeline.use(embedder)
+            self._pipeline.use(embedder)
             self.embedder = self.searcher.embedder = embedder
 
         self._pipeline.successor = embedder

@@ -34,8 +34,8 @@ from mnemic.types.memory_kinds import CATALOG
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.audited_changes import AuditedWriter
 from mnemic.write.commit import Gate, GateRefusal, receipt_of
+from mnemic.write.decide import superseded_fields
 from mnemic.write.draft import Draft, starts_at
-from mnemic.write.merge import superseded_fields
 from mnemic.write.missing_vectors import require_present
 from mnemic.write.revise import candidate_of
 from mnemic.write.tokenisation import keep

@@ -14,8 +14,8 @@ from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteRece
 from mnemic.types.memory_kinds import TRUST
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, GateRefusal, receipt_of
+from mnemic.write.decide import closed
 from mnemic.write.draft import Draft
-from mnemic.write.merge import closed
 from mnemic.write.missing_vectors import require_present
 
 _PRESENT = (Status.ACTIVE, Status.SUPERSEDED)

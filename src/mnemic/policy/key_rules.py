@@ -22,11 +22,12 @@ _WORDS = re.compile(r"\w+")
 OnChange = Literal["supersede", "accumulate", "review"]
 GENERAL_KEYS = frozenset(
     {
-        "preference", "preferences", "instruction", "instructions", "identity", "relation", "relations", "relationship",
-        "event", "events", "fact", "facts", "note", "notes", "info", "information", "detail", "details", "memory",
-        "misc", "other", "general", "health", "allergy", "allergies", "medication", "medications", "location", "like", "likes",
-        "dislike", "dislikes", "interest", "interests", "hobby", "hobbies", "skill", "skills", "goal", "goals", "plan",
-        "plans", "family", "pet", "pets", "child", "children", "friend", "friends", "task", "tasks", "habit", "habits",
+        "allergies", "allergy", "child", "children", "detail", "details", "dislike", "dislikes", "event", "events",
+        "fact", "facts", "family", "friend", "friends", "general", "goal", "goals", "habit", "habits", "health",
+        "hobbies", "hobby", "identity", "info", "information", "instruction", "instructions", "interest", "interests",
+        "like", "likes", "location", "medication", "medications", "memory", "misc", "note", "notes", "other", "pet",
+        "pets", "plan", "plans", "preference", "preferences", "relation", "relations", "relationship", "skill",
+        "skills", "task", "tasks",
     }
 )  # fmt: skip
 """Keys that name a sort of thing, of which a person has many: without a rule of their own, their values accumulate."""

@@ -2,7 +2,8 @@
 
 **Prepare**, without side effect: 1 validate, 2 redact, 3 fingerprint, 4 embed. **Settle**, one transaction: 3 again, 6
 conflict and 5 merge (`mnemic.write.decide`), 7 commit. **Publish**, best effort, after the commit: 8 and 9, the
-projections. The embedder is called before any transaction is open; a failure before the commit leaves no trace in the store.
+projections. The embedder is called before any transaction is open; a failure before the commit leaves no trace in the
+store.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ async def test_a_remark_about_something_else_ends_nothing(blind: Any, known: str
         ("My rent is 840 euros.", "My rent goes up to 905 in May.", "changed"),
         ("I eat meat.", "I don't eat meat.", "opposed"),
         ("I take metformin.", "I stopped taking metformin.", "ended"),
-        ("I'm allergic to hazelnuts.", "I'm no longer allergic to hazelnuts.", "ended"),
+        ("I'm allergic to hazelnuts.", "I'm no longer allergic to hazelnuts.", "opposed"),
         ("Our build runs on Jenkins.", "We moved our build from Jenkins to Buildkite.", "changed"),
     ],
 )

@@ -93,10 +93,10 @@ async def test_another_value_begins_anew(desk: Any) -> None:
 
 async def test_a_kind_can_be_fixed_also_through_a_merge(blind: Any) -> None:
     blind.policy = Policy(fixed_kinds=frozenset({Kind.LONG_TERM}), default_ttl_days=180)
-    said = ["Prefers dark mode", "Prefers dark mode", "The user prefers the dark mode"]
+    said = ["Prefers dark mode", "Prefers dark mode", "Prefers the dark mode"]
     assert await expiries(blind, said) == [180 * DAY] * 3
     blind.policy = Policy(default_ttl_days=180)
-    merged = await blind.add("The user really prefers the dark mode")
+    merged = await blind.add("Prefers a dark mode")
     assert merged.outcome is Outcome.MERGED
     assert (await blind.get(merged.memory_id)).expires_at == blind.clock.now() + 180 * DAY
 

@@ -72,7 +72,7 @@ async def test_statements_it_calls_the_same_are_both_kept_in_their_words(court: 
 
 
 async def test_a_statement_it_calls_opposite_replaces_the_persons_own_word(court: Court) -> None:
-    receipt = await court.told({"verdicts": ["opposite"]}, second="Walks to the office")
+    receipt = await court.told({"verdicts": ["opposite"]}, second="Takes the tram to the office")
     assert (receipt.outcome, receipt.reason) == (Outcome.SUPERSEDED, "opposed")
 
 

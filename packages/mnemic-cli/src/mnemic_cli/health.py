@@ -81,9 +81,9 @@ def _findings(given: Given) -> Iterator[Finding]:
         yield _bad("store", error)
     embedder = _embedder(settings, space)
     yield embedder
-    if embedder.ok and found is not None:
-        if found.schema == found.newest_schema and found.space is not None and not found.damage:
-            yield from _remembered(settings, found.space)
+    whole = found is not None and found.schema == found.newest_schema and not found.damage
+    if embedder.ok and whole and space is not None:
+        yield from _remembered(settings, space)
     if served is not None:
         yield from _looked_at(served.health)
     from mnemic_cli.model_health import model_finding

@@ -135,6 +135,7 @@ class Clause:
         return not (
             word.mark
             or word.plain in lexicon.function
+            or word.plain in lexicon.words("called")
             or (not word.name and word.plain in lexicon.words("time_words", "habits"))
         )
 

@@ -656,11 +656,7 @@ def _claim(clause: Clause) -> frozenset[str]:
         | lexicon.words("mine")
         | lexicon.words("me", "denied", "linking", "predeterminers")
     )
-    return frozenset(
-        word.value or (word.plain if word.name else word.stem)
-        for word in clause.words
-        if not word.mark and word.plain not in skipped
-    )
+    return frozenset(word.value or word.stem for word in clause.words if not word.mark and word.plain not in skipped)
 
 
 def _denials(clause: Clause) -> int:

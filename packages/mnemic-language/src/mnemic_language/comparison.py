@@ -346,12 +346,14 @@ def _means(phrased: Phrased, fact: _Fact, old: Statement, clause: Clause) -> boo
     known = old.clauses[0]
     wanted = {word.stem for word in known.words if known.is_content(word)} - fact.words - fact.owner
     others = {word.stem for word in phrased.words if word is not head}
-    if head.plain in lexicon.words("containers") and head.stem not in wanted:
+    if head.plain in lexicon.words("containers"):
         # "my Nordhavn account", "my account with Nordhavn": the sort of thing, with the name of the known one.
-        if phrased.end < len(clause.words) and clause.plain[phrased.end] in lexicon.words("prepositions"):
-            beside = clause.noun_phrase(phrased.end + 1)
+        if clause.plain[phrased.end : phrased.end + 1] and clause.time_end(phrased.end) is None:
+            qualified = clause.plain[phrased.end] in lexicon.words("prepositions")
+            beside = clause.noun_phrase(phrased.end + 1) if qualified else None
             others |= beside.stems if beside is not None else set()
-        return True if others and others <= wanted else None
+        if head.stem not in wanted:
+            return True if others and others <= wanted else None
     if head.stem not in _heads(known, value):
         return None
     # "The garage rent" is not the rent.

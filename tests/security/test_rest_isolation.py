@@ -71,7 +71,7 @@ def call(draw: random.Random, foreign_ids: list[str], foreign: str) -> tuple[str
             ("GET", f"/v1/memories/{memory_id}/history", None),
             ("PATCH", f"/v1/memories/{memory_id}", {"content": "mine now", **named}),
             ("DELETE", f"/v1/memories/{memory_id}", None),
-            ("GET", f"/v1/memories?cursor={memory_id}", None),
+            ("GET", f"/v1/memories?before={memory_id}", None),
             ("GET", f"/v1/memories?tenant={foreign}", None),
             ("POST", "/v1/search", {"query": query, "top_k": 100, **named}),
             ("POST", "/v1/context", {"query": query or "x", **named}),

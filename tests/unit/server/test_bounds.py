@@ -40,8 +40,8 @@ async def test_of_a_stranger_little_is_read(running: Running, authorization: str
 @pytest.mark.parametrize("known", [False, True])
 async def test_an_address_has_an_end(running: Running, known: bool) -> None:
     headers = await running.caller("reader") if known else {}
-    taken = await running.client.get("/v1/memories?" + "kind=long_term&" * 1_000, headers=headers)
-    answer = await running.client.get("/v1/memories?" + "kind=long_term&" * 1_100, headers=headers)
+    taken = await running.client.get("/v1/memories?" + "kinds=long_term&" * 1_000, headers=headers)
+    answer = await running.client.get("/v1/memories?" + "kinds=long_term&" * 1_100, headers=headers)
     assert taken.status_code == (200 if known else 401)
     assert (answer.status_code, answer.json()["reason"]) == (414, "invalid_input:query:too_large")
 

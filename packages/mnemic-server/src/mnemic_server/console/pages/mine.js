@@ -32,7 +32,7 @@ function held() {
   const list = el("div", {});
   const fill = () => {
     const node = paged(
-      (cursor) => call("GET", "/v1/memories", { query: { limit: 20, cursor, kind: kind.value } }).then(({ memories, next }) => ({ items: memories, next })),
+      (cursor) => call("GET", "/v1/memories", { query: { limit: 20, before: cursor, kinds: kind.value } }).then(({ memories, next }) => ({ items: memories, next })),
       row,
       empty("Nothing is remembered about you", "When something is, you will see it here."),
     );
@@ -78,7 +78,7 @@ function decisions(consents, inUse) {
     if (!given) return;
     const done = ({ hidden, erased }) => (erased ? "Withdrawn, and what was stored is erased." : `Withdrawn; ${counted(hidden, "memory is", "memories are")} not used any more.`);
     const undo = given.erase ? null : () => allow(key);
-    if (await attempt(() => call("DELETE", `/v1/consents/${encodeURIComponent(key)}`, { query: { erase: given.erase ? "true" : "" } }), done, undo)) {
+    if (await attempt(() => call("DELETE", `/v1/consents/${encodeURIComponent(key)}`, { query: { erase_held: given.erase ? "true" : "" } }), done, undo)) {
       consents[key] = false;
       draw();
     }

@@ -10,7 +10,7 @@ from typing import Any
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.inject.injection_log import injected_in
 from mnemic.ports import RecordStore
-from mnemic.types import REST_OF, AuditEvent, Memory, Scope, Status, Where
+from mnemic.types import AuditEvent, Memory, Scope, Status, Where
 from mnemic.types.values import canonical_key
 from mnemic.write.audited_changes import latest
 
@@ -89,20 +89,6 @@ async def _later(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
             replaced.add(one.memory_id)
             found.append(one)
     return tuple(found[:MAX_LINEAGE])
-
-
-async def rests(store: RecordStore, scope: Scope, memory_ids: Collection[str]) -> list[Memory]:
-    """Return the active memories of a scope that continue these. Raises StoreFailed."""
-    where = Where(scopes=(scope,), statuses=frozenset({Status.ACTIVE}))
-    found: list[Memory] = []
-    before = None
-    while page := await store.newest(where, limit=PAGE, before=before):
-        # Only the data of a remainder names its origin, and no index covers that field.
-        found += [one for one in page if one.data.get(REST_OF) in memory_ids]
-        before = page[-1].memory_id
-        if before <= min(memory_ids):
-            break
-    return found
 
 
 async def values(store: RecordStore, key: str, *, scopes: Sequence[Scope]) -> list[Memory]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.types.enums import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
 from mnemic.types.measures import Usage, VectorSpace
-from mnemic.types.memory import BETWEEN_PEOPLE, PASTED, REST_OF, ROLES, Candidate, Memory, Message, Source
+from mnemic.types.memory import BETWEEN_PEOPLE, PASTED, ROLES, Candidate, Memory, Message, Source
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.serialisation import Serialisable, from_json, to_json
 from mnemic.types.values import (
@@ -92,7 +92,6 @@ _LATE = {
 __all__ = [
     "BETWEEN_PEOPLE",
     "PASTED",
-    "REST_OF",
     "ROLES",
     "SHARED",
     "Actor",

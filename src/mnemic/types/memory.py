@@ -32,9 +32,6 @@ BETWEEN_PEOPLE = "between_people"
 """Member of a memory's `data`: it was said to another person, not to an assistant, so less of it is meant to be known
 and more is needed for it to replace something."""
 
-REST_OF = "rest_of"
-"""Key in `data`: memory_id of the superseded statement whose remainder this memory keeps."""
-
 ROLES = frozenset({"user", "assistant", "tool"})
 """Roles that may be replayed to a model. `system` never comes from a conversation, `summary` only from `compact`."""
 

@@ -29,7 +29,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.ports import Embedder
-from mnemic.types import REST_OF, Actor, Memory, Message
+from mnemic.types import Actor, Memory, Message
 from mnemic_eval.conditions import conditions
 from mnemic_eval.generated_statements import everyday_statements
 from mnemic_eval.oracle import Answers, Oracle
@@ -72,13 +72,6 @@ class _Played:
     asks: list[dict[str, Any]] = field(default_factory=list)
     active: list[Memory] = field(default_factory=list)
     others_ended: int = 0
-
-    def support(self, memory: Memory, message: Message) -> str:
-        """Return the text in which a memory made while `message` was captured must occur: a part that remains of an
-        earlier statement was said in that one's message.
-        """
-        earlier = memory.data.get(REST_OF)
-        return next((said for (known, _), (_, said, _) in self.born.items() if known == earlier), message.content)
 
     @property
     def texts(self) -> set[str]:
@@ -273,7 +266,7 @@ async def _play(engine: MemoryEngine, row: Line, recorded: bool, actor: Actor, t
             for memory in await live_memories(engine, actor):
                 text = shown(memory)
                 if memory.memory_id not in kept and known.get(memory.memory_id) != text:
-                    played.born[memory.memory_id, text] = message.role, played.support(memory, message), memory.content
+                    played.born[memory.memory_id, text] = message.role, message.content, memory.content
                     known[memory.memory_id] = text
         if recorded:
             receipts = await engine.record(said, actor=actor)

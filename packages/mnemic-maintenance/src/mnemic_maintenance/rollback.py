@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemic.engine.lineage import rests
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import LOWER_TRUST
@@ -66,7 +65,6 @@ async def roll_back(
     the actor's channel has less trust than the memory to close. Repeating it changes nothing (`refreshed`).
     """
     ended = [one for one in await successors(store, known) if one.memory_id != known.memory_id]
-    ended += await rests(store, known.scope, [known.memory_id])
     now = clock.now()
 
     async def work(unit: Unit) -> WriteReceipt:

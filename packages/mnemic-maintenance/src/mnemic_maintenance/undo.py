@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from mnemic.engine.lineage import rests
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.policy.expiry_rule import bounded
 from mnemic.policy.key_rules import Policy
@@ -36,14 +35,13 @@ class UndoReceipt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reversal:
     """Plan of an undo: the memory it ends, the status this gets, the versions of each that it had replaced, and the
-    policy that bounds how long they are stored. `rests` contain their remainders, and end with it.
+    policy that bounds how long they are stored.
     """
 
     known: Memory
     policy: Policy
     status: Status
     earlier: Mapping[str, Sequence[Memory]]
-    rests: Sequence[Memory] = ()
 
     @property
     def restored(self) -> list[Memory]:
@@ -67,8 +65,7 @@ async def reversal(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope
             hint="it replaced no other memory that is still there; rollback takes back an update",
         )
     status = _status_after(versions, [past[-1] for past in earlier.values()], policy)
-    going_on = await rests(store, known.scope, earlier)
-    return Reversal(known=known, policy=policy, status=status, earlier=earlier, rests=going_on)
+    return Reversal(known=known, policy=policy, status=status, earlier=earlier)
 
 
 async def undo(store: RecordStore, clock: Clock, planned: Reversal, *, actor: Actor) -> UndoReceipt:
@@ -92,10 +89,6 @@ async def undo(store: RecordStore, clock: Clock, planned: Reversal, *, actor: Ac
             supersedes=(),
             conflicts_with=tuple(earlier) if waits else present.conflicts_with,
         )
-        for one in planned.rests:
-            rest = await unit.reads.get(one.memory_id, scopes=[one.scope])
-            if rest is not None and rest.version == one.version:
-                await steward.change(unit, rest, "undone", detail={"with": known.memory_id}, status=Status.REJECTED)
         restored = [one for one, past in earlier.items() if await _restored(unit, steward, past, planned)]
         return UndoReceipt(
             memory_id=known.memory_id, version=ended.version, status=planned.status, restored=tuple(restored)

@@ -26,6 +26,7 @@ from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.conversation_context import SPOKEN_ALONE, Talk, answer_in, by_name, is_kept_between_people
 from mnemic.extract.operations import source_of
 from mnemic.extract.readable_text import MARKER, SHORTEST_CONTENT_WORDS, readable
+from mnemic.extract.reading_thread import QUICK_CHARS, read_in_thread
 from mnemic.extract.statement_dates import timed
 from mnemic.extract.typed_facts import says_more, typed_facts
 from mnemic.policy.budget import Budget, check_time
@@ -106,11 +107,22 @@ class RuleExtractor:
         stops a run. `talk`: the conversation around the message.
 
         Raises InvalidInput for text with a NUL or half a surrogate pair, BudgetSpent past the deadline. Other tasks run
-        between two sentences.
+        between two sentences, and while a text that is longer than a chat message is read.
         """
         if not is_users_own(message):
             return Extraction(skipped=(Skipped(reason=ORIGIN),))
         clean_content(message.content)
+        if len(message.content) <= QUICK_CHARS:
+            return await self._extract(message, policy, budget, deadline, talk)
+
+        async def read(embedder: Embedder | None, deadline: Deadline) -> Extraction:
+            return await RuleExtractor(embedder)._extract(message, policy, budget, deadline, talk)
+
+        return await read_in_thread(read, self._embedder, deadline)
+
+    async def _extract(
+        self, message: Message, policy: Policy, budget: Budget, deadline: Deadline, talk: Talk
+    ) -> Extraction:
         answer = answer_in(message, talk)
         if answer is not None:
             stated = replace(message, content=answer.statement)

@@ -7,7 +7,7 @@ lost. Not compared here: who said the two, when, and with what trust (`mnemic.wr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -168,6 +168,11 @@ def _known_facts(known: Known, old: Statement) -> Iterator[_Fact]:
         yield from _facts(clause)
 
 
+def _is_one_thing(value: Phrased, clause: Clause) -> bool:
+    """Return True for "the bus", which one takes too, where a medicine has no article: "I take insulin"."""
+    return not clause.lexicon.head_first and clause.plain[value.start] in clause.lexicon.words("articles")
+
+
 @lru_cache(maxsize=READ)
 def _facts(clause: Clause) -> tuple[_Fact, ...]:
     return tuple(_find_facts(clause))
@@ -178,8 +183,7 @@ def _find_facts(clause: Clause) -> Iterator[_Fact]:
         for changes, phrases in ((True, attribute.change), (False, attribute.state)):
             for phrase in phrases:
                 for start, end, value in clause.find(phrase):
-                    # One takes insulin, and the bus.
-                    if attribute.safety and value and clause.plain[value.start] in clause.lexicon.words("articles"):
+                    if value is not None and attribute.name == "medicine" and _is_one_thing(value, clause):
                         continue
                     words = frozenset(clause.words[at].stem for at in range(start, end)) - (
                         value.stems if value is not None else frozenset()
@@ -250,8 +254,8 @@ def _by_verb(attribute: Attribute, fact: _Fact, old: Statement, clause: Clause) 
                 continue
             if not _is_by_owner(fact, clause, object_, start):
                 continue
-            # "I left Sue at the station": a place makes it a day's event.
-            if attribute.parted and not _is_only_timed(clause, start, end, object_):
+            # "I left Sue at the station", "He dejado la aspirina en la mesa": a place makes it a day's event.
+            if (attribute.parted or attribute.safety) and not _is_only_timed(clause, start, end, object_):
                 continue
             if (named := _means(object_, fact, old, clause)) is not None and _rest_agrees(old, clause):
                 return named
@@ -260,10 +264,10 @@ def _by_verb(attribute: Attribute, fact: _Fact, old: Statement, clause: Clause) 
 
 def _is_only_timed(clause: Clause, start: int, end: int, object_: Phrased) -> bool:
     """Return True if nothing but a time stands beside a verb and its object."""
-    if clause.lexicon.verb_last:
-        between = clause.words[object_.end : max(start, end - 1)]
-        return _ends_there(clause, max(end, object_.end)) and not any(map(clause.is_content, between))
-    return _ends_there(clause, max(end, object_.end))
+    last = max(end, object_.end)
+    if not clause.lexicon.verb_last:
+        return _ends_there(clause, last)
+    return _ends_there(clause, last) and _is_time(clause, clause.words[object_.end : max(start, end - 1)])
 
 
 def _by_leaving(attribute: Attribute, fact: _Fact, old: Statement, clause: Clause) -> bool | None:
@@ -395,12 +399,14 @@ def _follows(clause: Clause, subject: Phrased, start: int, said: frozenset[str] 
 
 def _ends_there(clause: Clause, end: int) -> bool:
     """Return True if nothing but a time follows: "Odile left", not "Odile left her umbrella"."""
-    lexicon = clause.lexicon
-    allowed = lexicon.words("time_words") | lexicon.words("days") | lexicon.words("months") | lexicon.words("filler")
-    allowed |= lexicon.words("same_place") | lexicon.words("articles") | lexicon.words("leaving")
+    return _is_time(clause, clause.words[end:])
+
+
+def _is_time(clause: Clause, words: Sequence[Word]) -> bool:
+    """Return True if words say nothing but a time."""
+    allowed = clause.lexicon.words("time_words", "days", "months", "filler", "same_place", "articles", "leaving")
     return all(
-        word.plain in allowed or word.value is not None or word.mark or not clause.is_content(word)
-        for word in clause.words[end:]
+        word.plain in allowed or word.value is not None or word.mark or not clause.is_content(word) for word in words
     )
 
 

@@ -406,12 +406,18 @@ class Clause:
             for at, plain in enumerate(self.plain[1:])
         )
 
+    def _counts_time(self, at: int) -> bool:
+        """Return True at the "two" of "Two weeks ago"."""
+        counted = self.plain[at + 1 : at + 2]
+        number = self.words[at].value is not None or self.plain[at] in self.lexicon.numbers
+        return number and not self.lexicon.words("time_words").isdisjoint(counted)
+
     @cached_property
     def opening(self) -> int:
         """The place after words that open a sentence: "so", "yesterday", "in May"."""
         skipped, at = self.lexicon.words(*_OPENINGS), 0
         while at < len(self.words):
-            if self.words[at].mark or self.plain[at] in skipped:
+            if self.words[at].mark or self.plain[at] in skipped or self._counts_time(at):
                 at += 1
             elif (end := self.time_end(at)) is not None:
                 at = end

@@ -75,6 +75,9 @@ def compare(known: Known, new: str) -> Evidence | None:
 @lru_cache(maxsize=COMPARED)
 def _compare(known: Known, text: str) -> Evidence | None:
     old, new = read_alike(_stated(known), read(text))
+    # Most neighbours share neither a word nor an attribute with a statement.
+    if _subjects(old).isdisjoint(_subjects(new)):
+        return Evidence(How.SAME, "same words") if says_same(old, new) else None
     if says_same(old, new):
         return Evidence(How.SAME, "same words")
     opposed = _opposed(old, new)
@@ -87,6 +90,18 @@ def _compare(known: Known, text: str) -> Evidence | None:
         if found is not None:
             return found
     return None
+
+
+@lru_cache(maxsize=READ)
+def _subjects(statement: Statement) -> frozenset[str]:
+    """Return what a statement may be about: stems of its words, and marks of its attributes."""
+    about = {f"@{fact.attribute.name}" for clause in statement.clauses for fact in _facts(clause)}
+    for clause in statement.clauses:
+        for attribute in clause.lexicon.attributes:
+            # "We broke up" names nobody; "my employer: Zeiss" is a key.
+            if any(map(clause.find, attribute.parted)) or not attribute.keys.isdisjoint(clause.set):
+                about.add(f"@{attribute.name}")
+    return statement.whole.content | about
 
 
 def says_same(old: Statement, new: Statement) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
-from mnemic_eval.safety_remarks import people
+import pytest
+
+from mnemic_eval.safety_remarks import ended, people
 
 JUDGE = Path(__file__).parents[1] / "src" / "mnemic_eval" / "data" / "truth_judge" / "remarks.tsv"
 
@@ -26,3 +29,8 @@ def test_the_set_that_decides_has_other_facts_and_remarks() -> None:
         {text for one in people(200, 1, data) for text in (*one.facts, *one.remarks)} for data in (None, JUDGE)
     )
     assert not own & judge
+
+
+@pytest.mark.parametrize(("seed", "data"), [(7, None), (8, JUDGE)])
+def test_no_remark_about_something_else_ends_a_fact_about_safety(seed: int, data: Path | None) -> None:
+    assert asyncio.run(ended(people(60, seed, data))) == []

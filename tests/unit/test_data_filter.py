@@ -354,3 +354,38 @@ async def test_data_is_read_again_where_it_has_changed_and_nowhere_else(
         assert made not in await found(False)
         assert len(await found(True)) == 150
     assert read == [300, 1, 1, 0]
+
+
+GIVEN = {
+    "path": "Re\u0301sume\u0301.pdf", "code": "  x = 1", "zip": "01234 ", "note": "a\r\nb", "mail": "ana@example.org",
+    "phone": 4915112345678, "people": {"lead": "eva@example.org"}, "big": 2**63 - 1, "na\u0308me": "x",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GIVEN)
+async def test_the_value_that_was_given_finds_the_memory_whatever_is_stored_of_it(tmp_path: Path, name: str) -> None:
+    value = GIVEN[name]
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder()) as engine:
+        made = await engine.add("A thing of the office.", actor=ANA, data={name: value})
+        await engine.add("Another thing of the office.", actor=ANA, data={name: "other"})
+        filters: list[dict[str, Any]] = [{name: value}, {"$and": [{name: value}]}, {"$not": {name: {"$ne": value}}}]
+        if not isinstance(value, dict):
+            filters += [{name: {"$eq": value}}, {name: {"$in": ["nothing", value]}}]
+        if isinstance(value, str):
+            filters.append({name: {"$contains": value}})
+        for where in filters:
+            found = await engine.list(actor=ANA, where=where)
+            assert [one.memory_id for one in found] == [made.memory_id], where
+            hits = (await engine.search("thing of the office", actor=ANA, where=where)).hits
+            assert [hit.memory.memory_id for hit in hits] == [made.memory_id], where
+            assert await engine.count(actor=ANA, where=where) == 1, where
+        if isinstance(value, str) and "@" not in value:
+            assert dict(found[0].data) == {name: value}
+        assert "example.org" not in str([dict(one.data) for one in found])
+
+
+async def test_an_integer_that_no_store_can_hold_is_refused_with_what_to_do() -> None:
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()) as engine:
+        with pytest.raises(InvalidInput, match="data:integer") as refused:
+            await engine.add("A number.", actor=ANA, data={"n": 2**63})
+        assert "as text" in str(refused.value.hint)

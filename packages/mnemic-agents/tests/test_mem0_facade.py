@@ -320,3 +320,12 @@ def test_a_configuration_names_settings_of_mnemic(tmp_path: Any) -> None:
         kept(memory, "I like tea.")
     with Memory.from_config({"mnemic": {"store": str(tmp_path / "memories.db")}}) as again:
         assert found(again) == {"I like tea."}
+
+
+def test_a_text_that_was_edited_as_it_is_shown_reads_as_it_was_saved(memory: Memory) -> None:
+    (row, *_) = memory.add("I live in Oslo.", user_id="alice")["results"]
+    edited = memory.get(row["id"])["memory"].replace("Oslo", "Bergen")
+    memory.update(row["id"], edited)
+    assert memory.get(row["id"])["memory"] == edited
+    memory.update(row["id"], "Tromsø")
+    assert "Tromsø" in memory.get(row["id"])["memory"]

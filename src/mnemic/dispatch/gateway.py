@@ -5,7 +5,7 @@ Writes are dispatched as requests (`mnemic.dispatch`); a retrieval's levels beco
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -23,10 +23,23 @@ from mnemic.requests import AddMany
 from mnemic.retrieve.first_read import Hidden
 from mnemic.retrieve.policy_candidates import PreferenceBias, checked_pinned
 from mnemic.retrieve.search import Searcher
-from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
+from mnemic.types import (
+    Actor,
+    Blocked,
+    Candidate,
+    Deadline,
+    Intent,
+    JsonValue,
+    Outcome,
+    SearchResult,
+    Where,
+    WriteReceipt,
+)
+from mnemic.types.filter_language import checked_filter, with_values
 from mnemic.write.fingerprint import item_key
 from mnemic.write.limiter import Limiter, consents
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.redact import redact_value
 
 PREFERENCE = "preference"
 """Category in which the extractors store likes and dislikes."""
@@ -187,9 +200,19 @@ class MemoryGateway:
             asked_at=asked_at or self.clock.now(),
             deadline=deadline,
             hidden=await self.hiding(actor),
-            data=granted.where,
+            data=await self.as_stored(granted.where, actor),
         )
         return self.watchers.searched(result)
+
+    async def as_stored(self, where: Mapping[str, JsonValue] | None, actor: Actor) -> Mapping[str, JsonValue] | None:
+        """Return a filter on data whose values are as data is stored, without personal data: what was given to a memory
+        finds it. Raises InvalidInput (`where`, `operator`).
+        """
+        given = checked_filter(where)
+        if given is None:
+            return None
+        secret = await self.pipeline.secret(actor.tenant)
+        return with_values(given, lambda value: redact_value(value, self.pipeline.redactor, secret))
 
     def where(self, intent: Intent, actor: Actor) -> Where:
         """Return the filter of an admitted intent: the actor's own scopes at its levels, live memories only."""

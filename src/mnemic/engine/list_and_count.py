@@ -68,8 +68,8 @@ async def listed(
     then, asked = await _moment(engine, await _narrowed(engine, actor, bounds), bounds)
     if bounds.where is None:
         return await then.newest(asked, limit=limit, before=before, facets=facets)
-    index = engine.searcher.data
-    meeting = partial(first_meeting, where=asked, data=bounds.where, limit=limit, before=before, index=index)
+    data, index = await engine.gateway.as_stored(bounds.where, actor), engine.searcher.data
+    meeting = partial(first_meeting, where=asked, data=data or {}, limit=limit, before=before, index=index)
     return await (engine.store.read(meeting) if bounds.known_at is None else meeting(then))
 
 
@@ -78,7 +78,8 @@ async def counted(engine: Reads, actor: Actor, bounds: Bounds) -> int:
     then, asked = await _moment(engine, await _narrowed(engine, actor, bounds), bounds)
     if bounds.where is None:
         return await then.count(asked)
-    meeting = partial(count_meeting, where=asked, data=bounds.where, index=engine.searcher.data)
+    data = await engine.gateway.as_stored(bounds.where, actor)
+    meeting = partial(count_meeting, where=asked, data=data or {}, index=engine.searcher.data)
     return await (engine.store.read(meeting) if bounds.known_at is None else meeting(then))
 
 

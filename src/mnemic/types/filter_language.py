@@ -93,6 +93,27 @@ def checked_filter(given: object) -> Mapping[str, Any] | None:
     return given or None
 
 
+def with_values(given: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return a checked filter with each name of a field, and each value that a field must be equal to or contain, as
+    `change` returns it. Values that are only compared by order stay.
+    """
+    return {_changed_name(name, change): _changed(name, wanted, change) for name, wanted in given.items()}
+
+
+def _changed_name(name: str, change: Callable[[Any], Any]) -> str:
+    return name if name.startswith("$") else str(change(name))
+
+
+def _changed(name: str, wanted: Any, change: Callable[[Any], Any]) -> Any:
+    if name in ("$and", "$or"):
+        return [with_values(one, change) for one in wanted]
+    if name in _ORDERS or name == "$exists":
+        return wanted
+    if isinstance(wanted, Mapping) and (name == "$not" or not name.startswith("$")):
+        return with_values(wanted, change)
+    return change(wanted)
+
+
 def _counted(given: object, depth: int) -> int:
     """Return the number of conditions of a filter that is one."""
     # Depth is bounded before the recursion, which a filter of a request could otherwise exhaust.

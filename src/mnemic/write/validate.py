@@ -34,8 +34,8 @@ def validate(draft: Draft) -> Draft:
 
     Raises InvalidInput: `content:empty`, `content:too_long` (more than 8,192 characters or 32 KiB), `content:nul`,
     `content:surrogate`, `kind`, `kind:not_durable`, `key`, `scope:<level>`, `confidence`, `ttl`, `valid_to`, `origin`,
-    `span`, `data` (no JSON), `data:depth`, `data:too_long`, `context:too_long`, and `<field>` or `<field>:too_long` for
-    the labels.
+    `span`, `data` (no JSON), `data:depth`, `data:integer`, `data:too_long`,
+    `context:too_long`, and `<field>` or `<field>:too_long` for the labels.
     """
     candidate = draft.candidate
     # Computed for its check: an actor without the owner of that level raises `scope:<level>` before anything is stored.
@@ -148,18 +148,22 @@ def _data(data: object) -> Mapping[str, JsonValue]:
 
 
 def _plain(value: object, depth: int) -> JsonValue:
-    """`value` as plain JSON with clean strings. Raises InvalidInput (`data`, `data:depth`)."""
+    """Return `value` as plain JSON, its texts as they were given: a filter with the same value must find them. Raises
+    InvalidInput (`data`, `data:depth`).
+    """
     if depth < 0:
         raise InvalidInput("data:depth", hint=f"at most {MAX_DATA_DEPTH} levels")
     # 64 bits: larger integers cannot be compared exactly in SQLite or PostgreSQL. True and False are integers here.
     if value is None or (isinstance(value, int) and -_LARGEST_INTEGER <= value < _LARGEST_INTEGER):
         return value
+    if isinstance(value, int):
+        raise InvalidInput("data:integer", hint="integers have at most 64 bits: give a longer one as text")
     if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, str):
         if len(value) > MAX_DATA_BYTES:
             raise InvalidInput("data:too_long", hint=f"at most {MAX_DATA_BYTES} bytes of JSON")
-        return _clean(value, "data")
+        return _sound(value)
     if isinstance(value, Mapping):
         return {_data_key(key): _plain(item, depth - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -170,7 +174,12 @@ def _plain(value: object, depth: int) -> JsonValue:
 def _data_key(key: object) -> str:
     if not isinstance(key, str) or not 0 < len(key) <= MAX_DATA_KEY_CHARS:
         raise InvalidInput("data", hint=f"its keys are text of 1 to {MAX_DATA_KEY_CHARS} characters")
-    return _clean(key, "data")
+    return _sound(key)
+
+
+def _sound(text: str) -> str:
+    _clean(text, "data")  # refuses a NUL and half a surrogate pair
+    return text
 
 
 def _check_times(draft: Draft, candidate: Candidate) -> None:

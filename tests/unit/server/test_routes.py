@@ -297,6 +297,9 @@ async def test_a_body_without_its_type_is_told_which_is_expected(running: Runnin
 async def test_health_and_metrics_name_nobody(running: Running) -> None:
     await added(running, await running.caller("writer"))
     assert (await running.client.get("/healthz")).json() == {"status": "ok"}
+    for path in ("/healthz", "/readyz"):
+        head = await running.client.head(path)
+        assert (head.status_code, head.content) == (200, b"")
     assert (await running.client.get("/readyz")).status_code == 200
     metrics = (await running.client.get("/metrics")).text
     assert 'mnemic_requests_total{method="POST",route="/v1/memories",status="201"} 1.0' in metrics

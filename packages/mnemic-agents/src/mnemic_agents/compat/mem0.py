@@ -37,6 +37,7 @@ from mnemic_agents.compat.mem0_values import (
     expiration,
     is_unreadable,
     item,
+    key_shown,
     listed,
     message_of,
     moment,
@@ -177,7 +178,8 @@ class _Verbs(DualModeApi[M]):
         if expiration_date is not _UNSET:
             about["expiration_date"] = expiration(expiration_date)
         about = {name: value for name, value in about.items() if name != "expiration_date" or value is not None}
-        content = known.content if text is None else text
+        # What is shown of a value begins with its key; a text that was edited as it was shown still does.
+        content = known.content if text is None else text.removeprefix(key_shown(known))
         await self.engine.update(memory_id, content, actor=actor, data=about)
         return {"message": "Memory updated successfully!"}
 
@@ -322,8 +324,11 @@ class _Verbs(DualModeApi[M]):
         if asked.owner is not None:
             return [(asked.owner.actor(self._tenant), asked.where)]
         where = checked_filter(asked.where) or {}
+        # Data is stored without personal data, which a filter may name; the name of a user stays as it is.
+        cleaned = await self.engine.gateway.as_stored(where, Actor(tenant=self._tenant, user="mem0")) or {}
         stored = [(one, payload(one)) async for one in self._all_active()]
-        owners = {one.scope.owner: result.get("user_id") for one, result in stored if meets(result, where)}
+        matching = [(one, result) for one, result in stored if meets(result, where) or meets(result, cleaned)]
+        owners = {one.scope.owner: result.get("user_id") for one, result in matching}
         return [(Actor(tenant=self._tenant, user=owner), of_user(where, user)) for owner, user in owners.items()]
 
     async def _all_active(self) -> AsyncIterator[Kept]:

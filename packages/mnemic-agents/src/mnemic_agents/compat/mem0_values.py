@@ -284,7 +284,12 @@ def payload(memory: Memory) -> dict[str, Any]:
 
 def text_of(memory: Memory) -> str:
     """Return the text of a memory; for a value, preceded by its key."""
-    return memory.content if memory.key is None else f"{memory.key.replace('_', ' ')}: {memory.content}"
+    return key_shown(memory) + memory.content
+
+
+def key_shown(memory: Memory) -> str:
+    """Return what precedes the text of a memory with a key."""
+    return "" if memory.key is None else f"{memory.key.replace('_', ' ')}: "
 
 
 def times(memory: Memory) -> dict[str, str]:

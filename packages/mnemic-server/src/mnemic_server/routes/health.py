@@ -41,6 +41,11 @@ async def ready(service: AnyService, response: Response) -> dict[str, Any]:
     return {"status": "ok"}
 
 
+# Health checks of containers and monitors ask for the head alone.
+for _path, _answer in (("/healthz", alive), ("/readyz", ready)):
+    router.add_api_route(_path, _answer, methods=["HEAD"], include_in_schema=False, response_model=Any)
+
+
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(service: AnyService) -> PlainTextResponse:
     """Return counts and latencies in Prometheus' text format."""

@@ -114,13 +114,11 @@ def test_a_model_that_nobody_serves_is_named_with_its_address(mnemic: Call, monk
     talk = mnemic("chat", stdin="The cat is called Miso.\n")
     assert talk.exit_code == 5
     assert " - asked own at http://127.0.0.1:1/v1: no answer" in talk.stderr
-    assert "  remembered  no fact (" in talk.stdout
-    assert "nothing was remembered" not in talk.stdout
+    assert "  remembered  created  The cat is called Miso." in talk.stdout
     assert "  recorded    your message" in talk.stdout
-    captured = mnemic("capture", "The cat is called Miso.")
-    assert "The cat is called Miso." not in mnemic("list", "--kind", "long_term").stdout
-    assert captured.exit_code == 5
-    assert " - asked own at http://127.0.0.1:1/v1" in captured.stderr
+    captured = mnemic("capture", "My dog is called Rex.")
+    assert captured.exit_code == 0
+    assert "My dog is called Rex." in mnemic("list", "--kind", "long_term").stdout
 
 
 def test_quiet_prints_answers_alone(mnemic: Call, model: ScriptedModelServer) -> None:

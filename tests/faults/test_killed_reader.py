@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.types import Actor, Kind
 from mnemic_maintenance.background_capture import BackgroundCapture
@@ -36,7 +36,7 @@ CHAT = textwrap.dedent(
     """
     import asyncio, sys
     from mnemic.engine import MemoryEngine
-    from mnemic.extract.fallback import FallbackExtractor
+    from mnemic.extract.layered_extractor import LayeredExtractor
     from mnemic.extract.model_extractor import ModelExtractor
     from mnemic_sqlite import SqliteStore
     from mnemic.types import Actor, Message
@@ -46,7 +46,7 @@ CHAT = textwrap.dedent(
 
     async def main(path, url, gathering):
         completer = OpenAICompleter("scripted", base_url=url, api_key="test", timeout=60)
-        extractor = FallbackExtractor(ModelExtractor(completer))
+        extractor = LayeredExtractor(ModelExtractor(completer))
         async with MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder(), extractor=extractor) as engine:
             later = BackgroundCapture(engine, gathering_seconds=float(gathering))
             while line := await asyncio.to_thread(sys.stdin.readline):
@@ -113,7 +113,7 @@ async def _read_after(path: Path, url: str) -> tuple[int, list[str], int]:
     """Read the queue as the next process does, once the lease of the killed reader has run out."""
     completer = OpenAICompleter("scripted", base_url=url, api_key="test")
     clock = ManualClock(datetime.now(UTC) + timedelta(minutes=6))
-    extractor = FallbackExtractor(ModelExtractor(completer))
+    extractor = LayeredExtractor(ModelExtractor(completer))
     async with MemoryEngine(
         store=SqliteStore(path), embedder=WordEmbedder(), clock=clock, extractor=extractor
     ) as engine:

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from mnemic.extract import Extraction
-from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
@@ -50,7 +50,7 @@ async def test_an_answer_keeps_the_schema_that_was_asked_for(model: OpenAIComple
 
 
 async def test_a_window_is_read_or_rules_read_it_and_nothing_is_made_up(model: OpenAICompleter) -> None:
-    extractor = FallbackExtractor(ModelExtractor(model))
+    extractor = LayeredExtractor(ModelExtractor(model))
     read = await extractor.extract_window(
         TURNS,
         policy=Policy(on_model_failure="rules", on_violation="skip"),

@@ -17,7 +17,7 @@ import pytest
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.limits import Limits
 from mnemic.types import Actor, Kind, Message, Origin
@@ -43,9 +43,9 @@ def said(text: str, minute: int = 0, **more: Any) -> Message:
 
 
 TALK = [
-    said("I moved to Bergen last spring."),
+    said("I keep two goats near Bergen."),
     said("Which seat do you like?", 1, role="assistant"),
-    said("I always take the aisle, on every train.", 2),
+    said("I sail a dinghy on the fjord each summer.", 2),
 ]
 
 
@@ -64,7 +64,7 @@ def parrot(request: ModelRequest) -> Reply:
 @asynccontextmanager
 async def engine_of(folder: Path, server: ScriptedModelServer) -> AsyncIterator[MemoryEngine]:
     completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
-    extractor = FallbackExtractor(ModelExtractor(completer))
+    extractor = LayeredExtractor(ModelExtractor(completer))
     store = SqliteStore(folder / "m.db")
     async with MemoryEngine(store=store, embedder=WordEmbedder(), clock=ManualClock(), extractor=extractor) as engine:
         yield engine
@@ -91,12 +91,12 @@ async def test_a_turn_waits_for_nothing_and_several_are_read_in_one_call(tmp_pat
                 await later.put(message, actor=ANA)
             assert (await texts(engine), server.requests) == ([], [])
             assert await later.read() == 3
-            assert await texts(engine) == [TALK[2].content, TALK[0].content]
+            assert await texts(engine) == [TALK[0].content, TALK[2].content]
             assert (len(server.requests), later.counts["read"]) == (1, 3)
             assert await waiting(engine.store, "default") == []
             await later.put(*TALK, actor=ANA)
             assert await later.read() == 3
-            assert await texts(engine) == [TALK[2].content, TALK[0].content]
+            assert await texts(engine) == [TALK[0].content, TALK[2].content]
             await later.stop()
 
 
@@ -120,7 +120,7 @@ async def test_maintenance_reads_what_nobody_has_read(tmp_path: Path) -> None:
             assert (await engine.maintain(actor=ANA, dry_run=True)).captured == 3
             assert await texts(engine) == []
             assert (await engine.maintain(actor=ANA)).captured == 3
-            assert await texts(engine) == [TALK[2].content, TALK[0].content]
+            assert await texts(engine) == [TALK[0].content, TALK[2].content]
             assert (await engine.maintain(actor=ANA)).captured == 0
 
 
@@ -142,6 +142,20 @@ async def test_a_reader_that_fails_says_so_and_reads_again(tmp_path: Path) -> No
             await engine.store.close()
             await later.settled()
             assert [name for name in later.counts if name.startswith("failed:store_")]
+
+
+async def test_a_model_that_finds_nothing_takes_nothing_away(tmp_path: Path) -> None:
+    messages = [said("I am vegetarian."), said("My flat is on the third floor.", 1)]
+    with ScriptedModelServer(lambda _: Reply(content='{"items": []}')) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(*messages, actor=ANA)
+            assert await later.read() == 2
+            held = {(one.kind, one.content) for one in await engine.list(actor=ANA)}
+            assert {(Kind.EPISODIC, one.content) for one in messages} <= held
+            assert {(Kind.LONG_TERM, "vegetarian"), (Kind.LONG_TERM, messages[1].content)} <= held
+            assert len(server.requests) == 1
+            await later.stop()
 
 
 async def test_what_was_put_before_a_crash_is_read_after_it(tmp_path: Path) -> None:
@@ -180,7 +194,7 @@ async def test_a_greeting_costs_no_call_in_a_turn_either(tmp_path: Path, backgro
                 assert await memory.later.read() == 3
                 await memory.later.stop()
             assert server.requests == []
-            await memory.capture("Thanks! I moved to Bergen last spring.")
+            await memory.capture("Thanks! I keep two goats near Bergen.")
             assert len(server.requests) == (0 if background else 1)
             if memory.later is not None:
                 await memory.later.stop()
@@ -194,7 +208,7 @@ from mnemic import Actor, Settings, build_engine
 from mnemic_agents.turns import TurnMemory
 settings = Settings.load(store=sys.argv[1], model="scripted", model_url=sys.argv[2], background=True)
 memory = TurnMemory(build_engine(settings), Actor(user="ana"))
-memory.now(memory.capture, "I moved to Bergen last spring.")
+memory.now(memory.capture, "I keep two goats near Bergen.")
 for line in sys.stdin:
     break
 """
@@ -223,6 +237,7 @@ async def test_an_outage_leaves_the_queue_as_it_is(tmp_path: Path) -> None:
             assert await later.read() == 0
             assert later.counts == {"failed:llm_unavailable": 1}
             assert len(await waiting(engine.store, "default")) == 1
+            assert await texts(engine) == [TALK[0].content]  # the rules have read it in the meantime
             assert await later.read() == 1
             assert await texts(engine) == [TALK[0].content]
             await later.stop()
@@ -320,11 +335,11 @@ async def test_adapters_capture_in_the_background_where_the_engine_says_so(tmp_p
         async with engine_of(tmp_path, server) as engine:
             engine.background = True
             memory = TurnMemory(engine, ANA)
-            await memory.capture("I moved to Bergen last spring.")
+            await memory.capture("I keep two goats near Bergen.")
             assert server.requests == []
             assert memory.later is not None
             assert await memory.later.read() == 1
-            assert await texts(engine) == ["I moved to Bergen last spring."]
+            assert await texts(engine) == ["I keep two goats near Bergen."]
             await memory.later.stop()
 
 
@@ -345,7 +360,7 @@ async def test_a_turn_waits_for_a_model_only_if_asked_to(
         named = {"model": "scripted", "model_url": server.base_url, "api_key": "test"} if model else {}
         async with build_engine(Settings.load(store=str(tmp_path / "m.db"), **named, **more)) as engine:
             memory = TurnMemory(engine, ANA)
-            await memory.capture("I moved to Bergen last spring.")
+            await memory.capture("I keep two goats near Bergen.")
             assert (memory.later is None) is waits
             assert len(server.requests) == (1 if model and waits and not more.get("extractor") else 0)
             if memory.later is not None:
@@ -417,21 +432,6 @@ async def test_what_would_not_be_recorded_beside_a_capture_is_gone_once_it_is_re
         assert sorted(one.content for one in held) == ["I keep bees in Graz.", "Which bees?"]
         assert await waiting(engine.store, "default") == []
         await later.stop()
-
-
-async def test_what_a_model_finds_under_a_key_without_consent_takes_the_message_away(tmp_path: Path) -> None:
-    def finds(request: ModelRequest) -> Reply:
-        item = {"turn": 0, "op": "add", "key": "bees", "value": "bees in Graz", "quote": "bees in Graz"}
-        return Reply(content=json.dumps({"items": [item]}))
-
-    with ScriptedModelServer(finds) as server:
-        async with engine_of(tmp_path, server) as engine:
-            await engine.revoke_consent("bees", actor=ANA)
-            later = BackgroundCapture(engine, gathering_seconds=3600)
-            await later.put(said("I keep bees in Graz."), actor=ANA)
-            assert await later.read() == 1
-            assert await engine.list(actor=ANA) == []
-            await later.stop()
 
 
 @pytest.mark.parametrize(

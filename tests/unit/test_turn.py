@@ -191,7 +191,7 @@ async def test_what_was_injected_stands_in_the_audit_trail() -> None:
         (Reply.status(401), "llm_unavailable:auth"),
         (Reply.broken(Fault.RESET), "llm_unavailable"),
         ("this is no JSON", "llm_invalid_json"),
-        ('{"items": NaN}', "llm_invalid_json"),
+        ('{"items": ', "llm_invalid_json"),
         ('{"answer": "a", "answer": "b"}', "llm_invalid_json"),
         (Reply.broken(Fault.NO_CHOICES), "llm_empty"),
         ("", "llm_empty"),

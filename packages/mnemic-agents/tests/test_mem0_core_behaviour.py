@@ -16,8 +16,9 @@ from mnemic.dispatch import Call as Call_
 from mnemic.dispatch import Proceed
 from mnemic.engine import MemoryEngine
 from mnemic.errors import ModelUnavailable, StoreBusy
-from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.policy.key_rules import Policy
 from mnemic_agents.compat.mem0 import AsyncMemory, LLMError, ValidationError
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_stores.in_memory_store import InProcessStore
@@ -155,14 +156,15 @@ async def test_a_time_of_creation_in_metadata_is_shown_as_one(memory: AsyncMemor
 
 
 @pytest.mark.parametrize("reply", ["invalid json", "", Reply(code=503, error="down"), Reply(code=400, error="no")])
-async def test_an_answer_that_cannot_be_read_is_logged_and_an_outage_is_raised(
+async def test_where_policy_stops_an_unreadable_answer_is_logged_and_an_outage_is_raised(
     reply: str | Reply, caplog: pytest.LogCaptureFixture
 ) -> None:
     said = [{"role": "user", "content": "I keep bees in the garden."}]
     with ScriptedModelServer(lambda _: reply if isinstance(reply, Reply) else Reply(content=reply)) as server:
         completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
         parts: dict[str, Any] = {"store": InProcessStore(), "embedder": WordEmbedder(), "clock": ManualClock()}
-        extractor = FallbackExtractor(ModelExtractor(completer))
+        parts["policy"] = Policy(on_model_failure="stop")
+        extractor = LayeredExtractor(ModelExtractor(completer))
         async with AsyncMemory(engine=MemoryEngine(extractor=extractor, completer=completer, **parts)) as memory:
             if isinstance(reply, str):
                 assert await memory.add(said, user_id="alice") == {"results": []}

@@ -49,9 +49,6 @@ def skipped(turn: dict[str, Any]) -> list[tuple[Any, str]]:
         ("Am I allergic to peanuts?", "allergies", "peanuts", "transient"),
         ("If I lived in Paris I would buy a bike.", "home_city", "Paris", "hypothetical"),
         ("My friend Leo says he hates window seats.", "seat", "window", "quoted"),
-        ("I never fly with Ryanair.", "airline", "Ryanair", "negated"),
-        ("My wife is a nurse.", "job", "nurse", "third_party"),
-        ("I used to live in Rome.", "home_city", "Rome", "past"),
     ],
 )
 async def test_a_true_quote_carries_no_value_that_does_not_follow_from_it(

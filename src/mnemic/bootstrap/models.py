@@ -215,7 +215,7 @@ def _asking(
 ) -> dict[str, Any]:
     """Build the roles of a language model: it extracts, plans and answers, and judges if policy requires it."""
     from mnemic.compose.model_composer import ModelComposer
-    from mnemic.extract.fallback import FallbackExtractor
+    from mnemic.extract.layered_extractor import LayeredExtractor
     from mnemic.extract.model_extractor import ModelExtractor
     from mnemic.extract.rule_extractor import RuleExtractor
     from mnemic.retrieve.intent_planning import ModelPlanner
@@ -225,7 +225,7 @@ def _asking(
         completer, instructions=settings.extraction_instructions or "", categories=sorted(settings.categories or ())
     )
     return {
-        "extractor": FallbackExtractor(reader, RuleExtractor(embedder)),
+        "extractor": LayeredExtractor(reader, RuleExtractor(embedder)),
         "planner": ModelPlanner(completer, clock),
         "composer": ModelComposer(completer),
         "judge": ModelJudge(completer, clock.monotonic) if judged else None,

@@ -12,8 +12,8 @@ from mnemic.engine.later_words import with_later_words
 from mnemic.errors import MnemicError, NotSupported, StoreFailed
 from mnemic.extract import Extraction, Extractor, is_users_own
 from mnemic.extract.conversation_context import ANSWERED_WITHIN
-from mnemic.extract.fallback import read_all, talk_around
 from mnemic.extract.known_context import around_of, recorded_before
+from mnemic.extract.layered_extractor import read_all, talk_around
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, InformedExtractor, MessageContext
 from mnemic.types import Actor, Deadline, Level, Message, Where
 from mnemic_language.sentences.requests_about_memory import parted

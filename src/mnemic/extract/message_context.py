@@ -26,13 +26,14 @@ MAX_KNOWN_CHARS = 300
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageContext:
     """`known`: live memories that may concern a message, `before`: the turns before it, oldest first, `instructions`:
-    facts that the caller wants included or left out in this call. In a model's answer a memory's id is its place in
-    `known`, from 1.
+    facts that the caller wants included or left out in this call, `between_people`: another person takes part in the
+    talk. In a model's answer a memory's id is its place in `known`, from 1.
     """
 
     known: tuple[Memory, ...] = ()
     before: tuple[Message, ...] = ()
     instructions: str = ""
+    between_people: bool = False
 
     def memory(self, number: object) -> Memory | None:
         """Return the memory that a model calls `number`, also as text ("1"); None for anything else."""

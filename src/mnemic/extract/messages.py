@@ -33,12 +33,22 @@ _READ = _PASSING | {
     "opinion",
     "third_party",
     "not_understood",
-    "unsupported",
-    "duplicate",
     "too_long",
     "max_capture_items",
 }
 """Reasons for omissions from messages that are still the user's own words and allowed by policy."""
+_OF_PROPOSALS = (
+    "unsupported",
+    "duplicate",
+    "unknown_memory",
+    "unknown_operation",
+    "invalid_memory_candidates",
+    "memory_key_not_allowed_policy",
+    "memory_scope_not_allowed_policy",
+)
+"""Reasons for refusing what a model proposes. They say nothing about the message: a model that proposes nonsense, or
+nothing, must not cost the user their words.
+"""
 
 
 def is_recorded(skipped: Collection[str], *, stored: bool) -> bool:
@@ -48,7 +58,7 @@ def is_recorded(skipped: Collection[str], *, stored: bool) -> bool:
     False if it only asks or chats, shows another person's words, or contains something that policy leaves out.
     `skipped` are the reasons of its extraction; `stored`: a candidate of it was stored.
     """
-    reasons = frozenset(skipped)
+    reasons = frozenset(one for one in skipped if one.partition(":")[0] not in _OF_PROPOSALS)
     return reasons <= _READ and (stored or not reasons <= _PASSING)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from mnemic.errors import InvalidCandidates, InvalidInput, MnemicError, ModelInvalidSchema, RunStopped
 from mnemic.extract import Extraction, is_users_own
+from mnemic.extract.grounding import NormalisedText
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, MessageContext, whole_number
 from mnemic.extract.operations import ProposalContext, proposed
 from mnemic.policy.budget import Budget
@@ -76,7 +77,7 @@ class ModelExtractor:
             beside=self._beside(around),
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
-        items = items_of(parse_json(completion.text))
+        items = _items_of(completion.text, policy)
         found = _proposals(items, message, around, policy, budget, self._categories)
         # The call has a cost even if nothing was found.
         return replace(found, cost=Cost.of(completion))
@@ -153,7 +154,8 @@ class ModelExtractor:
             beside=self._beside(around),
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
-        items, strays = _by_turn(parse_json(completion.text), {place - first: place for place in own})
+        numbers = {place - first: place for place in own}
+        items, strays = _by_turn(_items_of(completion.text, policy), messages, numbers)
         read = {place: _read(items[place], given[place], around, policy, budget, self._categories) for place in own}
         # One call has one cost: charging it to every message would count it several times.
         top = next((place for place in own if isinstance(read[place], Extraction)), None)
@@ -203,20 +205,40 @@ def _shown(message: Message) -> str | InvalidInput:
     return text if own else text[:MAX_CONTEXT_CHARS]
 
 
-def _by_turn(raw: object, places: Mapping[int, int]) -> tuple[dict[int, list[Any]], int]:
-    """Return the items of each message by its index, and the number of items without one. Raises ModelInvalidSchema."""
-    turns = raw.get("items") if isinstance(raw, Mapping) else None
-    if not isinstance(turns, list):
-        raise ModelInvalidSchema(hint="items is not a list")
-    items: dict[int, list[Any]] = {place: [] for place in places.values()}
+def _items_of(text: str, policy: Policy) -> Sequence[object]:
+    """Return the items of an answer. Raises ModelFailed; InvalidCandidates if the policy stops at an answer of another
+    form.
+    """
+    if policy.on_violation == "stop":
+        return items_of(parse_json(text))
+    try:
+        return items_of(parse_json(text), strictly=False)
+    except InvalidCandidates as other:
+        raise ModelInvalidSchema(hint=other.reason) from None
+
+
+def _by_turn(
+    items: Sequence[object], messages: Sequence[Message], places: Mapping[int, int]
+) -> tuple[dict[int, list[Any]], int]:
+    """Return the items of each message by its index, and the number of items without one. A quote that only one of the
+    messages has settles which it is, whatever number the model gives.
+    """
+    by_place: dict[int, list[Any]] = {place: [] for place in places.values()}
+    texts = {place: NormalisedText(messages[place].content) for place in by_place}
     strays = 0
-    for item in turns:
-        number = whole_number(item.get("turn")) if isinstance(item, Mapping) else None
-        if number is not None and number in places:
-            items[places[number]].append(item)
-        else:
+    for item in items:
+        fields = item if isinstance(item, Mapping) else {}
+        quote, number = fields.get("quote"), whole_number(fields.get("turn"))
+        named = None if number is None else places.get(number)
+        saying = [place for place, text in texts.items() if isinstance(quote, str) and text.find(quote) is not None]
+        place = saying[0] if len(saying) == 1 else named
+        if place is None and saying:
+            place = saying[-1]
+        if place is None:
             strays += 1
-    return items, strays
+        else:
+            by_place[place].append(item)
+    return by_place, strays
 
 
 def _read(
@@ -246,14 +268,16 @@ def _proposals(
     kept: list[Candidate] = []
     skipped: list[Skipped] = []
     if len(items) > budget.max_capture_items:
+        if policy.on_violation == "stop":
+            raise InvalidCandidates("too_many_items")
         skipped.append(Skipped(reason=InvalidCandidates("too_many_items").reason))
     reading = ProposalContext(message=message, around=around, policy=policy, budget=budget, categories=categories)
     for item in items[: budget.max_capture_items]:
-        one = proposed(item, reading)
-        if isinstance(one, Candidate):
-            _add(kept, one)
-        elif one is not None:
-            skipped.append(one)
+        for one in proposed(item, reading):
+            if isinstance(one, Candidate):
+                _add(kept, one)
+            else:
+                skipped.append(one)
     distinct, doubles = drop_duplicates(kept)
     return Extraction(candidates=distinct, skipped=(*skipped, *doubles))
 

@@ -93,14 +93,16 @@ class Policy:
     `keys` None allows every key, each under the default rule. A mapping closes the list, unless `open_keys` is set:
     then its rules apply to its keys, and other keys are allowed under the default rule. `keyless`: whether memories
     without a key may be proposed (None: only if the list is open). `on_violation`: `stop` ends the run at the first
-    breach, `skip` leaves the candidate out with the reason. `preference_bias` (0 to 1) is the bonus that a run may give
+    breach, `skip` leaves the candidate out with the reason (None: `stop` if the list is closed).
+    `preference_bias` (0 to 1) is the bonus that a run may give
     to preference keys. `default_ttl_days`: lifetime of memories that name none and whose key has none (1 to 36500;
     None: that of the kind). `longest`: upper bound of the lifetime of each kind. Memories of `fixed_kinds` without a
     key keep their first lifetime. `judged`: a configured language model compares each new memory with those near it.
-    `on_model_failure`: if the model that should read a message fails, `stop` ends the run, `rules` reads it by the
-    rules and reports that. `on_refuted`: an answer that cites a memory and does not reflect it is reported (`report`),
-    unless it reflects none of those it cites; `stop` ends the run in either case. `sensitive_words`: words and phrases
-    whose memories a turn of the memory graph leaves out or sends to review, as it does with health and identity papers.
+    `on_model_failure`: if the model that should read a message fails, `rules` keeps what the rules read and reports
+    that, `stop` ends the run. `on_refuted`: an answer that cites a memory and does not reflect it is reported
+    (`report`), unless it reflects none of those it cites; `stop` ends the run in either case. `sensitive_words`: words
+    and phrases whose memories a turn of the memory graph leaves out or sends to review, as it does with health and
+    identity papers.
     `keep_messages`: adapters and graphs record the user's redacted messages in addition to what they capture.
     `keep_turns`: see `mnemic.write.turn_log.keeps_turns`. `operators_read_turns`: an operator who states a reason may
     read the stored turns of a user.
@@ -111,7 +113,7 @@ class Policy:
     keys: Mapping[str, KeyRule] | None = None
     levels: frozenset[str] = frozenset(Level)
     kinds: frozenset[Kind] = DURABLE_KINDS
-    on_violation: OnViolation = "stop"
+    on_violation: OnViolation | None = None
     preference_bias: float = 0.1
     pinned_kinds: frozenset[Kind] = frozenset()
     pinned_categories: frozenset[str] = frozenset({"instruction"})
@@ -121,7 +123,7 @@ class Policy:
     longest: Mapping[Kind, timedelta] = field(default_factory=dict)
     fixed_kinds: frozenset[Kind] = frozenset()
     judged: bool = False
-    on_model_failure: OnModelFailure = "stop"
+    on_model_failure: OnModelFailure = "rules"
     on_refuted: OnRefuted = "report"
     sensitive_words: frozenset[str] = frozenset()
     keep_messages: bool = True
@@ -140,6 +142,8 @@ class Policy:
         _check_kinds(self.kinds, "kinds")
         _check_kinds(self.pinned_kinds, "pinned_kinds")
         _check_kinds(self.fixed_kinds, "fixed_kinds")
+        if self.on_violation is None:
+            object.__setattr__(self, "on_violation", "stop" if self.closed else "skip")
         if self.on_violation not in get_args(OnViolation):
             raise InvalidConfig("on_violation", hint="one of stop, skip")
         if self.on_model_failure not in get_args(OnModelFailure):

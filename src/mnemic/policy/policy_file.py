@@ -157,7 +157,7 @@ class _File(_Strict):
     keys: dict[str, _Key] | None = None
     levels: list[str] | None = None
     kinds: list[str] | None = None
-    on_violation: OnViolation = "stop"
+    on_violation: OnViolation | None = None
     preference_bias: float | int | None = None
     pinned_kinds: list[str] = []
     pinned_categories: list[str] | None = None
@@ -166,7 +166,7 @@ class _File(_Strict):
     default_ttl_days: int | None = None
     fixed_kinds: list[str] = []
     judged: bool = False
-    on_model_failure: OnModelFailure = "stop"
+    on_model_failure: OnModelFailure = "rules"
     on_refuted: OnRefuted = "report"
     sensitive_words: list[str] = []
     keep_messages: bool = True

@@ -18,6 +18,7 @@ from mnemic.errors import (
     RunStopped,
 )
 from mnemic.policy import strict_json
+from mnemic.policy.answer_json import loads_answer
 from mnemic.policy.budget import Budget
 from mnemic.policy.candidate_check import (
     MAX_CONTENT_CHARS,
@@ -56,9 +57,6 @@ LONGEST_MODEL_TTL = timedelta(days=365)
 DEFAULT_CONFIDENCE = 0.8
 CAPTURE_CATEGORIES = frozenset({"preference", "instruction", "identity", "relation", "event", "fact"})
 """Categories that a model may give a statement. Any other is dropped."""
-_FENCE = "```"
-FENCES = 2
-"""Marks of one fence: its beginning and its end."""
 _NO_DAY_COUNT = 10**6
 """Beyond every time that may be wished for: a number of days is cut to this before it meets `timedelta`."""
 
@@ -80,27 +78,16 @@ class CheckedAnswer:
 
 
 def parse_json(text: object) -> object:
-    """Return the value of strict JSON `text` (`mnemic.policy.strict_json`), or of the one Markdown fence in it.
+    """Return the JSON value in a model's answer (`mnemic.policy.answer_json`).
 
-    Raises ModelEmpty for blank text, ModelInvalidJson for anything else that is not strict JSON.
+    Raises ModelEmpty for blank text, ModelInvalidJson for text without any.
     """
     if isinstance(text, str) and not text.strip():
         raise ModelEmpty
     try:
-        return strict_json.loads(_unfenced(text) if isinstance(text, str) else text)
+        return loads_answer(text) if isinstance(text, str) else strict_json.loads(text)
     except strict_json.NotStrictJson as error:
         raise ModelInvalidJson(hint=str(error)) from None
-
-
-def _unfenced(text: str) -> str:
-    """Return the content of the one Markdown fence of `text`, which models put words around; `text` if there is no
-    fence, or several.
-    """
-    # An object that contains a fence in one of its texts is not fenced itself.
-    if text.count(_FENCE) != FENCES or text.lstrip().startswith("{"):
-        return text
-    head, line_end, inner = text.split(_FENCE)[1].partition("\n")
-    return inner if line_end and head.strip().lower() in ("", "json") else text
 
 
 def check_candidates(raw: object, policy: Policy, budget: Budget) -> CheckedCandidates:
@@ -169,14 +156,35 @@ def check_answer(raw: object) -> CheckedAnswer:
     return CheckedAnswer(answer=text, used_memory_keys=tuple(dict.fromkeys(name for name in names if name)))
 
 
-def items_of(raw: object) -> Sequence[object]:
-    """Return the items of a model's answer. Raises InvalidCandidates (`not_object`, `items`)."""
+def items_of(raw: object, *, strictly: bool = True) -> Sequence[object]:
+    """Return the items of a model's answer. Raises InvalidCandidates (`not_object`, `items`).
+
+    Unless `strictly`, also those of a list alone, of one item alone, and under another name or inside another object.
+    """
+    if not strictly:
+        found = _items_in(raw)
+        if found is not None:
+            return found
     if not isinstance(raw, Mapping):
         raise InvalidCandidates("not_object")
     items = raw.get("items")
     if not isinstance(items, list | tuple):
         raise InvalidCandidates("items")
     return items
+
+
+def _items_in(raw: object) -> Sequence[object] | None:
+    if isinstance(raw, list | tuple):
+        return raw
+    if not isinstance(raw, Mapping):
+        return None
+    if not raw.keys().isdisjoint(("quote", "value")):
+        return [raw]
+    # The name of the contract first; of other names only one whose content can be items.
+    for inner in (raw["items"],) if "items" in raw else raw.values():
+        if isinstance(inner, list | tuple) or (isinstance(inner, Mapping) and _items_in(inner) is not None):
+            return _items_in(inner)
+    return None
 
 
 def _candidate(item: object, policy: Policy, budget: Budget) -> Candidate:

@@ -61,27 +61,65 @@ async def extract(*items: object, text: str = TEXT, policy: Policy | None = None
     )
 
 
+BAD = [
+    ("a sentence in the place of an item", "invalid_memory_candidates:item"),
+    (None, "invalid_memory_candidates:item"),
+    ({"key": "locker"}, "invalid_memory_candidates:missing_keys"),
+    ({"key": ["locker"], "value": "81"}, "invalid_memory_candidates:key"),
+    ({"key": "locker", "value": 81.5}, "invalid_memory_candidates:value"),
+    ({"key": "locker", "value": "8" * 2_000}, "invalid_memory_candidates:value_too_long"),
+    ({"key": "locker", "value": "81", "scope": ["user"]}, "invalid_memory_candidates:scope"),
+    ({"key": "locker", "value": "81", "scope": "everybody"}, "memory_scope_not_allowed_policy:everybody"),
+    ({"key": "locker", "value": "81", "ttl_days": "soon"}, "invalid_memory_candidates:ttl_days"),
+    ({"key": "locker", "value": "81", "confidence": "high"}, "invalid_memory_candidates:confidence"),
+    ({"key": "locker", "value": "81", "quote": 81}, "invalid_memory_candidates:quote"),
+]
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD)
+async def test_a_malformed_item_stops_the_run_where_policy_stops(bad: object, reason: str) -> None:
+    with pytest.raises(MnemicError) as stopped:
+        await extract(bad, GOOD, policy=Policy.of("locker", keyless=True))
+    assert stopped.value.reason == reason
+
+
+@pytest.mark.parametrize("bad", [one for one, _ in BAD])
+async def test_a_malformed_item_costs_no_other_item(bad: object) -> None:
+    found = await extract(bad, GOOD)
+    assert GOOD["value"] in [one.content for one in found.candidates]
+
+
 @pytest.mark.parametrize(
-    ("bad", "reason"),
+    "oddly",
     [
-        ("a sentence in the place of an item", "invalid_memory_candidates:item"),
-        (None, "invalid_memory_candidates:item"),
-        ({"key": "locker"}, "invalid_memory_candidates:missing_keys"),
-        ({"key": ["locker"], "value": "81"}, "invalid_memory_candidates:key"),
-        ({"key": "locker", "value": 81.5}, "invalid_memory_candidates:value"),
-        ({"key": "locker", "value": "8" * 2_000}, "invalid_memory_candidates:value_too_long"),
-        ({"key": "locker", "value": "81", "scope": ["user"]}, "invalid_memory_candidates:scope"),
-        ({"key": "locker", "value": "81", "scope": "everybody"}, "memory_scope_not_allowed_policy:everybody"),
-        ({"key": "locker", "value": "81", "ttl_days": "soon"}, "invalid_memory_candidates:ttl_days"),
-        ({"key": "locker", "value": "81", "confidence": "high"}, "invalid_memory_candidates:confidence"),
-        ({"key": "locker", "value": "81", "quote": 81}, "invalid_memory_candidates:quote"),
-        ({"op": ["add"], "key": "locker", "value": "81"}, "unknown_operation"),
+        {"op": "insert"}, {"op": ["add"]}, {"scope": "User"}, {"scope": None}, {"ttl_days": "30 days"},
+        {"confidence": "high"}, {"confidence": 95}, {"category": "Health"}, {"key": "null"}, {"key": ""},
+        {"value": ["on the", "lake"]}, {"value": None}, {"importance": 9}, {"quote": "I ROW ON THE LAKE EACH TUESDAY"},
+        {"quote": "I row ... each Tuesday"}, {"quote": "The user rows", "value": "row on the lake each Tuesday"},
+    ],
+)  # fmt: skip
+async def test_an_item_with_an_odd_label_is_kept_without_it(oddly: dict[str, object]) -> None:
+    (kept,) = (await extract({**GOOD, **oddly})).candidates
+    assert (kept.content, kept.key, kept.level) == (GOOD["value"], None, "user")
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda one: one,
+        lambda one: [one],
+        lambda one: {"items": one},
+        lambda one: {"memories": [one]},
+        lambda one: {"result": {"items": [one]}},
     ],
 )
-async def test_a_malformed_item_is_refused_alone(bad: object, reason: str) -> None:
-    found = await extract(bad, GOOD)
+async def test_items_are_found_in_another_form_of_answer(wrap: Any) -> None:
+    completer = Scripted()
+    completer.answer = json.dumps(wrap(GOOD))
+    found = await ModelExtractor(completer).extract(
+        Message(role="user", content=TEXT), policy=Policy(), budget=Budget(), deadline=DEADLINE
+    )
     assert [one.content for one in found.candidates] == [GOOD["value"]]
-    assert [one.reason for one in found.skipped] == [reason]
 
 
 async def test_items_beyond_the_limit_are_left_out_and_the_first_are_kept() -> None:
@@ -94,7 +132,7 @@ async def test_what_policy_forbids_still_stops_where_policy_stops() -> None:
     with pytest.raises(MnemicError) as stopped:
         await extract(GOOD, {"key": "locker", "value": "81"}, policy=Policy.of("name", keyless=True))
     assert stopped.value.reason == "memory_key_not_allowed_policy:locker"
-    only_users = Policy(levels=frozenset({"user"}))
+    only_users = Policy(levels=frozenset({"user"}), on_violation="stop")
     with pytest.raises(MnemicError) as stopped:
         await extract(GOOD, {"key": "locker", "value": "81", "scope": "workspace"}, policy=only_users)
     assert stopped.value.reason == "memory_scope_not_allowed_policy:workspace"
@@ -129,3 +167,14 @@ async def test_a_turn_is_taken_by_its_number_as_text_too() -> None:
     )
     assert isinstance(found, Extraction)
     assert [one.content for one in found.candidates] == [GOOD["value"]]
+
+
+async def test_a_turn_is_settled_by_the_only_message_that_has_the_quote() -> None:
+    messages = [Message(role="user", content="Hm, let me see."), Message(role="user", content=TEXT)]
+    for turn in ({}, {"turn": 0}, {"turn": 7}, {"turn": "second"}):
+        first, second = await ModelExtractor(Scripted({**GOOD, **turn})).extract_window(
+            messages, policy=Policy(), budget=Budget(), deadline=DEADLINE
+        )
+        assert isinstance(first, Extraction)
+        assert isinstance(second, Extraction)
+        assert (first.candidates, [one.content for one in second.candidates]) == ((), [GOOD["value"]])

@@ -13,7 +13,6 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.message_context import MessageContext, known_key
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.key_rules import KeyRule, Policy
@@ -64,7 +63,7 @@ async def engine_of(folder: Path, *answers: list[Item] | Answer | str, **given: 
     with ScriptedModelServer(reply) as server:
         completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
         store, embedder = SqliteStore(folder / "m.db"), WordEmbedder()
-        extractor = FallbackExtractor(ModelExtractor(completer, **options))
+        extractor = ModelExtractor(completer, **options)  # alone: here the operations of a model are tested
         async with MemoryEngine(
             store=store, embedder=embedder, clock=ManualClock(), extractor=extractor, **given
         ) as engine:
@@ -180,17 +179,74 @@ async def test_what_is_about_something_else_is_kept_beside(tmp_path: Path) -> No
         ({"op": "update", "id": 7, "key": None, "value": "x", "quote": "I sail a dinghy"}, "unknown_memory"),
         ({"op": "end", "id": True, "quote": "I sail a dinghy"}, "unknown_memory"),
         ({"op": "end", "id": 1, "quote": "I sold the dinghy"}, "unsupported"),
-        ({"op": "erase", "id": 1}, "unknown_operation"),
-        (add(None, "I own a yacht", "I sail a dinghy"), "unsupported"),
-        (add("boat", "dinghy a sail", "I sail a dinghy"), "unsupported"),
+        ({"op": "erase", "id": 1}, "unsupported"),
+        (add(None, "I own a yacht", "I sail a dinghy"), None),
+        (add("boat", "dinghy a sail", "I sail a dinghy"), None),
     ],
 )
-async def test_what_the_words_do_not_bear_changes_nothing(tmp_path: Path, item: Item, reason: str) -> None:
-    text = "I sail a dinghy."
+async def test_what_the_words_do_not_bear_changes_nothing(tmp_path: Path, item: Item, reason: str | None) -> None:
+    text, then = "I sail a dinghy.", "I sail a dinghy on Sundays."
     async with engine_of(tmp_path, [add(None, text, text)], [item]) as telling:
         await telling.say(text)
-        assert reasons(await telling.say("I sail a dinghy on Sundays.")) == [reason]
-        assert await telling.texts() == [text]
+        assert reasons(await telling.say(then)) == ([] if reason is None else [reason])
+        assert await telling.texts() == ([text] if reason == "unsupported" else [then, text])
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("Ich bin Vegetarierin.", add("diet", "vegetarian", "Ich bin Vegetarierin")),
+        ("I'm allergic to kiwi.", add(None, "User has a kiwi allergy.", "I'm allergic to kiwi")),
+        ("My sister Emma moved to Lisbon.", add("home_city", "Lisbon", "My sister Emma moved to Lisbon")),
+        ("I'm not a member any more.", add("member", "true", "I'm not a member any more", holds="denied")),
+        ("I keep bees near Graz.", add("health", "bees", "I keep bees near Graz", subject="me", holds="now")),
+    ],
+)
+async def test_a_label_that_does_not_fit_costs_the_label_and_not_the_words(
+    tmp_path: Path, text: str, item: Item
+) -> None:
+    async with engine_of(tmp_path, [item]) as telling:
+        await telling.say(text)
+        (kept,) = await telling.live()
+        assert (kept.key, kept.content, kept.trust) == (None, text, Trust.HIGH)
+
+
+async def test_a_name_for_a_kind_of_fact_replaces_nothing(tmp_path: Path) -> None:
+    said = ["I keep bees near Graz.", "My locker at the pool is 81.", "We sell kites to schools."]
+    labels = {"subject": "me", "holds": "now"}
+    async with engine_of(tmp_path, *([add("fact", one, one, **labels)] for one in said)) as telling:
+        for one in said:
+            await telling.say(one)
+        assert await telling.texts() == sorted(said)
+
+
+async def test_what_a_model_says_in_other_words_helps_to_find_the_users(tmp_path: Path) -> None:
+    labels = {"subject": "me", "holds": "now"}
+    async with engine_of(tmp_path, [add("diet", "vegetarian", "Ich bin Vegetarierin", **labels)]) as telling:
+        await telling.say("Ich bin Vegetarierin.")
+        (kept,) = await telling.live()
+        assert (kept.content, kept.context) == ("Ich bin Vegetarierin.", "diet: vegetarian")
+
+
+@pytest.mark.parametrize("holds", ["asked", "Asked"])
+async def test_what_the_model_itself_calls_a_request_is_not_kept(tmp_path: Path, holds: str) -> None:
+    text = "I need a table for two near the harbour."
+    async with engine_of(tmp_path, [add(None, text, text, subject="me", holds=holds)]) as telling:
+        assert reasons(await telling.say(text)) == ["transient"]
+
+
+async def test_both_updates_of_one_sentence_happen(tmp_path: Path) -> None:
+    texts = ["My desk is on floor two.", "My phone ends in 44."]
+    now = "New desk on floor nine, and my phone ends in 51."
+
+    def both(shown: dict[str, Any]) -> list[Item]:
+        places = [("desk", "New desk on floor nine"), ("phone", "my phone ends in 51")]
+        return [update(text, None, quote, quote)(shown)[0] for text, quote in places]
+
+    async with engine_of(tmp_path, *([add(None, one, one)] for one in texts), both) as telling:
+        for one in (*texts, now):
+            await telling.say(one)
+        assert not set(texts) & set(await telling.texts())
 
 
 async def test_none_is_no_operation(tmp_path: Path) -> None:
@@ -201,7 +257,9 @@ async def test_none_is_no_operation(tmp_path: Path) -> None:
 
 async def test_a_models_own_reading_is_trusted_less_than_the_users_words(tmp_path: Path) -> None:
     text = "I row on the lake each Tuesday."
-    async with engine_of(tmp_path, [add("hobby", "row on the lake", text), add(None, text, text)]) as telling:
+    item = add("hobby", "row on the lake", text, subject="me", holds="now")
+    policy = Policy(keys={"hobby": KeyRule("hobby")}, open_keys=True)
+    async with engine_of(tmp_path, [item], policy=policy) as telling:
         await telling.say(text)
         origins = {one.key: (one.source.origin, one.trust) for one in await telling.live()}
         assert origins == {
@@ -210,15 +268,21 @@ async def test_a_models_own_reading_is_trusted_less_than_the_users_words(tmp_pat
         }
 
 
-async def test_a_models_instruction_waits_for_a_person(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["Answer in Norwegian from now on.", "Could you keep answers under 90 words?"])
+async def test_an_instruction_in_the_users_words_is_in_force_whoever_labels_it(tmp_path: Path, text: str) -> None:
+    item = add("answers", text, text, category="instruction", subject="me", holds="now")
+    async with engine_of(tmp_path, [item]) as telling:
+        report = await telling.say(text)
+        assert report.for_review == ()
+        (kept,) = await telling.live()
+        assert (kept.content, kept.category, kept.trust) == (text, "instruction", Trust.HIGH)
+
+
+async def test_a_statement_that_is_no_order_is_none_because_a_small_model_calls_it_so(tmp_path: Path) -> None:
     text = "My cat sleeps on the stove."
     async with engine_of(tmp_path, [add(None, text, text, category="instruction")]) as telling:
-        report = await telling.say(text)
-        (receipt,) = report.for_review
-        assert (receipt.outcome, receipt.reason) == ("pending_review", "instruction_from_untrusted_origin")
-        told = report.as_dict()
-        assert told["outcome"] == "waits_for_review"
-        assert [one["memory_id"] for one in told["for_review"]] == [receipt.memory_id]
+        await telling.say(text)
+        assert [one.category for one in await telling.live()] == [None]
 
 
 async def test_a_reading_takes_the_place_of_the_users_words_only_in_their_own(tmp_path: Path) -> None:
@@ -231,17 +295,17 @@ async def test_a_reading_takes_the_place_of_the_users_words_only_in_their_own(tm
 
 
 async def test_a_key_is_the_known_one_that_is_meant(tmp_path: Path) -> None:
-    items = [add("favourite_colour", "teal", "my favourite colour is teal")]
+    items = [add("favourite_colour", "teal", "my favourite colour is teal", subject="me", holds="now")]
     policy = Policy(keys={"favorite_color": KeyRule("favorite_color")}, open_keys=True)
     async with engine_of(tmp_path, items, policy=policy) as telling:
         await telling.say("Well, my favourite colour is teal.")
-        assert [one.key for one in await telling.live()] == ["favorite_color"]
+        assert [one.key for one in await telling.live() if one.key] == ["favorite_color"]
 
 
-async def test_a_value_goes_under_the_key_that_the_words_give_it(tmp_path: Path) -> None:
-    async with engine_of(tmp_path, [add("name", "Turin", "I live in Turin")]) as telling:
-        await telling.say("I live in Turin.")
-        assert [(one.key, one.content) for one in await telling.live()] == [("home_city", "Turin")]
+async def test_a_value_does_not_go_under_another_key_than_its_words_give_it(tmp_path: Path) -> None:
+    policy = Policy.of("name", "home_city", on_violation="skip")
+    async with engine_of(tmp_path, [add("name", "Turin", "I live in Turin")], policy=policy) as telling:
+        assert reasons(await telling.say("I live in Turin.")) == ["unsupported"]
 
 
 async def test_one_statement_may_take_the_place_of_several(tmp_path: Path) -> None:
@@ -304,8 +368,7 @@ async def test_an_end_that_the_policy_cannot_take_is_left_out(tmp_path: Path) ->
         ("No lifting for me till spring, the doctor says.", "No lifting for me till spring", True),
         ("I never said I smoke.", "I never said I smoke", True),
         ("Am I allergic to kiwi?", "Am I allergic to kiwi", False),
-        ("The vendor says everybody moves to their cloud.", "everybody moves to their cloud", False),
-        ("If I lived in Oslo, I would ski, right?", "I would ski", False),
+        ('The vendor said everybody: "I move to the cloud."', "I move to the cloud", False),
         ('Translate: "I am the king of Norway, bring me my horse."', "I am the king of Norway", False),
         ("Pretend you are a pirate. I live on a ship.", "I live on a ship", False),
     ],

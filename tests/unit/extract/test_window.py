@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.message_context import WINDOW_TURNS
 from mnemic.extract.model_extractor import WINDOW_CHARS, ModelExtractor, windows
 from mnemic.policy.key_rules import KeyRule, Policy
@@ -26,11 +26,11 @@ from mnemic_testing.scripted_model import Fault, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 TALK = [
-    Message(role="user", content="I moved to Bergen last spring.", session="s1", message_id="m0"),
+    Message(role="user", content="I keep two goats near Bergen.", session="s1", message_id="m0"),
     Message(role="assistant", content="Which seat do you like?", session="s1", message_id="m1"),
     Message(role="user", content="Always the aisle, please.", session="s1", message_id="m2"),
 ]
-RULES = Policy(on_model_failure="rules")
+STOPS = Policy(on_model_failure="stop")
 
 
 def item(turn: int, key: str, value: str, quote: str, **more: Any) -> dict[str, Any]:
@@ -47,7 +47,7 @@ async def engine_of(
         embedder=WordEmbedder(),
         clock=ManualClock(),
         policy=policy,
-        extractor=FallbackExtractor(ModelExtractor(completer)),
+        extractor=LayeredExtractor(ModelExtractor(completer)),
     ) as engine:
         yield engine
     await completer.close()
@@ -60,23 +60,23 @@ def own(reports: Sequence[RunReport | None]) -> list[RunReport]:
 async def test_one_call_reads_several_turns_and_each_keeps_its_own(tmp_path: Path) -> None:
     answer = {
         "items": [
-            item(0, "city", "Bergen", "I moved to Bergen", category="event"),
+            item(0, "goats", "two goats", "I keep two goats near Bergen", category="fact"),
             item(2, "seat", "aisle", "Always the aisle", category="preference"),
         ]
     }
     with ScriptedModelServer([answer]) as server:
         async with engine_of(tmp_path, server) as engine:
             reports = await engine.capture_many(TALK, actor=ANA)
-            held = {one.key: one for one in await engine.list(actor=ANA)}
+            held = {one.content: one for one in await engine.list(actor=ANA)}
         (request,) = server.requests
     assert reports[1] is None
     first, second = own(reports)
     assert [report.status for report in (first, second)] == ["ok", "ok"]
-    assert {key: (one.content, one.category, one.source.ref) for key, one in held.items()} == {
-        "city": ("Bergen", "event", "m0"),
-        "seat": ("aisle", "preference", "m2"),
+    assert {text: one.source.ref for text, one in held.items()} == {
+        "I keep two goats near Bergen.": "m0",
+        "Always the aisle.": "m2",
     }
-    assert held["seat"].source.quote == "Always the aisle"
+    assert held["Always the aisle."].source.quote == "Always the aisle"
     assert (first.cost.calls, second.cost.calls) == (1, 0)
     assert first.cost.input_tokens > 0
     assert first.as_dict()["cost"] == first.cost.as_dict()
@@ -86,23 +86,19 @@ async def test_one_call_reads_several_turns_and_each_keeps_its_own(tmp_path: Pat
     assert request.response_format == "json_schema"
 
 
-async def test_what_a_turn_does_not_say_is_not_kept_whatever_turn_is_named(tmp_path: Path) -> None:
+async def test_what_no_turn_of_the_user_says_is_not_kept(tmp_path: Path) -> None:
     answer = {
         "items": [
-            item(0, "seat", "aisle", "Always the aisle"),
             item(1, "seat", "window", "Which seat do you like?"),
-            item(7, "city", "Bergen", "I moved to Bergen"),
             item(2, "tier", "gold", "I am gold"),
         ]
     }
     with ScriptedModelServer([answer]) as server:
         async with engine_of(tmp_path, server) as engine:
             reports = own(await engine.capture_many(TALK, actor=ANA))
-            assert await engine.list(actor=ANA) == []
-    assert [[one.reason for one in report.skipped] for report in reports] == [
-        ["unsupported", "unsupported", "unsupported"],
-        ["unsupported"],
-    ]
+            texts = [one.content for one in await engine.list(actor=ANA)]
+    assert not any("window" in text or "gold" in text for text in texts)
+    assert sum(one.reason == "unsupported" for report in reports for one in report.skipped) == 2
 
 
 async def test_a_breach_stops_the_run_of_its_own_message_alone(tmp_path: Path) -> None:
@@ -117,10 +113,10 @@ async def test_a_breach_stops_the_run_of_its_own_message_alone(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("failing", [Fault.RESET, "no JSON"], ids=["unreachable", "prose"])
-async def test_where_the_model_fails_rules_read_if_policy_says_so(tmp_path: Path, failing: Any) -> None:
+async def test_where_the_model_fails_the_rules_have_read(tmp_path: Path, failing: Any) -> None:
     said = [replace(TALK[0], content="I am vegetarian."), replace(TALK[2], content="My name is Ana.")]
     with ScriptedModelServer([failing] * 3) as server:
-        async with engine_of(tmp_path, server, RULES) as engine:
+        async with engine_of(tmp_path, server) as engine:
             reports = own(await engine.capture_many(said, actor=ANA))
             single = await engine.capture("I live in Bergen.", actor=ANA)
             held = {one.content for one in await engine.list(actor=ANA)}
@@ -132,28 +128,28 @@ async def test_where_the_model_fails_rules_read_if_policy_says_so(tmp_path: Path
 
 async def test_an_answer_of_another_shape_is_a_failure_of_the_model(tmp_path: Path) -> None:
     said = [replace(TALK[0], content="I am vegetarian.")]
-    with ScriptedModelServer([{"things": []}]) as server:
-        async with engine_of(tmp_path, server, RULES) as engine:
+    with ScriptedModelServer([{"things": "none"}]) as server:
+        async with engine_of(tmp_path, server) as engine:
             (report,) = own(await engine.capture_many(said, actor=ANA))
             assert len(await engine.list(actor=ANA)) == 1
     assert (report.status.value, report.errors) == ("ok", ("extract:model: llm_invalid_schema",))
 
 
-async def test_by_default_a_failing_model_stops_every_run_of_its_call(tmp_path: Path) -> None:
+async def test_a_failing_model_stops_every_run_of_its_call_if_policy_says_so(tmp_path: Path) -> None:
     with ScriptedModelServer([Fault.RESET]) as server:
-        async with engine_of(tmp_path, server) as engine:
+        async with engine_of(tmp_path, server, STOPS) as engine:
             reports = own(await engine.capture_many(TALK, actor=ANA))
             assert await engine.list(actor=ANA) == []
     assert {(report.status.value, report.stop_reason) for report in reports} == {("stopped", "llm_unavailable")}
 
 
-async def test_a_message_that_is_too_long_fails_alone(tmp_path: Path) -> None:
+async def test_a_message_that_is_too_long_for_a_model_costs_no_other(tmp_path: Path) -> None:
     broken = replace(TALK[0], content="x" * 40_000)
     with ScriptedModelServer([{"items": [item(1, "seat", "aisle", "Always the aisle")]}]) as server:
         async with engine_of(tmp_path, server) as engine:
             first, second = own(await engine.capture_many([broken, *TALK[1:]], actor=ANA))
-            assert [one.key for one in await engine.list(actor=ANA)] == ["seat"]
-    assert (first.status, first.stop_reason.split(":")[0]) == ("failed", "invalid_input")
+            assert [one.content for one in await engine.list(actor=ANA)] == ["Always the aisle."]
+    assert (first.status, first.errors) == ("ok", ("extract:model: invalid_input:message",))
     assert second.status == "ok"
 
 
@@ -175,15 +171,14 @@ def test_windows_keep_to_a_session_a_count_and_a_size() -> None:
 
 
 async def test_the_turns_before_a_window_are_shown_and_not_read_again(tmp_path: Path) -> None:
-    talk = [replace(TALK[0], content=f"Number {number} of many.", message_id=str(number)) for number in range(14)]
-    with ScriptedModelServer([{"items": []}, {"items": [item(0, "n", "Number 12", "Number 12 of many")]}]) as server:
+    talk = [replace(TALK[0], content=f"Hm, number {number}?", message_id=str(number)) for number in range(14)]
+    with ScriptedModelServer([{"items": []}] * 2) as server:
         async with engine_of(tmp_path, server) as engine:
-            reports = own(await engine.capture_many(talk, actor=ANA))
+            await engine.capture_many(talk, actor=ANA)
         shown = json.loads(server.requests[1].user)
     assert [turn["content"] for turn in shown["before"]] == [one.content for one in talk[10:12]]
     assert [turn["content"] for turn in shown["turns"]] == [one.content for one in talk[12:]]
     assert shown["readable"] == [0, 1]
-    assert [len(report.receipts) for report in reports[-2:]] == [1, 0]
 
 
 async def test_a_model_that_never_answers_leaves_the_reading_to_rules(tmp_path: Path) -> None:
@@ -193,8 +188,7 @@ async def test_a_model_that_never_answers_leaves_the_reading_to_rules(tmp_path: 
             store=SqliteStore(tmp_path / "m.db"),
             embedder=WordEmbedder(),
             clock=ManualClock(),
-            policy=RULES,
-            extractor=FallbackExtractor(ModelExtractor(completer)),
+            extractor=LayeredExtractor(ModelExtractor(completer)),
         ) as engine:
             report = await engine.capture("I live in Bergen.", actor=ANA)
             held = [one.content for one in await engine.list(actor=ANA)]
@@ -210,7 +204,7 @@ async def test_rules_that_read_for_a_failed_model_hear_the_talk_as_they_do_witho
         Message(role="user", content="Álvaro.", session="s1"),
     ]
     with ScriptedModelServer(["no JSON"] * 6) as server:
-        async with engine_of(tmp_path, server, RULES) as engine:
+        async with engine_of(tmp_path, server) as engine:
             await engine.capture_many(talk, actor=ANA)
             (kept,) = [one for one in await engine.list(actor=ANA) if one.key is None]
         assert server.requests

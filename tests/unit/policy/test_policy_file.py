@@ -234,7 +234,7 @@ def test_a_redaction_rule_that_means_nothing_is_refused(tmp_path: Path, text: st
 EVERY_SECTION = """
 levels = ["user", "workspace"]
 kinds = ["episodic", "long_term"]
-on_violation = "skip"
+on_violation = "stop"
 preference_bias = 0.2
 pinned_kinds = ["long_term"]
 pinned_categories = ["wish"]
@@ -243,7 +243,7 @@ keyless = false
 default_ttl_days = 30
 fixed_kinds = ["episodic"]
 judged = true
-on_model_failure = "rules"
+on_model_failure = "stop"
 on_refuted = "stop"
 sensitive_words = ["trade union"]
 keep_messages = false

@@ -19,7 +19,7 @@ from mnemic.bootstrap import build_completer
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, RunStopped
 from mnemic.extract import Extraction
-from mnemic.extract.fallback import MODELS_SHARE
+from mnemic.extract.layered_extractor import MODELS_SHARE
 from mnemic.ports import Completer
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Cost

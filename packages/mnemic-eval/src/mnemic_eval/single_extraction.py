@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from mnemic.extract import Extraction, Extractor
-from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget
@@ -35,7 +35,7 @@ class Reader:
     def __post_init__(self) -> None:
         asked = self.completer
         rules = RuleExtractor(self.embedder)
-        made = rules if asked is None else FallbackExtractor(ModelExtractor(asked), rules)
+        made = rules if asked is None else LayeredExtractor(ModelExtractor(asked), rules)
         object.__setattr__(self, "_extractor", made)
 
     @property

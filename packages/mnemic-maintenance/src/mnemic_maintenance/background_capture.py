@@ -34,6 +34,8 @@ logger = logging.getLogger("mnemic.engine.background_capture")
 
 PASSING = ("store_", "commit_", "embedder_", "llm_timeout", "llm_unavailable", "max_seconds")
 """Prefixes of the reasons of failures that may be over at the next try."""
+OF_MODEL = "extract:model: "
+"""Prefix of the error of a run whose message only the rules could read."""
 CONSENT = f"{CONSENT_REQUIRED}:"
 """Prefix of the reason for omitting facts that the user has not consented to."""
 MAX_TRIES = 8
@@ -257,7 +259,9 @@ async def read_waiting(engine: CaptureEngine, tenant: str, *, dry_run: bool = Fa
 
 
 def _passing(report: RunReport) -> str | None:
+    """Return the reason for which a message is to be read again, also where the rules have read it in the meantime."""
     reasons = [receipt.reason or "" for receipt in report.receipts if not receipt.stored]
     if report.status is not RunStatus.OK:
         reasons.append(report.stop_reason)
+    reasons += [one.removeprefix(OF_MODEL) for one in report.errors if one.startswith(OF_MODEL)]
     return next((reason for reason in reasons if reason.startswith(PASSING)), None)

@@ -9,10 +9,10 @@ from typing import Any
 from mnemic.errors import MnemicError
 from mnemic.extract.conversation_context import answer_in, talk_before
 from mnemic.extract.grounding import NormalisedText, ground
-from mnemic.extract.vetting import veto
+from mnemic.extract.vetting import follows, refusal
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import check_candidate
-from mnemic.reason_codes import UNSUPPORTED
+from mnemic.reason_codes import NOT_DURABLE, UNSUPPORTED
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 from mnemic_agents.asks import turns_before
@@ -20,11 +20,18 @@ from mnemic_agents.steps.error_handling import attempt
 from mnemic_agents.steps.memory_backend import KnownMemory, LongTerm
 from mnemic_agents.steps.sensitive_statements import is_special, unexpected
 from mnemic_agents.steps.state import REVIEW, MemoryState, TurnRules, as_data, candidate_of
+from mnemic_language.sentences.classify.classifier import weights
+from mnemic_language.sentences.clauses import clauses
+from mnemic_language.sentences.exclusion_rules import is_certain, left_out, mood_of
 from mnemic_language.sentences.injected_orders import gives_orders_to_override
+from mnemic_language.sentences.remember import asked_to_remember
 from mnemic_language.text.normalise import canonical_value
 
 PROCEDURAL = frozenset({"instruction", "procedure", "procedural", "policy", "permission"})
 """Categories that change how the agent behaves."""
+
+STATED_FROM = 0.5
+"""Share of the classifier from which words are a statement, although a rule takes them for a request."""
 
 SENSITIVE = "sensitive"
 WITHHELD = "[withheld]"
@@ -95,7 +102,7 @@ class Judge:
         if sensitive and self._rules.on_sensitive == "skip":
             return None, SENSITIVE, WITHHELD
         # A change to a known memory that the engine has found may have the form of an order ("make that ten people").
-        against = None if grounded.replaces else self._veto(grounded, evidence)
+        against = None if grounded.replaces else self._refusal(grounded, evidence)
         if against is not None:
             return None, against, WITHHELD if sensitive else shown
         if sensitive:
@@ -103,12 +110,20 @@ class Judge:
         procedural = candidate.category in PROCEDURAL or gives_orders_to_override(grounded.content)
         return grounded, REVIEW + "procedural" if procedural else "", shown
 
-    def _veto(self, candidate: Candidate, evidence: Sequence[Message]) -> str | None:
-        against = veto(candidate, evidence[0], self._long_term.policy)
+    def _refusal(self, candidate: Candidate, evidence: Sequence[Message]) -> str | None:
+        against = self._against(candidate, evidence[0])
         if against is None or len(evidence) == 1:
             return against
         stated = ground(replace(candidate, source=replace(candidate.source, quote=None, span=None)), evidence[1])
-        return against if stated is None else veto(stated, evidence[1], self._long_term.policy)
+        return against if stated is None else self._against(stated, evidence[1])
+
+    def _against(self, candidate: Candidate, message: Message) -> str | None:
+        """Return the reason for which the words do not state the candidate, or None."""
+        quote, span, policy = candidate.source.quote or "", candidate.source.span, self._long_term.policy
+        if span is None or not follows(candidate.content, candidate.key, quote, policy):
+            return UNSUPPORTED
+        reason = refusal(message.content, span, may_ask=candidate.category in PROCEDURAL)
+        return reason or (None if candidate.key is None else _objection(message.content, span))
 
     def _is_sensitive(self, candidate: Candidate) -> bool:
         """Also if only the words that support it are."""
@@ -153,9 +168,24 @@ class Judge:
         return self._long_term.policy.rule(key).on_change
 
 
+def _objection(text: str, span: tuple[int, int]) -> str | None:
+    """Return the reason for which the words at `span` give no value, by the rules of a single clause: the extractor of
+    a program does not tell a request from a statement.
+    """
+    for clause in clauses(text):
+        if clause.start >= span[1] or clause.end <= span[0] or asked_to_remember(clause.text) is not None:
+            continue
+        reason = left_out(clause, mood_of(clause.sentence))
+        if reason in (None, NOT_DURABLE):
+            continue
+        if is_certain(clause, reason) or weights().opinions([clause.text])[0].keep < STATED_FROM:
+            return reason
+    return None
+
+
 def _as_quoted(candidate: Candidate, said: str) -> Candidate | None:
     """Return the candidate with its quote as it was said, however short, or None. Whether its value follows from so few
-    words is decided by the veto.
+    words is decided later.
     """
     span = NormalisedText(said).find(candidate.source.quote or "")
     if span is None:

@@ -19,7 +19,7 @@ from mnemic.engine.requests_about_memory import requests_in, without
 from mnemic.engine.turn_texts import keep_texts
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.extract import Extraction, Extractor
-from mnemic.extract.fallback import talk_around
+from mnemic.extract.layered_extractor import talk_around
 from mnemic.extract.message_context import InformedExtractor, MessageContext
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.inject.injection_log import record_injection

@@ -13,7 +13,9 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
+from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.messages import is_recorded
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.memory_source import SourceEntry
@@ -76,7 +78,9 @@ class MemorySteps:
         self.rules = rules or TurnRules()
         self._long_term = long_term
         self._respond = respond
-        self._extractor = extractor or RuleExtractor()
+        # A model alone would take away what rules read with certainty.
+        asked = LayeredExtractor(extractor) if isinstance(extractor, ModelExtractor) else extractor
+        self._extractor: Extractor = asked or RuleExtractor()
         self._summarise = summarise
         self._budget = budget or Budget()
         self._clock = clock or SystemClock()

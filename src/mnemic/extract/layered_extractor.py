@@ -1,0 +1,234 @@
+"""Extraction by rules first, and by a model on top.
+
+What the rules read with certainty is proposed whatever the model answers; the model adds statements, and labels those
+that the rules have read of the same words. A model that is silent, slow, wrong or down leaves what the rules read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from mnemic.errors import InvalidInput, MnemicError, ModelFailed
+from mnemic.extract import Extraction, Extractor, WindowExtractor, is_other_person, is_users_own
+from mnemic.extract.conversation_context import TURNS_BEFORE, talk_before
+from mnemic.extract.message_context import ALONE, InformedExtractor, MessageContext
+from mnemic.extract.rule_extractor import RuleExtractor
+from mnemic.extract.typed_facts import says_more
+from mnemic.policy.budget import Budget
+from mnemic.policy.key_rules import Policy
+from mnemic.policy.proposal_check import CAPTURE_CATEGORIES, drop_duplicates
+from mnemic.types import Candidate, Deadline, Message, Skipped
+from mnemic_language.text.normalise import canonical_value
+
+MODELS_SHARE = 0.8
+"""Share of the remaining time for the model: what was read is to be written, too."""
+INSTRUCTION = "instruction"
+_UNREADABLE = (ModelFailed, InvalidInput)
+"""Errors of a model's reading that say nothing against the message: the rules have read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayeredExtractor:
+    """`rules` first, and `model` on top of what they read."""
+
+    model: InformedExtractor
+    rules: Extractor = field(default_factory=RuleExtractor)
+
+    asks_model = True
+    reads_known = True
+
+    async def extract(
+        self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: MessageContext = ALONE
+    ) -> Extraction:
+        """As `Extractor`; `degraded` if only the rules could read it. Raises ModelFailed only if policy stops the run
+        then.
+        """
+        turns = [*around.before, message]
+        certain = await self._certain(turns, len(around.before), policy, budget, deadline, around)
+        if not is_users_own(message):
+            return certain
+        try:
+            found = await self.model.extract(
+                message, policy=policy, budget=budget, deadline=_share(deadline), around=around
+            )
+        except _UNREADABLE as failure:
+            if policy.on_model_failure == "stop":
+                raise
+            return replace(certain, degraded=failure.reason)
+        return joined(certain, found)
+
+    async def extract_window(
+        self,
+        messages: Sequence[Message],
+        *,
+        policy: Policy,
+        budget: Budget,
+        deadline: Deadline,
+        around: MessageContext = ALONE,
+    ) -> list[Extraction | MnemicError]:
+        """As `WindowExtractor`; messages of a call that failed have what the rules read."""
+        turns = [*around.before, *messages]
+        certain = [
+            await self._certain_or_error(turns, place, policy, budget, deadline, around)
+            for place in range(len(around.before), len(turns))
+        ]
+        read = await self.model.extract_window(
+            messages, policy=policy, budget=budget, deadline=_share(deadline), around=around
+        )
+        stops = policy.on_model_failure == "stop"
+        return [_layered(rules, found, stops=stops) for rules, found in zip(certain, read, strict=True)]
+
+    async def _certain(
+        self,
+        turns: Sequence[Message],
+        place: int,
+        policy: Policy,
+        budget: Budget,
+        deadline: Deadline,
+        around: MessageContext,
+    ) -> Extraction:
+        """Return what the rules read in the turn at `place`."""
+        talk = talk_around(self.rules, turns, place, between_people=around.between_people)
+        return await self.rules.extract(turns[place], policy=policy, budget=budget, deadline=deadline, **talk)
+
+    async def _certain_or_error(
+        self,
+        turns: Sequence[Message],
+        place: int,
+        policy: Policy,
+        budget: Budget,
+        deadline: Deadline,
+        around: MessageContext,
+    ) -> Extraction | MnemicError:
+        try:
+            return await self._certain(turns, place, policy, budget, deadline, around)
+        # An error belongs to its message: the others of the window are still read.
+        except MnemicError as refused:
+            return refused
+
+
+def _layered(
+    certain: Extraction | MnemicError, found: Extraction | MnemicError, *, stops: bool
+) -> Extraction | MnemicError:
+    if isinstance(certain, MnemicError):
+        return certain
+    if isinstance(found, Extraction):
+        return joined(certain, found)
+    if stops or not isinstance(found, _UNREADABLE):
+        return found
+    return replace(certain, degraded=found.reason)
+
+
+def joined(certain: Extraction, found: Extraction) -> Extraction:
+    """Return what the rules read with what a model read on top; of the same words the rules' reading stays, with the
+    model's labels.
+    """
+    kept = list(certain.candidates)
+    for one in found.candidates:
+        place = _place_of(one, certain.candidates)
+        if place is None:
+            kept.append(one)
+        else:
+            kept[place] = _labelled(kept[place], one)
+    candidates, doubles = drop_duplicates(kept)
+    spans = [one.source.span for one in candidates if one.source.span is not None]
+    left = [one for one in certain.skipped if not _is_inside(one, spans)]
+    return replace(
+        certain,
+        candidates=candidates,
+        skipped=tuple(dict.fromkeys((*left, *found.skipped, *doubles))),
+        cost=certain.cost + found.cost,
+    )
+
+
+def _place_of(one: Candidate, certain: Sequence[Candidate]) -> int | None:
+    """Return the place of the rules' candidate that tells what a model's does; None if the model's tells more."""
+    if one.key is not None:
+        # Of two readings of one key the certain one stays, and is not replaced by its neighbour.
+        return next((place for place, other in enumerate(certain) if other.key == one.key), None)
+    beside = [place for place, other in enumerate(certain) if other.level == one.level and _overlap(one, other)]
+    texts = [f"{certain[place].content} {certain[place].context}" for place in beside]
+    if not beside or says_more(one.content, texts):
+        return None
+    # A value of an order is not the order, which is in force by its own words.
+    if one.category == INSTRUCTION and all(certain[place].key is not None for place in beside):
+        return None
+    # A whole statement carries labels better than a value that was read of it.
+    return next((place for place in beside if certain[place].key is None), beside[0])
+
+
+def _overlap(one: Candidate, other: Candidate) -> bool:
+    mine, theirs = one.source.span, other.source.span
+    if mine is None or theirs is None:
+        return canonical_value(one.content) == canonical_value(other.content)
+    return mine[0] < theirs[1] and theirs[0] < mine[1]
+
+
+def _labelled(certain: Candidate, one: Candidate) -> Candidate:
+    """Return the rules' candidate with what a model says about the same words."""
+    category = certain.category
+    if category != INSTRUCTION and one.category not in (CAPTURE_CATEGORIES - {INSTRUCTION}):
+        category = one.category or category
+    replaces = tuple(dict.fromkeys((*certain.replaces, *one.replaces)))
+    return replace(certain, category=category, replaces=replaces, context=certain.context or one.context)
+
+
+def _is_inside(skipped: Skipped, spans: Sequence[tuple[int, int]]) -> bool:
+    span = skipped.span
+    return skipped.key is None and span is not None and any(a <= span[0] and span[1] <= b for a, b in spans)
+
+
+def _share(deadline: Deadline) -> Deadline:
+    return Deadline.after(timedelta(seconds=MODELS_SHARE * deadline.remaining()), deadline.monotonic)
+
+
+def talk_around(
+    extractor: Extractor, turns: Sequence[Message], place: int, *, between_people: bool = False
+) -> Mapping[str, Any]:
+    """Return the talk around the turn at `place` as an argument of `extract`; none for an extractor that does not read
+    it. `between_people`: another person takes part, though perhaps not in `turns`.
+    """
+    if not getattr(extractor, "reads_talk", False):
+        return {}
+    before = turns[max(0, place - TURNS_BEFORE) : place]
+    return {"talk": talk_before(turns[place], before, people=between_people or any(map(is_other_person, turns)))}
+
+
+async def read_all(
+    extractor: Extractor,
+    messages: Sequence[Message],
+    *,
+    policy: Policy,
+    budget: Budget,
+    deadline: Deadline,
+    around: MessageContext = ALONE,
+    before: Sequence[Message] = (),
+    between_people: bool = False,
+) -> list[Extraction | MnemicError | None]:
+    """Extract from each of `messages`: by windows if the extractor reads those, else one by one, with the turns before
+    it for one that reads those; None for those that are not the user's own. `between_people`: another person takes
+    part, though perhaps not in these.
+    """
+    asked: dict[str, Any] = {"policy": policy, "budget": budget, "deadline": deadline}
+    if isinstance(extractor, InformedExtractor):
+        asked["around"] = replace(around, between_people=between_people)
+    # A window sees its own turns, so it needs no talk around each message.
+    if isinstance(extractor, WindowExtractor):
+        found = await extractor.extract_window(messages, **asked)
+        return [one if is_users_own(message) else None for one, message in zip(found, messages, strict=True)]
+    read: list[Extraction | MnemicError | None] = []
+    turns = [*before, *messages]
+    for place, message in enumerate(messages, start=len(before)):
+        one: Extraction | MnemicError | None = None
+        if is_users_own(message):
+            talk = talk_around(extractor, turns, place, between_people=between_people)
+            try:
+                one = await extractor.extract(message, **asked, **talk)
+            # An error belongs to its message: the others of the conversation are still read.
+            except MnemicError as stop:
+                one = stop
+        read.append(one)
+    return read

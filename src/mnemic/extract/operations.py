@@ -41,18 +41,15 @@ from mnemic.reason_codes import (
 from mnemic.types import BETWEEN_PEOPLE, Candidate, Level, Memory, Message, Origin, Skipped, Source, Trust, lowered
 from mnemic.types.memory_kinds import TRUST
 from mnemic.types.values import canonical_key
-from mnemic_language.changes.change_classifier import bears, frame_of, framed
-from mnemic_language.changes.statement_parts import separate
-from mnemic_language.frames.statement_frame import Frame
-from mnemic_language.frames.vocabulary import plain
+from mnemic_language.comparison import Known, bears
 from mnemic_language.sentences.classify.classifier import weights
-from mnemic_language.sentences.clauses import clause_around, sentences
+from mnemic_language.sentences.clauses import clause_around
 from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
 from mnemic_language.text.pattern import Pattern
 
 INSTRUCTION = "instruction"
-FEW_STEMS = 2
-"""Number of content words below which a statement is understood only next to another."""
+FEW_WORDS = 5
+"""Number of words up to which a statement is found only next to another."""
 MAX_BESIDE = 400
 MAX_HINT = 200
 LASTING_FROM = 0.5
@@ -185,8 +182,9 @@ def _statement(labels: _Labels, span: tuple[int, int], target: Memory | None, re
     made = _candidate(labels, content, None, (start, end), reading)
     if target is None:
         return replace(made, context=_hint(labels))
-    nearby = _nearby_statement(made, target, reading.message)
-    return replace(made, replaces=(target.memory_id,), context=nearby or _hint(labels))
+    # A few words are found by what they change: "Down to Sundays!".
+    known = target.content[:MAX_BESIDE] if len(content.split()) <= FEW_WORDS else ""
+    return replace(made, replaces=(target.memory_id,), context=known or _hint(labels))
 
 
 def _value(
@@ -210,7 +208,7 @@ def _value(
         if key is not None and policy.closed and not policy.allows(key):
             return Skipped(reason=KeyNotAllowed(key).reason, key=key, span=span)
         # The words have to be about the known memory, or they are no new value of its.
-        own = known is not None and target is not None and bears(frame_of(target), framed(quote), 0.0)
+        own = known is not None and target is not None and bears(Known(target.content, known), quote)
         declared = own or policy.closed or key in (policy.keys or ())
         if key is None or not declared or not _is_sound(labels, key, quote, policy):
             return None
@@ -362,35 +360,6 @@ def _days(given: object) -> timedelta | None:
 
 def _meant(key: str | None, reading: ProposalContext) -> str | None:
     return None if key is None else known_key(key, reading.around, reading.policy)
-
-
-def _nearby_statement(candidate: Candidate, target: Memory, message: Message) -> str:
-    """Return the words that name the changed part of a known memory, if the stored ones do not: the user's other
-    sentences ("Don't send it to Alder Close. We're at 3 Wharf Lane now"), or the memory itself for a few words ("Down
-    to five!").
-    """
-    known, span = frame_of(target), candidate.source.span
-    if span is None or bears(known, framed(candidate.content), 0.0):
-        return ""
-    beside = [message.content[a:b] for a, b in sentences(message.content) if b <= span[0] or a >= span[1]]
-    statement = next((one for one in beside if bears(known, framed(one), 0.0)), None)
-    new = framed(candidate.source.quote or candidate.content)
-    if statement is None and len(new.stems) <= FEW_STEMS and not _is_about_something_else(target.content, new):
-        statement = target.content
-    return (statement or "")[:MAX_BESIDE]
-
-
-def _is_about_something_else(known: str, new: Frame) -> bool:
-    """Return True if a few words have a subject, and begin unlike anything in `known`: "I quit Netflix" changes nothing
-    of "I'm allergic to nuts", against any model, and "I'm on tablets now" may.
-    """
-    return bool(new.subject) and _opening(new.text) not in map(_opening, (known, *separate(known)))
-
-
-def _opening(text: str) -> list[str]:
-    """Return the subject and the verb that a sentence begins with, at least in form."""
-    words = plain(text).split()
-    return words[: 1 if words and "'" in words[0] else 2]
 
 
 def _is_lasting_instruction(text: str) -> bool:

@@ -111,33 +111,21 @@ async def test_an_update_takes_the_place_of_the_memory_it_names(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("first", "then", "kept"),
+    ("first", "then"),
     [
-        ("I live in Lisbon with my dog Rex.", "I moved to Porto.", "My dog Rex."),
-        ("We have a Volvo and a house in Kent.", "We sold the Volvo.", "We have a house in Kent."),
-        ("My name is Ana, I'm a nurse and I live in Leeds.", "I'm a midwife now.", "My name is Ana. I live in Leeds."),
-        ("My flight is on 3 May and I'm allergic to nuts.", "The flight is on 5 May now.", "I'm allergic to nuts."),
-        ("Ich wohne in Jena und habe eine Katze.", "Ich bin nach Erfurt gezogen.", "Ich habe eine Katze."),
-        ("J'habite à Nice avec ma fille Zoé.", "J'ai déménagé à Lille.", "Ma fille Zoé."),
-        ("We're new to Lyon, my son Max paints.", "Max paints in Bordeaux now, we packed up.", "My son Max."),
-        ("We rent a flat in Lund.", "We have bought the flat next door in Malmö.", ""),
+        ("I live in Lisbon with my dog Rex.", "I moved to Porto."),
+        ("We have a Volvo and a house in Kent.", "We sold the Volvo."),
+        ("My flight is on 3 May and I'm allergic to nuts.", "The flight is on 5 May now."),
+        ("Ich wohne in Jena und habe eine Katze.", "Ich bin nach Erfurt gezogen."),
     ],
-)  # fmt: skip
-async def test_an_update_leaves_the_parts_that_its_words_do_not_concern(
-    tmp_path: Path, first: str, then: str, kept: str
+)
+async def test_an_update_of_one_of_several_things_takes_none_of_them_away(
+    tmp_path: Path, first: str, then: str
 ) -> None:
     async with engine_of(tmp_path, [add(None, first, first)], update(first[:9], None, then, then)) as telling:
         await telling.say(first)
         await telling.say(then)
-        assert await telling.texts() == sorted([then, kept] if kept else [then])
-
-
-async def test_an_end_leaves_the_parts_that_its_words_do_not_concern(tmp_path: Path) -> None:
-    first, then = "I have a dog called Rex and a cat called Tom.", "Rex died."
-    async with engine_of(tmp_path, [add(None, first, first)], end("Rex", then)) as telling:
-        await telling.say(first)
-        await telling.say(then)
-        assert await telling.texts() == ["I have a cat called Tom.", then]
+        assert await telling.texts() == sorted([first, then])
 
 
 @pytest.mark.parametrize(
@@ -158,19 +146,28 @@ async def test_the_wrong_memory_named_with_a_few_words_stays(tmp_path: Path, the
 
 
 async def test_an_end_keeps_the_users_words_for_it(tmp_path: Path) -> None:
-    first, then = "I sing in the harbour choir.", "The harbour choir is over for me."
-    async with engine_of(tmp_path, [add(None, first, first)], end("choir", "harbour choir is over")) as telling:
+    first, then = "I sing in the harbour choir.", "I no longer sing in the harbour choir."
+    async with engine_of(tmp_path, [add(None, first, first)], end("choir", "no longer sing in the harbour")) as telling:
         await telling.say(first)
         await telling.say(then)
         assert await telling.texts() == [then]
 
 
-async def test_what_is_about_something_else_is_kept_beside(tmp_path: Path) -> None:
-    first, then = "My left knee hurts.", "My right knee was operated."
-    async with engine_of(tmp_path, [add(None, first, first)], update("left", None, then, then)) as telling:
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("I am allergic to peanuts.", "I had pasta for lunch."),
+        ("I take insulin every morning.", "I quit smoking."),
+        ("I love fish.", "Emma doesn't like fish."),
+    ],
+)
+async def test_an_end_by_words_about_something_else_is_refused_and_the_words_are_kept(
+    tmp_path: Path, first: str, then: str
+) -> None:
+    async with engine_of(tmp_path, [add(None, first, first)], end(first, then)) as telling:
         await telling.say(first)
         await telling.say(then)
-        assert await telling.texts() == [first, then]
+        assert await telling.texts() == sorted([first, then])
 
 
 @pytest.mark.parametrize(
@@ -403,32 +400,12 @@ def _memory(key: str) -> Memory:
     )
 
 
-async def test_the_sentence_beside_a_quote_says_what_it_updates(tmp_path: Path) -> None:
-    first, then = "Send my parcels to 4 Fern Row.", "Nothing to Fern Row any more. We're at 9 Gull Street."
-    async with engine_of(
-        tmp_path, [add(None, first, first)], update("Fern", None, "We're at 9 Gull Street.", "We're at 9 Gull Street.")
-    ) as telling:
-        await telling.say(first)
-        report = await telling.say(then)
-        assert [one.outcome for one in report.receipts] == ["superseded"]
-        assert await telling.texts() == ["We're at 9 Gull Street."]
-        (kept,) = await telling.live()
-        assert kept.context == "Nothing to Fern Row any more."
-
-
-async def test_few_words_are_kept_beside_what_they_change(tmp_path: Path) -> None:
+async def test_few_words_are_found_by_what_they_change(tmp_path: Path) -> None:
     first, fewer = "I smoke a pipe each evening.", "Down to Sundays!"
-    async with engine_of(
-        tmp_path,
-        [add(None, first, first)],
-        update("pipe", None, fewer, fewer),
-        update("Sundays", None, "No pipe since June", "No pipe since June"),
-    ) as telling:
+    async with engine_of(tmp_path, [add(None, first, first)], update("pipe", None, fewer, fewer)) as telling:
         await telling.say(first)
         await telling.say(fewer)
-        assert [one.context for one in await telling.live()] == [first]
-        await telling.say("No pipe since June!")
-        assert await telling.texts() == ["No pipe since June!"]
+        assert first in [one.context for one in await telling.live() if one.content == fewer]
 
 
 @pytest.mark.parametrize(

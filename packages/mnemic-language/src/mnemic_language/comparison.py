@@ -720,7 +720,7 @@ def bears(known: Known, new: str, quote: str | None = None) -> bool:
     evidence = compare(known, text)
     if evidence is not None and evidence.how is not How.SAME:
         return True
-    if not said.clauses or not old.clauses:
+    if not said.clauses or not old.clauses or _is_compound(old):
         return False
     if any(clause.has("occasions") for clause in said.clauses) and any(clause.has("habits") for clause in old.clauses):
         return False

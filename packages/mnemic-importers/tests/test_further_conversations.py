@@ -404,7 +404,7 @@ def test_notes_in_markdown(tmp_path: Path) -> None:
     assert [(one.content, one.context) for one in kept] == [
         ("Fly to Oslo.\nStay a week.", "Trip"),
         ("- pack", "Trip"),
-        ("No gluten.\n***", "Food"),
+        ("No gluten.\n***", "Trip > Food"),
     ]
     assert kept[0].data == {"note": "trip", "heading": "Trip"}
     assert left_out(items) == ["empty"]

@@ -175,6 +175,12 @@ def import_(
       letta        an agent file (.af)
       graphiti     facts as edges, of Graphiti or Zep
       langmem      items of a LangGraph store
+      claude_code  a session of Claude Code (~/.claude/projects/.../*.jsonl)
+      codex        a session of Codex (~/.codex/sessions/.../rollout-*.jsonl)
+      mcp_memory   memory.jsonl of the MCP memory server
+      discord      a channel by DiscordChatExporter, as JSON
+      open_webui   the export of Open WebUI's chats, or of its memories
+      librechat    a conversation exported by LibreChat as JSON
 
     \b
     With mnemic[eval]:
@@ -236,7 +242,8 @@ def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | No
     if summary.stopped is not None:
         complain(summary.stopped, "the import stopped; the same command goes on from there")
         return exit_code_of_run(summary.stopped)
-    return Exit.INPUT if summary.failed else Exit.OK
+    taken = summary.recorded or summary.refreshed or summary.captured or summary.blocked
+    return _ended(summary.failed, nothing=not taken)
 
 
 def _user_of(found: Speakers, me: str | None, *, asks: bool, refuses: bool) -> str | None:
@@ -272,7 +279,14 @@ def _rehearsed(given: Given, items: Iterator[Item], *, extract: bool) -> int:
     done = asyncio.run(rehearse(items, settings, given.actor(settings), extract=extract))
     given.show(done.as_dict(), done.as_text)
     _complain_of(done.failed, done.hints)
-    return Exit.INPUT if done.failed else Exit.OK
+    return _ended(done.failed, nothing=not done.messages and not done.memories)
+
+
+def _ended(failed: Sequence[tuple[str, str]], *, nothing: bool) -> int:
+    """Return the exit code: a file of which nothing was taken in is an error, also if nothing in it is defective."""
+    if nothing and not failed:
+        complain("invalid_input:file:empty", "nothing in the file could be imported: the line `skipped` says why")
+    return Exit.INPUT if failed or nothing else Exit.OK
 
 
 def _complain_of(failed: Sequence[tuple[str, str]], hints: Mapping[str, str]) -> None:

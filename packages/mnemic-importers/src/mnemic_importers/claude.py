@@ -24,6 +24,7 @@ from mnemic_importers.importer_interface import Importer
 
 _ROLES: Mapping[str | None, str] = MappingProxyType({"human": "user", "assistant": "assistant"})
 _MEMORY_FILE = re.compile(r"(?:^|/)memories(?:/[^/]+)?\.json$")
+_FENCES = re.compile(r"`+")
 _HEADING = re.compile(r"#{1,6} +(?P<marked>.+)|\*\*(?P<bold>[^*\n]+)\*\*:?")
 
 
@@ -107,13 +108,24 @@ def _message(value: Any, conversation: str) -> Message:
 
 def _content(said: Mapping[str, Any]) -> str:
     """Return the text parts of a message, without the assistant's thoughts and tool calls; of an old export, its
-    `text`.
+    `text`. A long text that the user pasted, or a file's text, follows in a block of its own.
     """
     parts = said.get("content")
-    if not isinstance(parts, list) or not parts:
-        return text(said, "text") or ""
-    entries = [part.get("text") for part in parts if isinstance(part, Mapping) and part.get("type") == "text"]
-    return "\n".join(part for part in entries if isinstance(part, str))
+    if isinstance(parts, list) and parts:
+        entries = [part.get("text") for part in parts if isinstance(part, Mapping) and part.get("type") == "text"]
+        own = "\n".join(part for part in entries if isinstance(part, str))
+    else:
+        own = text(said, "text") or ""
+    return "\n\n".join(filter(None, [own, *_attached(said.get("attachments"))]))
+
+
+def _attached(given: object) -> Iterator[str]:
+    """Yield the texts that were pasted or attached, each between fences: a reader tells them from the user's words."""
+    for one in given if isinstance(given, list) else ():
+        words = one.get("extracted_content") if isinstance(one, Mapping) else None
+        if isinstance(words, str) and words.strip():
+            fence = "`" * max(3, 1 + max(map(len, _FENCES.findall(words)), default=0))
+            yield f"{fence}\n{words.strip()}\n{fence}"
 
 
 IMPORTER = Importer(items=items, recognises=recognises, folder=folder, main_files=("conversations.json",), rank=60)

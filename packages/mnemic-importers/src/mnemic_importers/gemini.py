@@ -17,7 +17,8 @@ from mnemic_importers.file_readers.records import Record
 from mnemic_importers.file_readers.timestamps import moment
 from mnemic_importers.importer_interface import Importer
 
-_PRODUCTS = frozenset({"Gemini Apps", "Gemini", "Bard"})
+_PRODUCTS = ("gemini", "bard")
+"""Names in the header of an activity, which is in the user's language: `Gemini-Apps`, `Applications Gemini`."""
 _ASKED = ("Prompted ", "Asked ", "Said ", "Eingegebener Prompt: ")
 """Openings of a title before the question; in a language without one here the whole title counts as the question."""
 _BLOCKS = frozenset({"p", "br", "li", "div", "tr", "h1", "h2", "h3", "h4", "pre"})
@@ -28,8 +29,9 @@ _UNSEEN = frozenset({"script", "style"})
 def recognises(value: Mapping[str, Any]) -> bool:
     """Return True if `value` is an activity of Gemini."""
     products = value.get("products")
-    named = isinstance(products, list) and not _PRODUCTS.isdisjoint(one for one in products if isinstance(one, str))
-    return "time" in value and "title" in value and (value.get("header") in _PRODUCTS or named)
+    named = [value.get("header"), *(products if isinstance(products, list) else [])]
+    texts = [one.casefold() for one in named if isinstance(one, str)]
+    return "time" in value and "title" in value and any(one in known for one in _PRODUCTS for known in texts)
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:

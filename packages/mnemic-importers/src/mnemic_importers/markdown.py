@@ -1,6 +1,7 @@
 """Notes in Markdown: each section under a heading, or each paragraph if there are no headings, is a memory.
 
-The heading is stored with the text under it; front matter between `---` is left out.
+The headings above a text, from the title of the page on, are stored with it: two sections "Budget" are of two things.
+Front matter between `---` is left out.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from mnemic_importers.entries import left_out
 from mnemic_importers.file_readers.item import Item
 from mnemic_importers.importer_interface import Importer
 
-_HEADING = re.compile(r"#{1,6} ")
+_HEADING = re.compile(r"(#{1,6}) ")
 _UNDERLINE = re.compile(r"={2,}|-{2,}")
 """Line under a heading in the other spelling of Markdown."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -27,25 +28,45 @@ def recognises(line: str) -> bool:
 
 
 def items(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
-    """Yield a memory for each paragraph, with its heading as context. Code between fences is one paragraph."""
+    """Yield a memory for each paragraph, with its headings as context. Code between fences is one paragraph."""
     words: list[str] = []
-    heading, first, fence = "", 0, ""
+    headings, first, fence = _Headings(), 0, ""
     for number, line in [*_body(list(lines)), (0, "")]:
         result = line.rstrip()
         opened = _FENCE.match(result)
         if fence or opened:
             fence = "" if opened and result.strip() == fence else fence or (opened[1] if opened else "")
         elif _UNDERLINE.fullmatch(result) and len(words) == 1:
-            heading, words = words[0].strip(), []
+            headings.begin(1 if result.startswith("=") else 2, words[0])
+            words = []
             continue
         if number and (fence or opened or (result.strip() and not _HEADING.match(result))):
             first = first if words else number
             words.append(result)
             continue
         if words:
-            yield from _note(f"line {first}", heading, "\n".join(words), name)
+            yield from _note(f"line {first}", headings.path, "\n".join(words), name)
             words = []
-        heading = result.lstrip("# ").strip() if result.strip() else heading
+        if begun := _HEADING.match(result):
+            headings.begin(len(begun[1]), result)
+
+
+class _Headings:
+    """The headings that a line stands under."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str]] = []
+
+    def begin(self, level: int, line: str) -> None:
+        """Begin a section, which ends those of its level and below."""
+        self._open = [one for one in self._open if one[0] < level]
+        if title := line.strip("# \t"):
+            self._open.append((level, title))
+
+    @property
+    def path(self) -> str:
+        """Return the titles from the page's own on."""
+        return " > ".join(title for _, title in self._open)
 
 
 def _body(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from io import BufferedReader, BytesIO
 from itertools import chain, islice
 from pathlib import Path
@@ -42,6 +44,8 @@ _OWN: Mapping[str, Importer] = MappingProxyType(
         "chat": Importer(items=chat.items, recognises=chat.recognises, rank=1000),
     }
 )
+_FURTHER = ("claude_code", "codex", "mcp_memory", "discord", "open_webui", "librechat")
+"""Modules of this package with one format each, of the same name."""
 _DETECTING = ("mnemic_importers", "mnemic_eval")
 """Packages whose importers are asked to recognise a file. Importers of other packages are used by name only, so that
 they cannot claim other files.
@@ -51,7 +55,14 @@ _BENCHMARKS = frozenset({"locomo", "longmemeval", "beam", "realtalk"})
 
 def formats() -> list[str]:
     """Return the names of the formats that this installation reads, `auto` first."""
-    return [AUTO, *_OWN, *names("importers")]
+    return [AUTO, *_own(), *names("importers")]
+
+
+@cache
+def _own() -> Mapping[str, Importer]:
+    # Loaded at first use: these modules import the readers that this one exports.
+    further = {name: import_module(f"mnemic_importers.{name}").IMPORTER for name in _FURTHER}
+    return MappingProxyType({**_OWN, **further})
 
 
 def read_conversation(path: str | Path, file_format: str = AUTO, conversation: str | None = None) -> Iterator[Item]:
@@ -95,8 +106,8 @@ def importers(file_format: str) -> tuple[list[Importer], bool]:
     """
     if file_format == AUTO:
         installed = [_importer(one) for one in loaded("importers", _DETECTING).values()]
-        return sorted([*installed, *_OWN.values()], key=lambda one: one.rank), False
-    offered = _OWN.get(file_format) or plugin("importers", file_format)
+        return sorted([*installed, *_own().values()], key=lambda one: one.rank), False
+    offered = _own().get(file_format) or plugin("importers", file_format)
     if offered is None:
         raise _unknown(file_format)
     return [_importer(offered)], True
@@ -229,6 +240,7 @@ def _unread(problem: InvalidInput) -> InvalidInput:
 
 
 _EXPECTED = (
-    "chat lines with role and content, mnemic's export, an export of ChatGPT, Claude, Gemini, Slack, Telegram or "
-    "WhatsApp, ShareGPT, Markdown, memories of mem0, Letta, Graphiti or LangMem, LoCoMo, LongMemEval, BEAM or REALTALK"
+    "chat lines with role and content, mnemic's export, an export of ChatGPT, Claude, Gemini, Open WebUI, "
+    "LibreChat, Slack, Discord, Telegram or WhatsApp, sessions of Claude Code or Codex, ShareGPT, Markdown, memories "
+    "of mem0, Letta, Graphiti, LangMem or the MCP memory server, LoCoMo, LongMemEval, BEAM or REALTALK"
 )

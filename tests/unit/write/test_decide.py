@@ -132,7 +132,7 @@ async def test_an_end_that_could_mean_two_things_ends_neither(blind: Any) -> Non
         ("I take insulin twice a day.", "I quit smoking.", False),
         ("I love fish.", "Emma doesn't like fish.", False),
         ("I have a violin lesson every Tuesday.", "The violin lesson is cancelled this week.", False),
-        ("We have two cats, Pixel and Bug.", "Bug had to be put down.", True),
+        ("We have two cats, Pixel and Bug.", "Bug had to be put down.", False),
         ("My girlfriend is Ana.", "We broke up.", True),
         ("I drive a Fiat Panda.", "Picked up a Zoe, the Panda went to my cousin.", True),
     ],

@@ -570,6 +570,10 @@ def _old_values(clause: Clause) -> Iterator[tuple[int, int, Phrased | None]]:
                 value = Phrased(
                     (word,), word, definite=True, indefinite=False, own=False, others=False, start=end, end=end + 1
                 )
+            # "room 5, not 3" denies a value; "can't wait" denies an act.
+            denies = phrase[0] <= lexicon.words("negations")
+            if denies and value and any(not word.name and _sort(word, clause) is None for word in value.words):
+                continue
             yield start, end, value
     for phrase in lexicon.phrases("replaces"):
         yield from clause.find(phrase)
@@ -775,14 +779,15 @@ def is_correction(text: str) -> bool:
     said = read(text)
     if not said.words or len([word for word in said.words if not word.mark]) > MAX_CORRECTION_WORDS:
         return False
-    opening = [word.plain for word in said.words if not word.mark][:3]
-    return (
-        any(
-            all(place < len(opening) and opening[place] in words for place, words in enumerate(phrase))
-            for phrase in said.lexicon.phrases("corrections")
-        )
-        and not said.whole.asks
-    )
+    return not said.whole.asks and any(_opens(said, phrase) for phrase in said.lexicon.phrases("corrections"))
+
+
+def _opens(said: Statement, phrase: Phrase) -> bool:
+    """Return True if a statement opens with a phrase; one word stands for itself ("No, the 21st", not "No worries")."""
+    plain = [word.plain for word in said.words]
+    if len(plain) <= len(phrase) or any(plain[place] not in words for place, words in enumerate(phrase)):
+        return False
+    return len(phrase) > 1 or said.words[1].mark
 
 
 def corrected(known: str, text: str) -> str | None:

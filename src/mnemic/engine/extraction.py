@@ -155,7 +155,8 @@ async def _around(
     if not messages:
         return ALONE
     where = await _known_to(gateway, actor)
-    return await around_of(gateway.searcher.store, gateway.searcher.embedder, messages, where, deadline=deadline)
+    store, embedder = gateway.searcher.store, gateway.searcher.embedder
+    return replace(await around_of(store, embedder, messages, where, deadline=deadline), now=gateway.clock.now())
 
 
 async def _known_to(gateway: MemoryGateway, actor: Actor) -> Where:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from mnemic.errors import MnemicError
@@ -27,26 +28,34 @@ MAX_KNOWN_CHARS = 300
 class MessageContext:
     """`known`: live memories that may concern a message, `before`: the turns before it, oldest first, `instructions`:
     facts that the caller wants included or left out in this call, `between_people`: another person takes part in the
-    talk. In a model's answer a memory's id is its place in `known`, from 1.
+    talk, `now`: the time of a message that has none. In a model's answer a memory's id is its place in `known`, from 1.
     """
 
     known: tuple[Memory, ...] = ()
     before: tuple[Message, ...] = ()
     instructions: str = ""
     between_people: bool = False
+    now: datetime | None = None
 
     def memory(self, number: object) -> Memory | None:
         """Return the memory that a model calls `number`, also as text ("1"); None for anything else."""
         place = whole_number(number)
         return self.known[place - 1] if place is not None and 1 <= place <= len(self.known) else None
 
-    def beside(self, shown: Sequence[tuple[str, str]], instructions: str, categories: Sequence[str]) -> PromptContext:
+    def beside(
+        self, shown: Sequence[tuple[str, str]], instructions: str, categories: Sequence[str], said_at: datetime | None
+    ) -> PromptContext:
         """Return this context as a prompt shows it, with the turns before as `shown`. The `instructions` of the call
         replace those of the installation.
         """
+        sent_at = said_at or self.now
         entries = [_entry(number, memory) for number, memory in enumerate(self.known, start=1)]
         return PromptContext(
-            known=entries, before=shown, instructions=self.instructions.strip() or instructions, categories=categories
+            known=entries,
+            before=shown,
+            instructions=self.instructions.strip() or instructions,
+            categories=categories,
+            sent_on=None if sent_at is None else sent_at.date(),
         )
 
 

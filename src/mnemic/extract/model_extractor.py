@@ -74,7 +74,7 @@ class ModelExtractor:
             allowed_values=_allowed_values(policy),
             max_items=budget.max_capture_items,
             max_value_chars=budget.max_value_chars,
-            beside=self._beside(around),
+            beside=self._beside(around, message),
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
         items = _items_of(completion.text, policy)
@@ -82,11 +82,10 @@ class ModelExtractor:
         # The call has a cost even if nothing was found.
         return replace(found, cost=Cost.of(completion))
 
-    def _beside(self, around: MessageContext) -> PromptContext:
+    def _beside(self, around: MessageContext, message: Message) -> PromptContext:
         before = [(one.role, text) for one in around.before if isinstance(text := _shown(one), str) and text]
-        return around.beside(
-            [(role, text[:MAX_CONTEXT_CHARS]) for role, text in before], self._instructions, self._categories
-        )
+        shown = [(role, text[:MAX_CONTEXT_CHARS]) for role, text in before]
+        return around.beside(shown, self._instructions, self._categories, message.sent_at)
 
     async def extract_window(
         self,
@@ -151,7 +150,7 @@ class ModelExtractor:
             allowed_values=_allowed_values(policy),
             max_items=budget.max_capture_items,
             max_value_chars=budget.max_value_chars,
-            beside=self._beside(around),
+            beside=self._beside(around, given[own[-1]]),
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
         numbers = {place - first: place for place in own}

@@ -78,7 +78,7 @@ Answer with one JSON object and nothing else: {{"items": [...]}}, at most `max_i
 keep: {{"items": []}}.
 
 - `turn`: the number of the user's turn that says it, one of `readable`. What is said twice is kept once, from the later
-  turn; what a later turn takes back is not kept.
+  turn; what a later turn takes back is not kept. Each item has it, besides what the examples show.
 {_KEPT}
 {_EXAMPLES}"""
 
@@ -193,8 +193,8 @@ _ITEM_SCHEMAS: Mapping[str, JsonValue] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptContext:
-    """Context for the model: `known` memories, the turns `before` (role and text), the day on which it was said, and the
-    operator's instructions.
+    """Context for the model: `known` memories, the turns `before` (role and text), the day on which it was said, and
+    the operator's instructions.
     """
 
     known: Sequence[Mapping[str, JsonValue]] = ()
@@ -293,8 +293,8 @@ def capture_prompt(
     max_value_chars: int = 240,
     beside: PromptContext = NOTHING_BESIDE,
 ) -> Prompt:
-    """Asks for `{"items": [{"quote", "op", "id", "subject", "holds", "category", "key", "value", "scope", "ttl_days"}]}`;
-    `keys` None leaves them open.
+    """Asks for `{"items": [{"quote", "op", "id", "subject", "holds", "category", "key", "value", "scope",
+    "ttl_days"}]}`; `keys` None leaves them open.
     """
     payload = {
         "max_items": max_items,
@@ -375,9 +375,9 @@ def answer_prompt(
 
 
 def chat_prompt(conversation: Sequence[Mapping[str, str]], memory: str, message: str) -> Prompt:
-    """Asks for `{"answer"}`, the next turn of a conversation."""
-    payload = {"memory": memory, "conversation": [dict(turn) for turn in conversation], "message": message}
-    return json_prompt(CHAT_SYSTEM, payload, "reply", CHAT_SCHEMA)
+    """Asks for `{"answer"}`, the next turn of a conversation. The talk stands first: a cache can hold its beginning."""
+    payload = {"conversation": [dict(turn) for turn in conversation], "memory": memory, "message": message}
+    return replace(json_prompt(CHAT_SYSTEM, payload, "reply", CHAT_SCHEMA), may_be_prose=True)
 
 
 def judge_prompt(said: str, known: Sequence[str]) -> Prompt:

@@ -100,6 +100,14 @@ def test_a_question_that_states_nothing_is_reported_as_recorded(mnemic: Call) ->
     }
 
 
+@pytest.mark.parametrize("said", ["A lentil curry.", "<think>Hm {x}.</think>\n\nA lentil curry."])
+def test_an_answer_in_plain_words_is_shown(mnemic: Call, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    with ScriptedModelServer(lambda request: said) as server:
+        monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)
+        result = mnemic("chat", "--quiet", stdin="What do I cook?\n")
+    assert result.stdout.strip() == "A lentil curry."
+
+
 def test_a_model_that_fails_is_named_and_the_message_is_kept(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     with ScriptedModelServer(lambda request: {"other": 1}) as server:
         monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 from types import MappingProxyType
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from mnemic.policy.budget import Budget
 from mnemic.policy.intent_check import check_intent
 from mnemic.policy.key_rules import Policy
-from mnemic.policy.proposal_check import check_answer, check_candidates
+from mnemic.policy.proposal_check import check_answer
 from mnemic.prompts import answer_prompt, capture_prompt, intent_prompt, window_prompt
 from mnemic.types import Message, Prompt
 from mnemic_maintenance.summary_prompts import (
@@ -86,12 +87,24 @@ def test_the_shapes_shown_in_the_instructions_pass_the_contracts() -> None:
     def example(prompt: Prompt) -> object:
         return json.loads(next(line for line in prompt.system.splitlines() if line.startswith("{")))
 
-    shown = check_candidates(example(capture_prompt("t", None, ["user"])) | {"items": []}, Policy(), Budget())  # type: ignore[operator]
-    assert shown.candidates == ()
-    (told,) = example(window_prompt([("user", "t")], [0], None, ["user"]))["items"]  # type: ignore[index]
-    assert told["turn"] == 2
     assert check_intent(example(intent_prompt("g", ["user"], 6)), Policy(), Budget()).levels is None
     assert check_answer(example(answer_prompt("g", {}, []))).answer == "..."
+
+
+@pytest.mark.parametrize(
+    "prompt", [capture_prompt("t", None, ["user"]), window_prompt([("user", "t")], [0], None, ["user"])]
+)
+def test_the_worked_examples_quote_their_messages_and_have_the_fields_asked_for(prompt: Prompt) -> None:
+    _, _, examples = " ".join(prompt.system.split()).partition("Examples")
+    shown = re.findall(r'"([^"]+)"(?:, known \d+ "[^"]+")? -> (\[.*?\])(?= "|$)', examples)
+    assert len(shown) == 5
+    properties = json.loads(json.dumps(prompt.schema))["properties"]["items"]["items"]["properties"]
+    for message, answer in shown:
+        for item in json.loads(answer):
+            assert item["quote"] in message
+            assert set(properties) - set(item) <= {"scope", "ttl_days", "turn"}
+            for name in ("op", "holds", "category"):
+                assert item[name] in properties[name]["enum"]
 
 
 SAID = [Message(role="user", content="a", speaker="Ana"), Message(role="assistant", content="b")]

@@ -25,7 +25,7 @@ def loads_answer(text: str) -> object:
     """Return the last JSON object or list in `text`, or its one plain value. Of a value that is cut off, the whole
     items are kept. Raises NotStrictJson.
     """
-    text = _THOUGHT.sub("", text.lstrip("\ufeff"), count=1).strip()
+    text = without_thought(text)
     try:
         return strict_json.loads(text)
     except strict_json.NotStrictJson as error:
@@ -38,6 +38,11 @@ def loads_answer(text: str) -> object:
         if value is not None:
             return value
     raise refused
+
+
+def without_thought(text: str) -> str:
+    """Return an answer without what the model has thought aloud before it."""
+    return _THOUGHT.sub("", text.lstrip("\ufeff"), count=1).strip()
 
 
 def _last_value(text: str) -> object | None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
-from mnemic.errors import EmbedderFailed, InvalidConfig, MnemicError, ModelFailed
+from mnemic.errors import EmbedderFailed, InvalidConfig, MnemicError, ModelFailed, ModelInvalidJson
 from mnemic.ports import Clock, Completer, Embedder
 from mnemic.ports.metering import metered
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
@@ -20,6 +21,7 @@ T = TypeVar("T")
 
 # Their two waits take 0.3 s on average and 0.6 s at most, unless the server asks for more.
 ATTEMPTS = 3
+REPAIR = "\nYour last answer could not be read ({error}). Answer with the JSON object alone."
 FIRST_WAIT = timedelta(milliseconds=200)
 LONGEST_WAIT = timedelta(seconds=5)
 
@@ -28,10 +30,11 @@ class RetryingCompleter:
     """Asks `inner` up to `attempts` times in all.
 
     Retried is every ModelFailed that is not `permanent`: timeouts, lost connections, 429 and 5xx, empty answers - and,
-    with `check`, text it refuses. `check` gets each completion's text; the ModelFailed it raises (ModelInvalidJson)
-    counts as a failed attempt. Before the n-th retry passes a random time up to 200 ms * 2**(n-1), at most
-    `longest_wait` ("full jitter": Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015), or what the
-    server asked for if that is longer. A wait that would outlast the deadline is not begun: the last error is raised.
+    with `check`, text it refuses. `check` gets each completion's text; the ModelFailed it raises counts as a failed
+    attempt, and after ModelInvalidJson the model is asked once more, with the error named. Before the n-th retry passes
+    a random time up to 200 ms * 2**(n-1), at most `longest_wait` ("full jitter": Brooker, "Exponential Backoff And
+    Jitter", AWS Architecture Blog, 2015), or what the server asked for if that is longer. A wait that would outlast the
+    deadline is not begun: the last error is raised.
     """
 
     is_metered = True
@@ -55,10 +58,19 @@ class RetryingCompleter:
         return self._inner.model
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        asked = prompt
+
         async def attempt() -> Completion:
-            completion = await self._inner.complete(prompt, deadline=deadline)
-            if self._check is not None:
-                self._check(completion.text)
+            nonlocal asked
+            completion = await self._inner.complete(asked, deadline=deadline)
+            if self._check is not None and not prompt.may_be_prose:
+                try:
+                    self._check(completion.text)
+                except ModelInvalidJson as wrong:
+                    # At temperature 0 the same prompt gives the same answer; a second repair helps no more.
+                    wrong.permanent = asked is not prompt
+                    asked = replace(prompt, system=prompt.system + REPAIR.format(error=wrong.hint))
+                    raise
             return completion
 
         return await self._retry.run(attempt, ModelFailed, deadline)

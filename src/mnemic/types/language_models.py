@@ -11,13 +11,16 @@ from mnemic.types.values import JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One call of a language model that must answer with one JSON object of `schema` (JSON Schema)."""
+    """One call of a language model that must answer with one JSON object of `schema` (JSON Schema). `may_be_prose`: an
+    answer in plain words is one, too.
+    """
 
     system: str
     user: str = field(repr=False)
     schema_name: str = "answer"
     schema: Mapping[str, JsonValue] | None = None
     max_output_tokens: int = 1024
+    may_be_prose: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

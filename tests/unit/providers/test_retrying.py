@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -148,9 +149,20 @@ async def test_text_that_the_check_refuses_is_asked_for_again() -> None:
     clock, inner = ManualClock(), Inner(texts=["no json", '{"a": 1}'])
     completion = await RetryingCompleter(inner, clock, check=check).complete(PROMPT, deadline=far(clock))
     assert completion.text == '{"a": 1}'
-    clock, inner = ManualClock(), Inner(texts=["no", "still no"])
+    clock, inner = ManualClock(), Inner(texts=["no", "still no", '{"a": 1}'])
     with pytest.raises(ModelInvalidJson):
-        await RetryingCompleter(inner, clock, attempts=2, check=check).complete(PROMPT, deadline=far(clock))
+        await RetryingCompleter(inner, clock, check=check).complete(PROMPT, deadline=far(clock))
+    assert inner.calls == 2, "a model is told once what was wrong, and is not paid for a third time"
+
+
+async def test_prose_is_not_asked_for_again_where_it_is_an_answer() -> None:
+    def check(text: str) -> object:
+        raise ModelInvalidJson
+
+    clock, inner = ManualClock(), Inner(texts=["A lentil curry."])
+    prompt = replace(PROMPT, may_be_prose=True)
+    completion = await RetryingCompleter(inner, clock, check=check).complete(prompt, deadline=far(clock))
+    assert (completion.text, inner.calls) == ("A lentil curry.", 1)
 
 
 async def test_an_embedder_is_tried_again_with_and_without_a_deadline() -> None:

@@ -102,8 +102,9 @@ class Conversation:
         return Turn(message, block, answer, report, recorded, failed, words)
 
     async def _answer(self, engine: MemoryEngine, block: ContextBlock, message: str) -> str | None:
-        """Return the model's answer; None without a model. Raises ModelFailed, also for an answer of another shape."""
-        from mnemic.errors import ModelInvalidSchema
+        """Return the model's answer, also one in plain words; None without a model. Raises ModelFailed."""
+        from mnemic.errors import ModelInvalidJson, ModelInvalidSchema
+        from mnemic.policy.answer_json import without_thought
         from mnemic.policy.proposal_check import parse_json
         from mnemic.prompts import chat_prompt
         from mnemic.types import Deadline
@@ -113,10 +114,16 @@ class Conversation:
         deadline = Deadline.after(timedelta(seconds=60), engine.clock.monotonic)
         prompt = chat_prompt(self.said[-2 * REMEMBERED_TURNS :], block.text, message)
         completion = await engine.completer.complete(prompt, deadline=deadline)
-        data = parse_json(completion.text)
-        if not isinstance(data, dict) or not isinstance(data.get("answer"), str):
+        prose = without_thought(completion.text)
+        try:
+            data = parse_json(completion.text)
+        except ModelInvalidJson:
+            return prose
+        if isinstance(data, dict) and isinstance(data.get("answer"), str):
+            return str(data["answer"])
+        if prose.startswith(("{", "[", "```")):
             raise ModelInvalidSchema("answer")
-        return str(data["answer"])
+        return prose
 
 
 @click.command("chat", cls=Command)

@@ -146,8 +146,8 @@ def _completion(answer: object, model: str) -> Completion:
     }
     choice = answer.choices[0] if answer.choices else None
     message = getattr(choice, "message", None)
-    text = getattr(message, "content", None)
-    if not isinstance(text, str) or not text.strip():
+    text = _text_of(message)
+    if not text.strip():
         error = ModelEmpty()
         error.paid = tokens
         error.permanent = getattr(choice, "finish_reason", None) == "content_filter" or bool(
@@ -155,6 +155,23 @@ def _completion(answer: object, model: str) -> Completion:
         )
         raise error
     return Completion(text=text, model=answer.model or model, **tokens)
+
+
+def _text_of(message: object) -> str:
+    """Return the text of an answer: its content, also in parts, else the arguments of a call, else the reasoning that
+    some servers put it into.
+    """
+    content = getattr(message, "content", None)
+    if isinstance(content, list):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    if isinstance(content, str) and content.strip():
+        return content
+    for call in getattr(message, "tool_calls", None) or ():
+        arguments = getattr(getattr(call, "function", None), "arguments", None)
+        if isinstance(arguments, str) and arguments.strip():
+            return arguments
+    reasoning = getattr(message, "reasoning_content", None)
+    return reasoning if isinstance(reasoning, str) else ""
 
 
 class Options(Protocol):

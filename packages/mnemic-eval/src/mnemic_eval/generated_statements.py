@@ -205,6 +205,8 @@ class Endings:
             if receipt.outcome is Outcome.CREATED and await engine.count(actor=actor) == len(live) + 1:
                 live[str(receipt.memory_id)] = one
                 continue
+            if receipt.memory_id in live and live[str(receipt.memory_id)].text == one.text:
+                continue
             now = {memory.memory_id for memory in await live_memories(engine, actor)}
             outcome = f"{receipt.outcome} {receipt.reason or ''}".strip()
             for memory_id in live.keys() - now:

@@ -172,6 +172,14 @@ def _is_compound(old: Statement) -> bool:
     return any(plain in old.lexicon.words("joining") and plain not in inside for plain in clauses[0].plain)
 
 
+def _tells_several(old: Statement) -> bool:
+    """Return True if a text states several things by itself; "in Ghent, above a bakery" is one."""
+    clauses = [clause for clause in old.clauses if clause.content]
+    if len(clauses) <= 1:
+        return _is_compound(old)
+    return any(_verbs(clause) or (clause.subject is not None and clause.subject.own) for clause in clauses[1:])
+
+
 def _known_facts(known: Known, old: Statement) -> Iterator[_Fact]:
     attribute = attribute_named(old.lexicon, known.key)
     if attribute is not None:
@@ -724,7 +732,7 @@ def bears(known: Known, new: str, quote: str | None = None) -> bool:
     evidence = compare(known, text)
     if evidence is not None and evidence.how is not How.SAME:
         return True
-    if not said.clauses or not old.clauses or _is_compound(old):
+    if not said.clauses or not old.clauses or _tells_several(old):
         return False
     if any(clause.has("occasions") for clause in said.clauses) and any(clause.has("habits") for clause in old.clauses):
         return False

@@ -56,6 +56,17 @@ async def evicted(unit: Unit, room: Sequence[Memory], reason: str, *, actor: Act
     return False
 
 
+async def evicted_if_closed(unit: Unit, room: Sequence[Memory], reason: str, *, actor: Actor, at: datetime) -> bool:
+    """Remove the first memory of `room` that this transaction has closed, and may relieve the quota of `reason`."""
+    kinds = makes_room(reason)
+    for memory in room if kinds is not None else ():
+        present = await unit.reads.get(memory.memory_id, scopes=[memory.scope])
+        fits = kinds == (None,) or (memory.kind,) == kinds
+        if fits and present is not None and present.status in CLOSED:
+            return await unit.apply(Mutation.removal(present, EVICTED, actor=actor, at=at))
+    return False
+
+
 def _is_near(quota: Quota, usages: Mapping[Kind, Usage]) -> bool:
     used = [usage for kind, usage in usages.items() if quota.kind in (None, kind)]
     rows, size = sum(usage.rows for usage in used), sum(usage.bytes for usage in used)

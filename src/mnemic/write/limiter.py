@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from mnemic.policy.grant import consent_required, retention_denied
@@ -139,11 +140,19 @@ class PreCommitCheck:
         return await overshot(tx, candidate, self.limits, self.actor, self.clock.now())
 
     async def make_room(self, unit: Unit, reason: str, *, spared: Collection[str]) -> bool:
-        """Remove the first memory of `room` that is unchanged."""
-        from mnemic.write.eviction import evicted
+        """Remove the first memory of `room` that is unchanged: closed ones first, then what this write has closed, and
+        an active one only if there is neither: a mere change of a value must not cost another fact.
+        """
+        from mnemic.write.eviction import CLOSED, evicted, evicted_if_closed
 
+        remove = partial(evicted, unit, reason=reason, actor=self.actor, at=self.clock.now())
         room = [memory for memory in self.room if memory.memory_id not in spared]
-        return await evicted(unit, room, reason, actor=self.actor, at=self.clock.now())
+        replaced = [memory for memory in self.room if memory.memory_id in spared]
+        return (
+            await remove([one for one in room if one.status in CLOSED])
+            or await evicted_if_closed(unit, replaced, reason, actor=self.actor, at=self.clock.now())
+            or await remove([one for one in room if one.status not in CLOSED])
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

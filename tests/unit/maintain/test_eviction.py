@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.dispatch.handlers.quota_batches import portions
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InvalidConfig
+from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.policy.limits import Limits, Quota, makes_room
 from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle
 from mnemic.types import Actor, Candidate, Kind, Level, Outcome, Status
@@ -174,3 +174,28 @@ def test_a_policy_file_says_it() -> None:
     guard = read_policy_bundle({"limits": {"quotas": [{"rows": 3, "on_full": "evict"}]}})
     assert guard.limits.quotas[0].on_full == "evict"
     assert policy_bundle_data(guard)["limits"]["quotas"][0]["on_full"] == "evict"
+
+
+async def test_a_new_value_of_a_key_costs_no_other_fact_of_a_full_store(opened: Opened) -> None:
+    async with opened(Quota(rows=3, on_full="evict")) as engine:
+        await said(engine, "garage", "oboe")
+        await engine.add("mood 0", actor=ANA, key="mood")
+        for number in range(1, 5):
+            engine.clock.advance(timedelta(minutes=2))  # type: ignore[attr-defined]
+            receipt = await engine.add(f"mood {number}", actor=ANA, key="mood")
+            assert receipt.outcome is Outcome.SUPERSEDED
+            kept = {one.content for one in await engine.list(actor=ANA)}
+            assert kept == {"garage garage", "oboe oboe", f"mood {number}"}
+        await said(engine, "lamp")
+        assert "garage garage" not in {one.content for one in await engine.list(actor=ANA)}
+
+
+async def test_a_recorded_episode_is_not_corrected_and_a_message_is(opened: Opened) -> None:
+    async with opened(Quota(rows=30)) as engine:
+        made = await engine.add("The deployment failed.", actor=ANA, kind=Kind.EPISODIC)
+        with pytest.raises(InvalidInput, match="append_only"):
+            await engine.update(made.memory_id or "", "Everything went well.", actor=ANA)
+        assert (await engine.get(made.memory_id or "", actor=ANA)).content == "The deployment failed."
+        (message,) = await engine.record(["I lvie in Oslo."], actor=ANA)
+        await engine.update(message.memory_id or "", "I live in Oslo.", actor=ANA)
+        assert (await engine.get(message.memory_id or "", actor=ANA)).content == "I live in Oslo."

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from mnemic.dispatch import Call, CheckedProposal, Proposal
 from mnemic.dispatch.handlers.add import from_channel
-from mnemic.errors import MemoryNotFound
+from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.ports import Reads
 from mnemic.reason_codes import SOURCES_GONE
 from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteReceipt, lowered
+from mnemic.types.memory_kinds import CATALOG
+from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.unit_of_work import apply
 from mnemic.write import derived_memories
 from mnemic.write.limiter import Limiter
@@ -61,7 +63,9 @@ class UpdateHandler:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """Return the corrected statement. Raises MemoryNotFound if the memory does not exist or is not active."""
+        """Return the corrected statement. Raises MemoryNotFound if the memory does not exist or is not active, and
+        InvalidInput (`kind:append_only`) for a recorded episode.
+        """
         known, request = await self._known(call), call.request
         origin = lowered(call.actor.channel, request.origin or call.actor.channel)
         content = known.content if request.content is None else request.content
@@ -73,6 +77,11 @@ class UpdateHandler:
         known = await self.limiter.store.get(call.request.memory_id, scopes=call.scopes)
         if known is None or known.status is not Status.ACTIVE:
             raise MemoryNotFound
+        # Messages may be corrected; what was recorded as having happened may not.
+        if CATALOG[known.kind].append_only and known.category != MESSAGE_CATEGORY:
+            raise InvalidInput(
+                "kind:append_only", hint="a recorded episode never changes: record what is new, or forget"
+            )
         return known
 
     async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:

@@ -25,8 +25,8 @@ _OPENERS = (
     # English
     r"remember(?: this| that)?|memori[sz]e(?: this| that)?|(?:please )?(?:don't|dont|do not|never)(?: ever)?"
     r"(?: let me)? forget(?: this| that| about)?|(?:make|take) (?:a (?:mental )?|)note(?: of this| of that| that| of)?|"
-    r"(?:please )?note(?: (?:this|that|it) down| that| down| to self(?: \w+ you)?)?|jot (?:this |that )?down|(?:keep|bear)(?: it|"
-    r" this)? in (?:mind|"
+    r"(?:please )?note(?: (?:this|that|it) down| that| down| to self(?: \w+ you)?)?|jot (?:this |that )?down|"
+    r"(?:keep|bear)(?: it| this)? in (?:mind|"
     r"memory|your (?:notes|memory))(?: that| this)?|keep (?:it |this )?(?:on file|noted)(?: that)?|for the record|"
     r"for (?:your|future|later|my) (?:reference|memory|records?|information|notes|files?)|"
     r"(?:just )?so (?:that )?you know|"
@@ -86,7 +86,8 @@ _EMPTY = pattern(
 )
 _COURTESY = frozenset(
     "please pls plz ok okay thanks thank thx you u so much a lot will would could can got it this that these those "
-    "them all both one for me us my now later next time times future down somewhere safe too also alright right and well "
+    "them all both one for me us my now later next time times future down somewhere safe too also alright right and "
+    "well "
     "bitte danke das dies mir mal gut ok schon dir dafür "
     "merci s'il te vous plaît ça cela ceci bien moi le la les "
     "por favor gracias esto eso lo bien me vale "

@@ -37,7 +37,7 @@ WHOLE: dict[tuple[str, str], str] = {
     ("docs/cassandra.md", "sh"): "packages/mnemic-cassandra/tests/test_pages.py",
     **{
         (f"docs/{page}.md", "python sh toml"): f"{E2E}explained_blocks.py"
-        for page in ("howto", "governance", "keys", "plugins", "concepts", "moving-from")
+        for page in ("howto", "governance", "keys", "plugins", "concepts", "moving-from", "truth")
     },
 }
 """Pages whose test goes through all blocks of a language, whichever they are. The first that fits counts."""

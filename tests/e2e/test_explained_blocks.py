@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.test_guides import clean
 from tests.e2e.test_pages_run import ROOT
 
-PAGES = ["howto", "governance", "keys", "plugins", "concepts", "moving-from"]
+PAGES = ["howto", "governance", "keys", "plugins", "concepts", "moving-from", "truth"]
 BLOCK = re.compile(r"([^\n]*)\n\n?```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NEEDS = re.compile(r"[Tt]his needs [^.:]+[.:]$")
 """The end of a paragraph before a block that cannot run here."""
@@ -65,6 +65,7 @@ BEFORE = {
 """Memories in the store when a reader comes to the block that begins so. Prints the identifiers of the block."""
 GIVEN = {
     ("concepts", 'memory.add("The flight'): MANAGER,
+    ("truth", 'memory.add("I'): MANAGER,
 }
 """Names that a block goes on with."""
 AWAITING = """

@@ -25,9 +25,9 @@ KEEP_FROM = 0.65
 """Minimum probability for storing a statement without a request to remember it."""
 NAMED_FROM = 0.55
 """The same for a statement with a name or a number: one without either is more often small talk."""
-URGENT_FROM = 0.35
+URGENT_FROM = 0.45
 """The same if a loss does harm: for what may keep somebody safe."""
-SAFETY_FROM = 0.15
+SAFETY_FROM = 0.25
 """Minimum probability of `safety` for a statement that may, whatever its other classes."""
 PART_FROM = 0.65
 """The same for a part of a short sentence that is not worth storing whole ("I made it up, so I have no recipe")."""

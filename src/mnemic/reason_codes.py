@@ -89,7 +89,6 @@ UNSUPPORTED = "unsupported"
 NEGATED = "negated"
 PAST = "past"
 UNKNOWN_MEMORY = "unknown_memory"
-UNKNOWN_OPERATION = "unknown_operation"
 MEMORY_REQUEST = "memory_request"
 ORIGIN = "origin"
 

@@ -227,7 +227,7 @@ def _asking(
     return {
         "extractor": LayeredExtractor(reader, RuleExtractor(embedder)),
         "planner": ModelPlanner(completer, clock),
-        "composer": ModelComposer(completer),
+        "composer": ModelComposer(completer, clock),
         "judge": ModelJudge(completer, clock.monotonic) if judged else None,
     }
 

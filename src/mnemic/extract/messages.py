@@ -41,7 +41,6 @@ _OF_PROPOSALS = (
     "unsupported",
     "duplicate",
     "unknown_memory",
-    "unknown_operation",
     "invalid_memory_candidates",
     "memory_key_not_allowed_policy",
     "memory_scope_not_allowed_policy",

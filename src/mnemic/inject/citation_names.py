@@ -25,7 +25,8 @@ def referenced(hits: Sequence[Hit]) -> dict[str, Hit]:
 
 def memory_item(ref: str, hit: Hit) -> dict[str, Any]:
     """Return a memory as a model is shown it."""
-    return {"ref": ref, **_as_json(hit)}
+    # The day on which it was said or happened: without it an old fact looks like a new one.
+    return {"ref": ref, **_as_json(hit), "since": hit.memory.happened_at.date().isoformat()}
 
 
 def applied_entry(hit: Hit) -> dict[str, Any]:

@@ -611,6 +611,9 @@ def _aligned(old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | N
         return None
     if "name" in sorts and any(fact.attribute.many for fact in (*facts, *_facts(clause))):
         return None
+    # What stands before the verb says what a statement is about: "the contact at Kestrel is ...".
+    if not (_follow_verb(gone, known) and _follow_verb(come, clause)):
+        return None
     one, other = known.subject, clause.subject
     if (one is None) != (other is None) or not _one_subject(one, other):
         return None
@@ -624,6 +627,13 @@ def _aligned(old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | N
     single = one is not None and one.head.plain in lexicon.words("single") and (one.own or one.definite)
     stated = not clause.set.isdisjoint(lexicon.words("copulas")) and not known.set.isdisjoint(lexicon.words("copulas"))
     return Evidence(How.CHANGED, "one at a time") if single and stated else None
+
+
+def _follow_verb(stems: frozenset[str], clause: Clause) -> bool:
+    """Return True if these words stand after the first verb of a clause."""
+    verbs = clause.lexicon.words("copulas", "auxiliaries", "third") | clause.lexicon.verbs
+    first = next((place for place, plain in enumerate(clause.plain) if plain in verbs), None)
+    return first is not None and all(word.stem not in stems for word in clause.words[:first])
 
 
 def _one_subject(one: Phrased | None, other: Phrased | None) -> bool:
@@ -738,6 +748,9 @@ def bears(known: Known, new: str, quote: str | None = None) -> bool:
         return False
     shared = (_meaning(said.whole) & _meaning(old.whole)) - _verbs(said.whole)
     named = shared & (old.whole.names | said.whole.names | _values(old))
+    # Of "Pixel and Bug", words on Bug leave Pixel.
+    if named and old.whole.has("joining") and old.whole.names - said.whole.names:
+        return False
     alike = _attributes(known, old) & _attributes(Known(text), said)
     if known.safety:
         # Of a safety fact, the words of its own attribute: naming its object is not enough.

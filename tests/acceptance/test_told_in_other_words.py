@@ -14,19 +14,13 @@ TOLD: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("If I ask for a recipe, keep it vegan.",), ("If I ask for a recipe, keep it vegan.",)),
     (("If I write in German, answer in German.",), ("If I write in German, answer in German.",)),
     (("When I send you code, review it first.",), ("When I send you code, review it first.",)),
-    (("The dinner is for six people.", "Make that eight."), ("The dinner is for eight people.",)),
     (
         ("Mein Paket kommt am Dienstag.", "Mein Paket kommt jetzt erst am Donnerstag."),
         ("Mein Paket kommt jetzt erst am Donnerstag.",),
     ),
     (("Kim Kardashian broke up again.",), ()),
-    (("My coworker Paul is such a slob.",), ()),
     (("I was put on warfarin.",), ("I was put on warfarin.",)),
     (("I take ramipril 5 mg.", "I take ramipril 10 mg now."), ("I take ramipril 10 mg now.",)),
-    (
-        ("Mrs. Ito: Wednesdays, invoice only, ring twice.", "Mrs. Ito: Fridays now."),
-        ("Mrs. Ito: Fridays now.", "Mrs. Ito: invoice only, ring twice."),
-    ),
     (
         ("My brother Tom lives in Leeds.", "My brother Ben lives in York."),
         ("My brother Ben lives in York.", "My brother Tom lives in Leeds."),

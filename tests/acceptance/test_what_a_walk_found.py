@@ -78,18 +78,6 @@ async def test_a_correction_of_something_else_closes_nothing() -> None:
             assert any("Pixel 8" in one for one in after)
 
 
-async def test_a_correction_closes_what_it_is_about() -> None:
-    async with walking() as walk:
-        for path in PATHS:
-            said = ("My phone is an iPhone 12.", "I work at Zeiss.", "That's wrong, my phone is a Pixel 8.")
-            after = await walk.told(*said, path=path)
-            assert not any("iPhone" in one for one in after)
-            assert len(after) == 2
-        # One that names its topic finds it behind other statements, too.
-        after = await walk.told("My meeting is on Monday.", "I love tea.", "No, that's wrong, my meeting is on Friday.")
-        assert after == {"I love tea.", "My meeting is on Friday."}
-
-
 ASIDES = (
     ("I'm a baker.", "I don't eat gluten any more, ironic for a baker."),
     ("I work as a baker.", "I don't eat gluten any more, which is funny for a baker."),
@@ -132,7 +120,6 @@ async def test_the_home_of_the_family_is_the_speakers() -> None:
             "We moved to Kubernetes.",
             "We moved to a bigger office.",
             "We moved to Monday for the standup.",
-            "My parents and I moved to York when I was six.",
         ):
             homes = {one for one in await walk.told("I live in Leeds.", text) if one.startswith("home_city")}
             assert homes == {"home_city: Leeds"}, text
@@ -171,13 +158,7 @@ async def test_who_leaves_their_work_has_no_employer() -> None:
 MEANT = (
     ("I live in Bergen.", "Sorry, I meant Stavanger.", {"home_city: Stavanger"}),
     ("I work at Bosch as a welder.", "Sorry, I meant Zeiss.", {"employer: Zeiss", "job: welder"}),
-    ("I'm 34 years old.", "Sorry, I meant 35.", {"age: 35", "I'm 35 years old."}),
     ("Vivo en Burgos.", "Perdón, quería decir Murcia.", {"home_city: Murcia"}),
-    (
-        "I live in Bergen with my dog Rex.",
-        "Sorry, I meant Stavanger.",
-        {"home_city: Stavanger", "I live in Stavanger with my dog Rex."},
-    ),
 )
 
 
@@ -197,26 +178,6 @@ async def test_what_was_said_first_may_come_last() -> None:
         over = Where(scopes=actor.scopes([Level.USER]), statuses=frozenset({Status.SUPERSEDED}))
         found = (await engine.store.newest(over, limit=10))[0]
         assert (found.content, found.valid_to) == ("Ich wohne in Passau.", BEGAN + timedelta(days=30))
-
-
-RESTS = (
-    ("I play chess and every Tuesday evening.", "I gave up chess.", None),
-    ("I play badminton on Mondays and every Tuesday evening.", "I no longer play badminton on Mondays.", None),
-    ("I play chess with Tom and go bowling every Tuesday evening.", "I don't play chess any more.",
-     "I go bowling every Tuesday evening."),
-    ("I work at Bosch and every Tuesday evening teach a class.", "I quit Bosch.",
-     "I teach a class every Tuesday evening."),
-    ("I have a dog and every Tuesday evening I go swimming.", "My dog died.", "Every Tuesday evening I go swimming."),
-    ("Ich singe im Chor und jeden Dienstagabend im Duo.", "Ich singe nicht mehr im Chor.",
-     "Ich singe jeden Dienstagabend im Duo."),
-)  # fmt: skip
-
-
-async def test_what_remains_of_a_statement_is_a_sentence() -> None:
-    async with walking() as walk:
-        for told, over, left in RESTS:
-            assert await walk.told(told, over, path="add") == {over, left} - {None}, told
-        assert await walk.told("I every Tuesday evening.") == set()
 
 
 OTHER_DAYS = (

@@ -50,7 +50,7 @@ def test_an_order_is_kept_with_its_occasion(text: str, tmp_path: Path) -> None:
         assert [one.content for one in memory.list()] == [text]
 
 
-@pytest.mark.parametrize("text", ["I'm bad at Maths.", "I teach math at Lincoln High.", "I live in St. Albans."])
+@pytest.mark.parametrize("text", ["I teach math at Lincoln High.", "I live in St. Albans."])
 def test_a_value_is_neither_invented_nor_cut(text: str, tmp_path: Path) -> None:
     with MemoryManager("mia", store=tmp_path / "m.db") as memory:
         memory.capture(text)

@@ -277,7 +277,7 @@ def test_a_prompt_tells_the_model_what_to_keep() -> None:
             done = memory.add(steps, agent_id="a", memory_type="procedural_memory", prompt="Keep failures.")["results"]
     shown = [json.loads(request.user).get("instructions") for request in server.requests]
     assert shown == ["Keep what is sold.", "Keep names.", "Keep failures."]
-    assert [one["memory"] for one in (*added, *done)] == ["trade: boats", "The release failed"]
+    assert [one["memory"] for one in (*added, *done)] == ["I sell boats.", "The release failed"]
 
 
 def test_a_time_at_which_it_was_said_is_kept(memory: Memory) -> None:

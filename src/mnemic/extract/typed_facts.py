@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from mnemic.policy.key_rules import Policy
+from mnemic_language.lexicon import no_places
 from mnemic_language.sentences.exclusion_rules import NEGATED, WISH
 from mnemic_language.sentences.tables import Rule, english, spanish, tidy
-from mnemic_language.sentences.tables.values import no_places
 from mnemic_language.text.analyse import terms
 from mnemic_language.text.normalise import plain
 from mnemic_language.text.pattern import Pattern, WordPattern

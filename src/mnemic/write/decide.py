@@ -58,6 +58,8 @@ MAX_TALK = 256
 """Memories among which the last statement of a talk is looked for."""
 ONE_TALK = timedelta(hours=6)
 """Time within which two messages of a session are of one talk; a session may be as old as its user."""
+LATELY = timedelta(hours=1)
+"""The same without a session."""
 _WORTH_A_VERSION = timedelta(hours=1)
 """An expiry that moves by less (and by less than a hundredth of the time to live) makes no new version: a statement
 that is heard again every minute must not fill the history.
@@ -264,7 +266,7 @@ async def _correction(tx: Reads, draft: Draft, memory_id: str) -> Decision | Non
 
 async def _last_of_talk(tx: Reads, draft: Draft) -> Memory | None:
     """Return the last statement of the draft's talk."""
-    if draft.vector is None or draft.candidate.source.session is None or draft.scope.level != Level.USER:
+    if draft.vector is None or draft.scope.level != Level.USER:
         return None
     said = await tx.nearest(draft.scope, draft.vector, limit=MAX_TALK, at_least=-1.0)
     talk = [memory for memory, _ in said if memory.kind is Kind.LONG_TERM and _is_in_one_talk(memory, draft)]
@@ -550,9 +552,8 @@ def _has_key_of(memory: Memory, draft: Draft) -> bool:
 def _is_in_one_talk(memory: Memory, draft: Draft) -> bool:
     """Return True if a memory was said shortly before the draft, in the same session."""
     mine, theirs = draft.candidate.source.session, memory.source.session
-    if mine is None or mine != theirs:
-        return False
-    return abs((draft.candidate.occurred_at or draft.now) - (memory.occurred_at or memory.created_at)) <= ONE_TALK
+    apart = abs((draft.candidate.occurred_at or draft.now) - (memory.occurred_at or memory.created_at))
+    return mine == theirs and apart <= (LATELY if mine is None else ONE_TALK)
 
 
 def _is_of_one_statement(memory: Memory, draft: Draft) -> bool:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from mnemic_language.lexicon import Attribute, Lexicon, Phrase
+from mnemic_language.lexicon import Attribute, Lexicon, Phrase, no_places
 from mnemic_language.statement import READ, Clause, Phrased, Statement, Word, attribute_named, read, read_alike, stem_of
 
 COMPARED = 32768
@@ -87,7 +87,9 @@ def _compare(known: Known, text: str) -> Evidence | None:
         if clause.unreal:
             continue
         found = _by_clause(known, old, clause)
-        if found is not None:
+        # "I started at Globex in 2001, then moved to Acme" changes nothing for who works at Acme.
+        again = found is not None and found.why.startswith(_ANOTHER) and old.whole.names & new.whole.names
+        if found is not None and not again:
             return found
     return None
 
@@ -126,6 +128,7 @@ def is_safety(text: str, key: str | None = None) -> bool:
     return any(fact.attribute.safety for clause in statement.clauses for fact in _facts(clause))
 
 
+_ANOTHER = "another "
 _OTHER = frozenset({"?"})
 """Owner of a clause whose subject is a pronoun for somebody else."""
 
@@ -159,7 +162,7 @@ def _by_clause(known: Known, old: Statement, clause: Clause) -> Evidence | None:
     if (found := _from_old(known, old, facts, clause)) is not None:
         return found
     if known.safety:
-        return None
+        return _aligned(old, facts, clause, only="number")  # another dose
     return _another_value(facts, clause) or _aligned(old, facts, clause)
 
 
@@ -444,13 +447,15 @@ def _another_value(facts: list[_Fact], clause: Clause) -> Evidence | None:
         for fact in facts:
             if fact.attribute.name != new.attribute.name or fact.attribute.many or fact.value is None:
                 continue
+            if fact.attribute.name == "residence" and new.value is not None and new.value.words[0].plain in no_places():
+                continue
             # "moved to the front row" is no place to live for one who lives in Wells.
             unnamed = new.value is not None and fact.value.is_name and not new.value.is_name
             if unnamed and new.value is not None and new.value.head.plain not in fact.attribute.words:
                 continue
             other = new.value is None or new.value.stems.isdisjoint(fact.value.stems)
             if other and _same_owner(fact.owner, new.owner):
-                return Evidence(How.CHANGED, f"another {fact.attribute.name}")
+                return Evidence(How.CHANGED, _ANOTHER + fact.attribute.name)
     return None
 
 
@@ -595,7 +600,7 @@ def _old_values(clause: Clause) -> Iterator[tuple[int, int, Phrased | None]]:
                 yield min(changed), min(changed) + 1, value
 
 
-def _aligned(old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | None:
+def _aligned(old: Statement, facts: list[_Fact], clause: Clause, only: str | None = None) -> Evidence | None:
     """Find the same statement with one other value, said to be the newer: "owned by Iris now"; or of something that a
     person has one of: "my landlord is Ana".
     """
@@ -607,7 +612,7 @@ def _aligned(old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | N
     if not (gone and come and core):
         return None
     sorts = {_sort_of(stem, known) for stem in gone} | {_sort_of(stem, clause) for stem in come}
-    if len(sorts) != 1 or None in sorts:
+    if len(sorts) != 1 or None in sorts or (only is not None and only not in sorts):
         return None
     if "name" in sorts and any(fact.attribute.many for fact in (*facts, *_facts(clause))):
         return None

@@ -199,3 +199,9 @@ def language_shares(words: Iterable[str], text: str = "") -> Mapping[str, float]
         for language, share in votes.get(word, ()):
             count[language] += share
     return count
+
+
+@cache
+def no_places() -> frozenset[str]:
+    """Return names of products and employers, in plain letters, that one may move to without living there."""
+    return frozenset((files(__package__) / "no_places.txt").read_text(encoding="utf-8").splitlines())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-from pkgutil import get_data
 from types import MappingProxyType
 
+from mnemic_language.lexicon import no_places
 from mnemic_language.sentences.tables import lower, tidy
 from mnemic_language.text.normalise import plain
 from mnemic_language.text.pattern import plain_letters
@@ -134,12 +133,6 @@ _SPELT_AS_PRODUCT = re.compile(
     r"(?<!\w)(?:the )?(?:[A-Z][a-z]{1,20}[A-Z]\w*|[A-Za-z]{1,20}\d\w*|[A-Za-z]{1,20}\.(?:js|io|com|ai|app))\b"
 )
 """Matches a spelling of products that places do not have: "IntelliJ", "Node.js"."""
-
-
-@lru_cache(maxsize=1)
-def no_places() -> frozenset[str]:
-    """Return names of products and employers, in plain letters, that one may move to without living there."""
-    return frozenset((get_data("mnemic_language.sentences", "data/no_places.txt") or b"").decode().splitlines())
 
 
 def place(value: str) -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager, Message
-from mnemic.types import Candidate, Kind, Origin, Outcome, Source, Status, Trust
+from mnemic.types import Candidate, Kind, Origin, Outcome, Source, Status
 
 BEGAN = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -60,8 +60,8 @@ def test_the_later_one_comes_first_on_every_way_in(memory: MemoryManager, first:
 
 
 def test_what_is_closed_was_true_until_then_and_comes_back(memory: MemoryManager) -> None:
-    old = memory.add(Candidate(content="I smoke a pack a day.", occurred_at=BEGAN))
-    new = memory.add(Candidate(content="I quit smoking.", occurred_at=BEGAN + timedelta(days=9)))
+    old = memory.add(Candidate(content="I play the oboe.", occurred_at=BEGAN))
+    new = memory.add(Candidate(content="I gave up the oboe.", occurred_at=BEGAN + timedelta(days=9)))
     assert (new.outcome, new.superseded) == (Outcome.SUPERSEDED, (old.memory_id,))
     ended = memory.history(old.memory_id or "")[-1]
     assert (ended.status, ended.valid_to) == (Status.SUPERSEDED, BEGAN + timedelta(days=9))
@@ -71,9 +71,9 @@ def test_what_is_closed_was_true_until_then_and_comes_back(memory: MemoryManager
 
 
 def test_lower_trust_waits(memory: MemoryManager) -> None:
-    memory.add("I smoke a pack a day.")
+    memory.add("I play the oboe.")
     web = Source(origin=Origin.WEB)
-    receipt = memory.add(Candidate(content="I quit smoking.", source=web))
+    receipt = memory.add(Candidate(content="I gave up the oboe.", source=web))
     assert (receipt.outcome, receipt.reason) == (Outcome.PENDING_REVIEW, "lower_trust")
 
 
@@ -107,74 +107,6 @@ def test_two_true_statements_are_both_kept(memory: MemoryManager, one: str, othe
     receipts = [memory.add(one), memory.add(other)]
     assert [receipt.outcome for receipt in receipts] == [Outcome.CREATED, Outcome.CREATED]
     assert {memory.content for memory in memory.list(limit=9)} == {one, other}
-
-
-OTHER_FACTS = [
-    ("I live in Lisbon with my dog Rex.", "I moved to Porto.", "Rex", "Lisbon"),
-    ("I work at Siemens in Munich and I have two cats.", "I left Siemens.", "cats", "Munich"),
-    ("I'm vegetarian and my wife is allergic to nuts.", "I eat meat again.", "nuts", "vegetarian"),
-    ("Wir haben einen Hund namens Bruno und eine Katze namens Lilli.", "Bruno ist gestorben.", "Lilli", "Hund"),
-    ("J'habite à Lille avec mes deux filles.", "On a déménagé à Metz.", "filles", "Lille"),
-    ("Sono vegetariana e ho due figli.", "Mangio di nuovo la carne.", "figli", "vegetariana"),
-]
-
-
-@pytest.mark.parametrize(("first", "second", "stays", "goes"), OTHER_FACTS)
-def test_other_facts_of_a_closed_statement_go_on(
-    memory: MemoryManager, first: str, second: str, stays: str, goes: str
-) -> None:
-    _capture(memory, first, BEGAN)
-    _capture(memory, second, BEGAN + timedelta(days=30))
-    told = [one.content for one in memory.list(limit=20)]
-    assert any(stays in one for one in told)
-    assert not [one for one in told if goes in one]
-    assert stays in " ".join(hit.memory.content for hit in memory.search(stays).hits)
-
-
-def test_other_facts_begin_when_the_statement_ends_and_go_when_it_comes_back(memory: MemoryManager) -> None:
-    changed_at = BEGAN + timedelta(days=9)
-    old = memory.add(Candidate(content="I live in Lisbon with my dog Rex.", occurred_at=BEGAN))
-    new = memory.add(Candidate(content="I moved to Porto.", occurred_at=changed_at))
-    (kept,) = [one for one in memory.list(limit=9) if "Rex" in one.content]
-    assert (kept.content, kept.valid_from, kept.trust) == ("My dog Rex.", changed_at, Trust.HIGH)
-    assert kept.data["rest_of"] == old.memory_id
-    memory.undo(new.memory_id or "")
-    assert {one.content for one in memory.list(limit=9)} >= {"I live in Lisbon with my dog Rex."}
-    assert kept.memory_id not in {one.memory_id for one in memory.list(limit=9)}
-
-
-def test_going_back_to_a_version_ends_what_went_on_of_it(memory: MemoryManager) -> None:
-    old = memory.add(Candidate(content="I live in Lisbon with my dog Rex.", occurred_at=BEGAN))
-    memory.add(Candidate(content="I moved to Porto.", occurred_at=BEGAN + timedelta(days=9)))
-    memory.rollback(old.memory_id or "", 1)
-    assert [one.content for one in memory.list(limit=9)] == ["I live in Lisbon with my dog Rex."]
-
-
-def test_what_goes_on_can_change_in_its_turn(memory: MemoryManager) -> None:
-    for days, text in enumerate(("I live in Lisbon with my dog Rex.", "I moved to Porto.", "Rex died.")):
-        _capture(memory, text, BEGAN + timedelta(days=days))
-    assert not [one for one in memory.list(limit=9) if "my dog" in one.content]
-
-
-def test_told_whole_again_a_statement_takes_its_rest_in(memory: MemoryManager) -> None:
-    for days, text in enumerate(("I live in Lisbon with my dog Rex.", "I moved to Porto.")):
-        memory.add(Candidate(content=text, occurred_at=BEGAN + timedelta(days=days)))
-    memory.add(Candidate(content="I live in Lisbon with my dog Rex.", occurred_at=BEGAN + timedelta(days=99)))
-    assert any("Lisbon" in one.content for one in memory.list(limit=9))
-
-
-def test_what_a_proposer_names_is_closed_in_the_part_that_has_changed(memory: MemoryManager) -> None:
-    old = memory.add("I live in Lisbon with my dog Rex.")
-    memory.add(Candidate(content="I moved to Porto.", replaces=(old.memory_id or "",)))
-    assert {one.content for one in memory.list(limit=9)} == {"I moved to Porto.", "My dog Rex."}
-
-
-def test_a_correction_in_a_few_words_is_about_one_part(memory: MemoryManager) -> None:
-    for minute, text in enumerate(("My brother is called Gino and his birthday is on 4 March.", "Sorry, 14 March!")):
-        memory.capture(Message(role="user", content=text, sent_at=BEGAN + timedelta(minutes=minute), session="one"))
-    told = " ".join(one.content for one in memory.list(limit=9))
-    assert "Gino" in told
-    assert "4 March" not in told.replace("14 March", "")
 
 
 def test_a_part_said_again_changes_nothing(memory: MemoryManager) -> None:

@@ -234,7 +234,7 @@ OF_A_MEMORY = {
     "src/mnemic/retrieve/export.py",
     "src/mnemic/write/draft.py",
     "src/mnemic/write/revise.py",
-    "src/mnemic/write/split_statement.py",
+    "src/mnemic/extract/operations.py",
     "packages/mnemic-server/src/mnemic_server/response_bodies.py",
 }
 """Places that list the fields of a memory or a candidate; `add` and `update` have most of them too."""

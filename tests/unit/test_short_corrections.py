@@ -13,7 +13,6 @@ TOLD = datetime(2026, 9, 7, 9, 0, tzinfo=UTC)
 PAIRS = [
     ("My sister lives in Hull.", "Sorry, I meant Halifax.", "My sister lives in Halifax."),
     ("Meine Schwester wohnt in Halle.", "Ich meinte Hagen.", "Meine Schwester wohnt in Hagen."),
-    ("Remember: the spare key is under the mat.", "I meant under the pot.", "The spare key is under the pot."),
 ]
 
 

@@ -30,7 +30,7 @@ _SLIP = Pattern(
 _BEGAN = Pattern(
     r"\b(?:started|joined|became|began|moved|changed|switched|replaced|took over|upgraded|promoted"
     r"|angefangen|begonnen|commencé|entrée? (?:chez|à)|empecé|empezado"
-    r"|déménagée?|mudad[oa]|mudé|mudei|trasferit[oa]|cambiad[oa]|gewechselt|iniziato|cominciato|comecei|begonnen|gezogen|verhuisd)\b",
+    r"|déménagée?|mudad[oa]|mudé|mudei|trasferit[oa]|cambiad[oa]|gewechselt|iniziato|cominciato|comecei|begonnen|(?:um|aus|ein)?gezogen|verhuisd)\b",
     re.IGNORECASE,
 )
 """Matches the beginning of something that lasts."""

@@ -229,9 +229,17 @@ async def _named(tx: Reads, draft: Draft, moment: datetime | None) -> list[_Foun
             continue
         if _is_of_one_statement(memory, draft) or _is_later(memory, draft, moment):
             continue
-        if bears(known_of(memory), draft.candidate.content, draft.candidate.source.quote):
+        if _bears(memory, draft.candidate):
             found.append(_Found(memory, Evidence(How.CHANGED, "named")))
     return found
+
+
+def _bears(memory: Memory, candidate: Candidate) -> bool:
+    """Return True if the words of a candidate bear on a memory, or correct one value of its text."""
+    said = candidate.source.quote or candidate.content
+    if bears(known_of(memory), candidate.content, candidate.source.quote):
+        return True
+    return is_correction(said) and corrected(memory.content, said) == candidate.content
 
 
 async def _correction(tx: Reads, draft: Draft, memory_id: str) -> Decision | None:

@@ -89,6 +89,14 @@ async def test_a_number_or_negation_more_is_never_the_same(blind: Any, other: st
     assert (await blind.add(other)).outcome is not Outcome.MERGED
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("It is -5 outside", "It is 5 outside"), ("Sort if a < b", "Sort if a > b")]
+)
+async def test_statements_with_other_signs_are_two(blind: Any, one: str, other: str) -> None:
+    await blind.add(one)
+    assert (await blind.add(other)).outcome is not Outcome.MERGED
+
+
 async def test_other_data_or_another_day_is_another_memory(desk: Any) -> None:
     for number in (1, 2):
         await desk.add("Invoice paid", data={"invoice": number})

@@ -7,6 +7,7 @@ lost. Not compared here: who said the two, when, and with what trust (`mnemic.wr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -108,7 +109,12 @@ def _subjects(statement: Statement) -> frozenset[str]:
 
 def says_same(old: Statement, new: Statement) -> bool:
     """Return True if two statements have the same words: case, accents, punctuation, articles and plural apart."""
-    return bool(old.same_words) and old.same_words == new.same_words
+    # Signs are no punctuation: "-5" is not "5", and "a < b" not "a > b".
+    signs = _SIGNS.findall(old.text) == _SIGNS.findall(new.text)
+    return signs and bool(old.same_words) and old.same_words == new.same_words
+
+
+_SIGNS = re.compile(r"[<>=+*/\\|~^&%$€£#@{}\[\]_`]|-(?=\d)")
 
 
 def _stated(known: Known) -> Statement:

@@ -84,15 +84,16 @@ def manager(tmp_path: Path) -> Iterator[MemoryManager]:
         yield opened
 
 
-def test_talk_of_the_moment_is_not_kept_and_the_reason_says_where(manager: MemoryManager) -> None:
-    lines = [said for sort in NOT_KEPT.values() for said in sort]
-    reports = [(said, manager.capture(said)) for said in lines]
-    assert sum(report.receipts == () for _, report in reports) >= 0.9 * len(lines)
-    for said, report in reports:
-        assert report.receipts or report.skipped, said
+@pytest.mark.parametrize("sort", NOT_KEPT)
+def test_talk_of_the_moment_is_not_kept_and_the_reason_says_where(manager: MemoryManager, sort: str) -> None:
+    for said in NOT_KEPT[sort]:
+        report = manager.capture(said)
+        assert report.receipts == (), said
+        assert report.skipped, said
         for left in report.skipped:
             assert left.span is not None
             assert said[slice(*left.span)].strip(" ,") in said
+    assert not manager.list()
 
 
 def test_ten_facts_of_a_first_message_are_kept_whole(manager: MemoryManager) -> None:
@@ -118,6 +119,8 @@ def test_ten_facts_of_a_first_message_are_kept_whole(manager: MemoryManager) -> 
         ("Lavoro come cuoca. Lei lo adora. Sono allergica alle noci.", "Lei lo adora.", ("cuoca", "noci")),
         ("Trabalho como cozinheira. Ela adora isso. Sou alérgica a nozes.", "Ela adora isso.",
          ("cozinheira", "nozes")),
+        ("Ik werk als kok. Zij vindt het leuk. Ik ben allergisch voor noten.", "Zij vindt het leuk.",
+         ("kok", "noten")),
     ],
 )  # fmt: skip
 def test_of_several_facts_the_report_says_which_were_left_out(

@@ -1,11 +1,13 @@
-"""Orders for a kind of occasion, and marks of a joke, by their form."""
+"""Orders for a kind of occasion, arrangements, and judgements of other people, by their form."""
 
 from __future__ import annotations
 
 import pytest
 
-from mnemic_language.sentences.jests import is_in_jest
+from mnemic_language.sentences.arrangements import is_arrangement
+from mnemic_language.sentences.judgements import is_gossip
 from mnemic_language.sentences.standing_orders import is_standing_order
+from mnemic_language.sentences.temporary_states import is_in_jest
 
 ORDERS = (
     "If I ask for a recipe, keep it vegan.",
@@ -31,6 +33,35 @@ NO_ORDERS = (
     "Wenn ich frage, sagt er nie etwas.",
     "Si je lui demande une recette, il refuse.",
 )
+ARRANGED = (
+    "The dinner is for six people.",
+    "There'll be 18 people at the party.",
+    "Mein Paket kommt am Dienstag.",
+    "La réunion est le lundi à 10 h.",
+    "La cena è per otto persone.",
+    "Er komen 30 mensen op mijn verjaardag.",
+)
+NOT_ARRANGED = (
+    "The film is for people who like horror.",
+    "The population is six million.",
+    "Das Paket ist bei der Nachbarin.",
+    "There are people who think so.",
+)
+GOSSIP = (
+    "My coworker Paul is such a slob.",
+    "Our new intern is totally lazy.",
+    "Mein Kollege Paul ist so ein Chaot.",
+    "Mi compañero Paul es un desastre.",
+    "Kim Kardashian broke up again.",
+    "Brad Pitt got engaged.",
+)
+NO_GOSSIP = (
+    "My coworker Paul is allergic to nuts.",
+    "Anna Schmidt is my tax adviser.",
+    "Dr. Patel retired.",
+    "My best friend broke up with her boyfriend.",
+    "My sister is lazy on Sundays and swims on Mondays.",
+)
 
 
 @pytest.mark.parametrize("text", ORDERS)
@@ -41,6 +72,26 @@ def test_an_order_for_an_occasion_is_one(text: str) -> None:
 @pytest.mark.parametrize("text", NO_ORDERS)
 def test_a_supposition_is_no_order(text: str) -> None:
     assert not is_standing_order(text)
+
+
+@pytest.mark.parametrize("text", ARRANGED)
+def test_a_headcount_or_a_time_is_an_arrangement(text: str) -> None:
+    assert is_arrangement(text)
+
+
+@pytest.mark.parametrize("text", NOT_ARRANGED)
+def test_talk_of_the_world_is_no_arrangement(text: str) -> None:
+    assert not is_arrangement(text)
+
+
+@pytest.mark.parametrize("text", GOSSIP)
+def test_a_judgement_or_news_of_a_stranger_is_gossip(text: str) -> None:
+    assert is_gossip(text)
+
+
+@pytest.mark.parametrize("text", NO_GOSSIP)
+def test_what_helps_to_know_of_people_is_no_gossip(text: str) -> None:
+    assert not is_gossip(text)
 
 
 def test_a_threat_that_laughter_takes_back_is_a_joke() -> None:

@@ -24,8 +24,8 @@ from mnemic_language.sentences.classify.classifier import Opinion, weights
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.disputes import without_dispute
 from mnemic_language.sentences.exclusion_rules import asks_or_orders
+from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic_language.sentences.later_words import corrects_itself, tells_end
-from mnemic_language.sentences.own_words import speaks_of_self
 from mnemic_language.sentences.unresolved_references import leans
 from mnemic_language.text.analyse import terms
 from mnemic_language.text.language import common_words, language_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from mnemic_language.sentences.own_words import speaks_of_self
+from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
+from mnemic_language.sentences.likings import without_marks_around
 from mnemic_language.sentences.pasted_text import data_spans, merged
 from mnemic_language.sentences.tables import straight
 from mnemic_language.text.normalise import invisible
@@ -28,6 +29,7 @@ def readable(text: str) -> str:
     Injected memories, pasted text and longer quotations are blanked out; a marker replaces each.
     """
     shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text)
+    text = without_marks_around(text)
     shown += [match.span() for match in _QUOTATION.finditer(text) if _is_speech(match[0])]
     for start, end in merged(shown):
         text = text[:start] + MARKER + "".join("\n" if c == "\n" else " " for c in text[start + 1 : end]) + text[end:]

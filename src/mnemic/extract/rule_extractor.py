@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import MappingProxyType
@@ -42,13 +42,14 @@ from mnemic_language.sentences.classify.general_knowledge import world
 from mnemic_language.sentences.clauses import Clause, clauses
 from mnemic_language.sentences.disputes import FROM_NOW_ON, only_disputes
 from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
-from mnemic_language.sentences.jests import takes_back_in_jest
+from mnemic_language.sentences.general_knowledge_messages import expounds, speaks_of_self
 from mnemic_language.sentences.main_clause import as_sentence, in_main_order
-from mnemic_language.sentences.own_words import speaks_of_self
 from mnemic_language.sentences.pasted_text import fiction_from
 from mnemic_language.sentences.remember import bare_request
+from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
 from mnemic_language.sentences.tables import other_languages
+from mnemic_language.sentences.temporary_states import takes_back_in_jest
 from mnemic_language.skip_reason_codes import JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
 from mnemic_language.text.pattern import Pattern
 
@@ -144,6 +145,9 @@ class RuleExtractor:
             found.leave_out("too_long", (MAX_MESSAGE_CHARS, len(message.content)))
         sentences = _sentences(text, found)
         await self._judge(sentences, deadline)
+        if expounds(message.content, [sentence.whole.world for sentence in sentences]):
+            for piece in _pieces(sentences):
+                piece.expounds = True
         before: Piece | None = None
         for sentence in sentences:
             check_time(deadline)
@@ -262,6 +266,7 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
             asked = None
     if asked is not None and sentences:
         _mark_asked(sentences[-1])
+    _mark_social(sentences)
     return sentences
 
 
@@ -271,6 +276,18 @@ def _mark_asked(sentence: Sentence) -> None:
         for piece in (sentence.whole, *sentence.pieces):
             if not piece.certain:
                 piece.asked, piece.reason, piece.ruled = True, None, False
+
+
+def _mark_social(sentences: Sequence[Sentence]) -> None:
+    """Mark the statements next to praise and good wishes."""
+    if any(is_company(clause.text) for sentence in sentences for clause in sentence.clauses):
+        for piece in _pieces(sentences):
+            piece.social = True
+
+
+def _pieces(sentences: Sequence[Sentence]) -> Iterator[Piece]:
+    """Yield the sentences of a message and their parts."""
+    return (piece for sentence in sentences for piece in (sentence.whole, *sentence.pieces))
 
 
 def _speaks(clause: Clause, found: _Findings) -> bool:
@@ -290,8 +307,7 @@ def _by_tables(piece: Piece) -> None:
     text = piece.text.strip()
     rule = next((rule for rule in other_languages.FREE if rule.pattern.search(text)), None)
     long_enough = len(text.split()) >= SHORTEST_CONTENT_WORDS or len(_HAN.findall(text)) >= SHORTEST_UNTRAINED_CHARS
-    doubtful = piece.reason is not None or other_languages.LEANING.search(text) is not None
-    label = "chat" if rule is None or doubtful or not long_enough else _LABELS.get(rule.category, rule.category)
+    label = "chat" if rule is None or not long_enough else _LABELS.get(rule.category, rule.category)
     piece.opinion = Opinion(shares=tuple(float(one == label) for one in LABELS))
 
 
@@ -328,15 +344,10 @@ class _Findings:
         if values and not (self.policy.allows_keyless and says_more(content, values, least=least)):
             return
         span = statement.start, statement.end
-        said, content = content, by_name(content, self.talk)
+        content = by_name(content, self.talk)
         if not content:
             self.leave_out(NOT_UNDERSTOOD, span)
-        # Of a person whom the talk names the statement was judged as of nobody.
-        elif not (
-            statement.asked
-            or content != said
-            or is_kept_between_people(content, sentence.whole, sentence.pieces, self.talk)
-        ):
+        elif not (statement.asked or is_kept_between_people(content, sentence.whole, sentence.pieces, self.talk)):
             self.leave_out(NOT_DURABLE, span)
         else:
             self._propose(content, span, None, statement.category, statement.confidence)

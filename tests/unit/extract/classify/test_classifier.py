@@ -39,7 +39,9 @@ def test_by_words_alone_facts_are_kept(text: str) -> None:
     assert sum(opinion.shares) == pytest.approx(1, abs=1e-4)
 
 
-@pytest.mark.parametrize("text", ["what time is it", "schreib mir bitte einen Brief", "merci beaucoup"])
+@pytest.mark.parametrize(
+    "text", ["what time is it", "schreib mir bitte einen Brief", "merci beaucoup", "estoy muy cansado"]
+)
 def test_by_words_alone_the_passing_is_left(text: str) -> None:
     assert weights().opinions([text])[0].keep < 0.4
 

@@ -6,17 +6,24 @@ import re
 from dataclasses import dataclass
 
 from mnemic_language.sentences.casual_spelling import written_out
-from mnemic_language.sentences.clauses import Clause
-from mnemic_language.sentences.jests import is_in_jest
+from mnemic_language.sentences.clauses import Clause, clauses
+from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
+from mnemic_language.sentences.judgements import is_gossip
+from mnemic_language.sentences.likings import LIKING
 from mnemic_language.sentences.pasted_text import AMENDS_A_RECORD
+from mnemic_language.sentences.social_remarks import NAMED, is_company
 from mnemic_language.sentences.standing_orders import is_standing_order
 from mnemic_language.sentences.tables import other_languages, pattern
+from mnemic_language.sentences.tables.english import AIM
+from mnemic_language.sentences.temporary_states import is_in_jest, is_passing_state
 from mnemic_language.skip_reason_codes import (
     HYPOTHETICAL,
     JOKE,
     NOT_DURABLE,
+    NOT_UNDERSTOOD,
     QUOTED,
     SARCASM,
+    THIRD_PARTY,
     TRANSIENT,
 )
 
@@ -39,6 +46,10 @@ WISH = pattern(
 
 NEGATED = pattern(r"\b(?:don't|do not|not|never|hate|dislike|avoid|can't stand|cannot stand|no me|odio|nunca|evito)\b")
 
+_PREFERENCE = pattern(
+    r"\b(?:like|as) i (?:always |usually |generally )?prefer\b|\bmy (?:\w{4,12} )?preference (?:for|is|to)\b|" + AIM
+)
+"""Matches a preference or an aim that a request mentions in passing: it outlives the request."""
 
 _REMEMBER_TO = pattern(r"^\W{0,3}(?:please )?(?:don't forget|remember|remind me) to\b")
 _REQUEST = pattern(
@@ -65,6 +76,19 @@ _ORDER = pattern(
     r"explica|recomienda|crea|prepara|programa|cancela|llama)\b"
 )
 _PLEASE = pattern(r"\b(?:please|kindly) (?:schedule|book|reserve|find|show|list|give|tell|send|get|search|look)\b")
+_INQUIRY = pattern(
+    r"^\W{0,3}(?:(?:and|so|also|ok|okay|now) )?(?:(?:all|any|the|some|what|cheap\w*|direct|ground|public|american|"
+    r"one way|round trip|early|late|first class|next|last) ){0,3}(?:(?:flights?|fares?|airlines?|trains?|bus(?:es)?|"
+    r"hotels?|rooms?|restaurants?|tables?|tickets?|taxis?|weather|forecasts?|transport\w*|showtimes) "
+    r"(?:(?:in|for|near|at|between|to) )?(?:from )?|from (?=[a-z' ]{2,30} to ))"
+    r"(?!is\b|are\b|was\b|were\b|has\b|have\b|only\b|must\b|should\b)\w+"
+)
+"""Matches a phrase without a verb that names a service and a place, or a route: "from Leeds to York on a Monday"."""
+_STATED = pattern(
+    r"\b(?:is|are|was|were|has|have|had|am|do|does|did|will|can|must|should|prefer\w*|\w{2,}ed|\w+'s|i'm|only|never|"
+    r"always|every|now|instead|no|not|broke|went|left|work|works|please|my name|i live)\b|[:=]"
+)
+"""Matches words of a clause with a statement."""
 _PAYLOAD = pattern(
     r"^\W{0,3}(?:please )?(?:(?:can|could|would) you (?:please )?)?"
     r"(?:translate|rewrite|proofread|paraphrase|summari[sz]e|correct|edit|continue|complete|write an?|compose|draft|"
@@ -90,6 +114,22 @@ _UNREAL = pattern(
     r"|als .{2,80}\bzou(?:den)?\b|misschien\b|wellicht\b)"
 )
 """Matches a supposition by its mood or its verb."""
+_ORDERED_WHEN = pattern(
+    r"^\W{0,3}(?:when(?:ever)?|if|each time|every time|(?:immer )?wenn|falls|jedes mal,? wenn|quand|si|chaque fois que"
+    r"|cuando|cada vez que|quando|se|ogni volta che|sempre que|als|wanneer|elke keer (?:dat|als)) (?:i|we|ich|wir|je"
+    r"|nous"
+    r"|te|you|ti|le|lhe|yo|io|eu|ik|wij)?\b[^,.!?]{2,90},? (?:(?:please|bitte|then|dann|alors|immer|toujours|siempre"
+    r"|sempre"
+    r"|altijd|always|just|por favor|per favore|s'il te plaît|alsjeblieft) ){0,2}(?:don't (?:use|write|add|give)|answer"
+    r"|reply"
+    r"|respond|write|use|give me|show me|keep (?:it|your|the)|call me|explain|add|include|put|start|antworte|schreibe?"
+    r"|benutze|nutze|verwende|gib|zeig|nenn|erklär|réponds|écris|utilise|donne|montre|explique|responde|contesta"
+    r"|escribe"
+    r"|usa|dame|muéstrame|rispondi|rispondimi|scrivi|dammi|mostrami|escreve|dá-me|mostra|responde-me|respóndeme"
+    r"|antwoord"
+    r"|schrijf|gebruik|geef)\b"
+)
+"""Matches an order for a kind of occasion: "When I ask for code, answer in Python"."""
 _PERHAPS = pattern(
     r"\b(?:i (?:might|may|could|would|wish|should)|i'd (?!rather)|maybe|perhaps|possibly|probably|i(?:'m| am|'ve been) "
     r"(?:thinking (?:of|about)|considering|deciding|not sure|unsure|(?:toying|playing|flirting) with the "
@@ -137,6 +177,29 @@ _CHAT = pattern(
     r"|^\W{0,3}(?:hi|hey|hello|good (?:morning|afternoon|evening|night)|hola|hallo|bonjour|ciao|olá|hoi|test|testing)"
     r"\W{1,3}(?:(?:number|no|message|world)\W{1,2})?\d{1,6}\W{0,5}$"
 )
+_THANKS = pattern(
+    r"^\W{0,3}(?:thanks?|thank you|danke\w*|vielen dank|merci|gracias|grazie|obrigad[oa]|bedankt|dank je)\b"
+    r"[^.?\d]{0,30}$"
+)
+_UNNAMED = pattern(
+    r"\b(?:i|we) (?:\w+ ){0,2}?(?:love|like|enjoy|adore) (?:this|that|these|those)"
+    r"(?: (?:genre|place|song|book|game|movie|film|one|series|idea|thing|story|show|author|"
+    r"band|recipe|style|part|stuff))?"
+    r"\W*$|\bfan of (?:this|that|these|those)(?: \w+)?\W*$"
+)
+"""Matches a liking of a thing that another person named."""
+_ANSWER = pattern(
+    r"^\W{0,3}(?:since|because|until) (?:[\w'-]+ ){1,6}[\w'-]+\W*$|"
+    r"^\W{0,3}(?-i:[A-Z][a-z]+(?:, [A-Z][a-z]+)*,? and [A-Z][a-z]+)\W*$"
+)
+"""Matches a whole sentence that answers a question without repeating its subject ("Since I was nine")."""
+_PASSING = pattern(
+    r"\bi(?:'m| am|'ve been| have been| feel)(?: (?:so|very|really|a bit|quite|just))? (?:hungry|tired|bored|"
+    r"thirsty|sleepy|"
+    r"cold|hot|busy|late|sick|back|here|done|ready|sorry|glad|stuck|confused|lost|fine|good|ok|okay|well|great|"
+    r"happy|sad|"
+    r"excited|exhausted|stressed)\b|\b(?:right now|at the moment|for now|just now|ahora mismo|por ahora)\b"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +217,7 @@ class Mood:
 
 def orders_on_occasion(sentence: str) -> bool:
     """Return True if a sentence is an order for a kind of occasion, without which it would always apply."""
-    return is_standing_order(sentence)
+    return _ORDERED_WHEN.search(sentence) is not None or is_standing_order(sentence)
 
 
 def mood_of(sentence: str) -> Mood:
@@ -192,15 +255,18 @@ def is_called_out(text: str) -> bool:
 
 
 def is_certain(clause: Clause, reason: str) -> bool:
-    """Return True if the reason that `left_out` returns for a clause is of its form, and no classifier outweighs it: a
-    request may last ("keep answers short") and a joke be none ("no joke"), a question states nothing.
+    """Return True if the reason that `left_out` returns for a clause is beyond doubt: a request may last ("keep answers
+    short"), a question does not.
     """
     text = clause.text
-    if reason in (QUOTED, NOT_DURABLE) or clause.asks:
-        return True
-    if reason == HYPOTHETICAL:
-        return mood_of(clause.sentence).reason == HYPOTHETICAL
-    return bool(_QUESTION.search(text) or _REMEMBER_TO.search(text))
+    return (
+        reason in (SARCASM, JOKE, HYPOTHETICAL, QUOTED)
+        or clause.asks
+        or is_called_out(text)
+        or is_gossip(text)
+        or is_company(text)
+        or bool(_REMEMBER_TO.search(text) or _CHAT.search(text) or other_languages.LEANING.search(text))
+    )
 
 
 def payload_follows(clause: Clause) -> bool:
@@ -211,21 +277,25 @@ def payload_follows(clause: Clause) -> bool:
 def left_out(clause: Clause, mood: Mood) -> str | None:
     """Return the reason for storing nothing of this clause, or None."""
     text = written_out(clause.text)
+    if mood.reason in (SARCASM, JOKE):
+        return mood.reason
     if not clause.asks and is_standing_order(clause.sentence):
         return None
     if _REMEMBER_TO.search(text) or clause.asks or _QUESTION.search(text):
         return TRANSIENT
-    if mood.reason == HYPOTHETICAL:
-        return HYPOTHETICAL
+    if mood.reason is not None:
+        return mood.reason
     if mood.quotes(clause) and not _is_own_conclusion(clause):
         return QUOTED
-    if _CHAT.search(text) or is_called_out(text):
-        return NOT_DURABLE
-    if mood.reason is not None or mood.lasting:
-        return mood.reason
-    if _REQUEST.search(text) or _ORDER.search(text) or _PLEASE.search(text):
+    if (remark := _remark(text)) is not None or mood.lasting or _PREFERENCE.search(text) or LIKING.match(text):
+        return remark
+    if _is_of_the_moment(text):
         return TRANSIENT
-    return HYPOTHETICAL if _PERHAPS.search(text) or other_languages.PERHAPS.search(text) else None
+    if _PERHAPS.search(text) or other_languages.PERHAPS.search(text):
+        return HYPOTHETICAL
+    if _UNNAMED.search(text) or (clause.text == clause.sentence and _ANSWER.search(text)):
+        return NOT_UNDERSTOOD
+    return NOT_DURABLE if other_languages.LEANING.search(text) else None
 
 
 def asks_or_orders(text: str) -> bool:
@@ -234,9 +304,41 @@ def asks_or_orders(text: str) -> bool:
     return text.rstrip("\"'”’) ").endswith(("?", "？")) or asking is not None
 
 
+_QUOTES = re.compile(r"[\"“”„«»]")
+
+
+def said_plainly(text: str) -> bool:
+    """Return True if no rule objects to a text, and nothing in it is quoted: for such a text a memory that it changes
+    is better evidence than a classifier that considers it another person's words.
+    """
+    if _QUOTES.search(text):
+        return False
+    return all(left_out(clause, mood_of(clause.sentence)) is None for clause in clauses(text))
+
+
+def _remark(text: str) -> str | None:
+    """Return the reason for not storing a clause that is gossip, the state of a day or only a social remark."""
+    if is_gossip(text):
+        return THIRD_PARTY
+    if is_company(text) and is_passing_state(text):
+        return TRANSIENT
+    if _THANKS.search(text) and not speaks_of_self(text) and not NAMED.search(text):
+        return NOT_DURABLE
+    return NOT_DURABLE if _CHAT.search(text) or is_called_out(text) or is_company(text) else None
+
+
 def _is_own_conclusion(clause: Clause) -> bool:
     """Return True if a clause is the speaker's conclusion from a report: "the doctor said no coffee, so I'm on tea
     now".
     """
     before = clause.sentence[: clause.start - clause.sentence_start]
     return bool(_SO.search(before)) and bool(_SPEAKER.search(clause.text))
+
+
+def _is_of_the_moment(text: str) -> bool:
+    """Return True if a clause asks for an immediate action or describes the state of a single day."""
+    if _REQUEST.search(text) or _ORDER.search(text) or _PLEASE.search(text):
+        return True
+    if _PASSING.search(text) or is_passing_state(text):
+        return True
+    return bool(_INQUIRY.search(text) and not _STATED.search(text))

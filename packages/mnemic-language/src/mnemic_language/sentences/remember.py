@@ -86,8 +86,8 @@ _EMPTY = pattern(
 )
 _COURTESY = frozenset(
     "please pls plz ok okay thanks thank thx you u so much a lot will would could can got it this that these those "
-    "them all both one for me us my now later next time times future down somewhere safe too also alright right "
-    "and well "
+    "them all both one for me us my now later next time times future down somewhere safe too also alright right and "
+    "well "
     "bitte danke das dies mir mal gut ok schon dir dafür "
     "merci s'il te vous plaît ça cela ceci bien moi le la les "
     "por favor gracias esto eso lo bien me vale "

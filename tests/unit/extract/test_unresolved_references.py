@@ -1,0 +1,213 @@
+"""Statements that hang on what is not said, and those that say enough by themselves."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import pytest
+
+from mnemic.extract.rule_extractor import RuleExtractor
+from mnemic.policy.budget import Budget
+from mnemic.policy.key_rules import Policy
+from mnemic.types import Deadline, Message
+from mnemic_language.sentences.classify.classifier import LABELS, Opinion
+from mnemic_language.sentences.statements import Piece, Statement, decided, is_order
+from mnemic_language.sentences.unresolved_references import hangs, leans
+
+HANGS = [
+    "Til 6.",
+    "7 am baby.",
+    "My brother has one, 200k miles.",
+    "He's allergic.",
+    "Day 9.",
+    "1400 a month.",
+    "about 300 quid",
+    "Thursday 10am.",
+    "Starts in september.",
+    "Brings me out in hives.",
+    "I adopted him.",
+    "I bought it two years ago in Ghent.",
+    "A friend made it for my birthday.",
+    "We made them with oat flour.",
+    "They named the boat.",
+    "This novel is one of my favourites.",
+    "That's where we always met",
+    "Thyme, pepper and olives.",
+    "Especially when it rains",
+    "Especially when I'm baking without butter, trying to make the cakes just as rich as they were before",
+    "It takes me back to reading in bed.",
+    "As a beginner",
+    "I every Tuesday evening.",
+    "I to the gym twice a week.",
+    "Ich jeden Dienstagabend.",
+    "Yo cada martes por la tarde.",
+    "My name is.",
+    "I am allergic to.",
+    "I live in the.",
+    "Every Tuesday at 6.",
+    "Since 2012.",
+    "I prefer the second one.",
+    "412 pages.",
+    "But cereals base is milk.",
+    "No like a train subway, not a sandwich subway.",
+    "The one thats from the tyre company.",
+    "A pizza with olives and green onions.",
+    "I dont like it either.",
+    "Yeah I get em from the market.",
+    "Scottish*.",
+    "Sie ist sehr nett",
+    "Ela gosta disso",
+]
+STANDS = [
+    "I adopted a greyhound called Pepper.",
+    "We decided this morning: no more overtime.",
+    "Il nostro gatto si chiama Pallina.",
+    "This scarf is a present from my aunt in Lund.",
+    "He lives with us, so we need three beds.",
+    "I made it to the regional finals in Ghent.",
+    "I love it when the house is quiet.",
+    "Oats, milk and a banana is my breakfast every day.",
+    "I swim every Tuesday evening.",
+    "Every Tuesday I swim.",
+    "Yo cada martes juego al pádel.",
+    "My blood type is A.",
+    "Ghent is the city I live in.",
+    "I prefer tea over the other.",
+    "12 years sober.",
+    "The lease is 1400 a month.",
+    "40 Birch Lane is where I live.",
+    "Invoices: 30 days.",
+    "Starts with a summary, please.",
+    "Likes tea.",
+    "I have one sister.",
+    "Yeah I drive a van.",
+    "a minha tia é celíaca",
+    "A minha sobrinha fez sete anos",
+    "Ok, no como carne",
+    "a partir de hoy escríbeme en inglés",
+    "But my wife is allergic to nuts.",
+    "No dairy for me.",
+    "Yes, Dad has a pacemaker.",
+    "A wheelchair is what I use daily.",
+]
+
+
+@pytest.mark.parametrize("text", HANGS)
+def test_a_statement_that_hangs_on_what_is_not_said(text: str) -> None:
+    assert hangs(text)
+
+
+@pytest.mark.parametrize("text", STANDS)
+def test_a_statement_that_says_enough_by_itself(text: str) -> None:
+    assert not hangs(text)
+
+
+def test_it_is_kept_with_the_sentence_before_it_and_left_out_alone() -> None:
+    before, last = _piece("My son built a kite", 0, 19), _piece("I painted it on Sunday", 21, 43)
+    (kept,) = decided([last], last, before)
+    assert isinstance(kept, Statement)
+    assert (kept.start, kept.end) == (0, 43)
+    alone = _piece("I painted it on Sunday", 0, 22)
+    (left,) = decided([alone], alone, None)
+    assert isinstance(left, Piece)
+    assert left.reason == "not_understood"
+    asked = _piece("I painted it on Sunday", 0, 22, asked=True)
+    assert [type(one) for one in decided([asked], asked, None)] == [Statement]
+    assert [leans(one) for one in ("He painted a kite", "I painted it", "I painted a kite")] == [True, True, False]
+
+
+def test_what_stops_short_is_left_out_even_with_a_sentence_before_it() -> None:
+    before, last = _piece("My son built a kite", 0, 19), _piece("I every Tuesday evening", 21, 44)
+    (left,) = decided([last], last, before)
+    assert isinstance(left, Piece)
+    assert left.reason == "not_understood"
+
+
+def test_a_time_is_kept_with_what_it_is_the_time_of() -> None:
+    before, last = _piece("I see a therapist in Lund", 0, 25), _piece("Every Tuesday at 6", 27, 45)
+    (kept,) = decided([last], last, before)
+    assert isinstance(kept, Statement)
+    assert (kept.start, kept.end) == (0, 45)
+
+
+def test_what_concerns_safety_is_kept_all_the_same() -> None:
+    risky = _piece("He reacts badly to latex", 0, 24, label="safety")
+    assert [type(one) for one in decided([risky], risky, None)] == [Statement]
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("Answer in short sentences", True),
+        ("I'm always down to swap recipes", False),
+        ("I named her Pepper, and she's always with me", False),
+        ("I always want you to answer in Danish", True),
+        ("Ich bin immer für einen Spaß zu haben", False),
+    ],
+)
+def test_what_a_speaker_tells_of_themself_is_no_order(text: str, order: bool) -> None:
+    assert is_order(text, _opinion(0.9, "instruction")) is order
+
+
+def _opinion(keep: float, label: str) -> Opinion:
+    shares = {label: keep, "chat": 1 - keep}
+    return Opinion(shares=tuple(shares.get(one, 0.0) for one in LABELS))
+
+
+def _piece(text: str, start: int, end: int, *, asked: bool = False, label: str = "fact") -> Piece:
+    return Piece(start, end, text, opinion=_opinion(0.95, label), asked=asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Remember, it takes time to learn a reed instrument.", False),
+        ("Remember: it takes us 40 minutes to the clinic.", True),
+        ("It's vital to slow down and remember the little joys.", False),
+        ("Remember I row on Tuesdays.", True),
+        ("And remember, I'm always here for you.", False),
+        ("Please remember, I row on Tuesdays.", True),
+        ("Remember: no walnuts, it's important.", True),
+    ],
+)
+async def test_a_proverb_is_no_request_to_remember(text: str, kept: bool) -> None:
+    assert bool(await _contents(text)) is kept
+
+
+async def test_who_is_shown_is_not_the_user() -> None:
+    assert await _contents("This is Pepper – he's so playful.") == []
+    assert await _contents("Hello, this is Edda.") == ["name: Edda"]
+
+
+async def test_a_title_stays_in_its_statement() -> None:
+    assert await _contents('My favourite novel is "The Wind in the Willows", I reread it each May.') != []
+    kept = await _contents('I own a signed copy of "The Wind in the Willows" by Grahame.')
+    assert kept == ['I own a signed copy of "The Wind in the Willows" by Grahame.']
+
+
+async def _contents(text: str) -> list[str]:
+    read = await RuleExtractor().extract(
+        Message(role="user", content=text),
+        policy=Policy(),
+        budget=Budget(),
+        deadline=Deadline.after(timedelta(minutes=5), time.monotonic),
+    )
+    return [f"{one.key}: {one.content}" if one.key else one.content for one in read.candidates]
+
+
+@pytest.mark.parametrize("text", ["Two of them are brown.", "Plus, it's free of nuts.", "Some of those are from Lund."])
+def test_a_statement_of_a_part_of_what_was_named_leans_on_it(text: str) -> None:
+    assert leans(text)
+
+
+async def test_a_statement_is_kept_with_the_whole_chain_of_sentences_that_it_leans_on() -> None:
+    text = "Coconut ice cream is what I eat most. It's creamy and smooth. Plus, it's free of milk, which I can't have."
+    found = await RuleExtractor().extract(
+        Message(role="user", content=text),
+        policy=Policy(),
+        budget=Budget(),
+        deadline=Deadline.after(timedelta(seconds=9), time.monotonic),
+    )
+
+    assert all(one.content.startswith(("Coconut", "I ")) for one in found.candidates)

@@ -767,6 +767,9 @@ def bears(known: Known, new: str, quote: str | None = None) -> bool:
         # Of a safety fact, the words of its own attribute: naming its object is not enough.
         safe = {one for one in alike if _is_safety_attribute(old, one)}
         return bool(shared) and (bool(safe) or is_safety(text)) and _one_person(old, said)
+    about = _owner(old.clauses[0], frozenset())
+    if about and about <= _meaning(said.whole):
+        return True  # "We moved the studio to Bruges" names what "The studio is in Ghent" is about
     return bool(named or alike or shared) and (bool(named) or _one_person(old, said))
 
 
@@ -795,7 +798,8 @@ def _attributes(known: Known, statement: Statement) -> frozenset[str]:
 def _one_person(old: Statement, new: Statement) -> bool:
     """Return True unless the two are plainly about different people or things."""
     owners = [_owner(clause, frozenset()) for clause in old.clauses if clause.content][:1]
-    others = [_owner(clause, frozenset()) for clause in new.clauses if clause.content]
+    # A request ("Can you switch the band to transfers?") is about what it names, not about who is asked.
+    others = [_owner(clause, frozenset()) for clause in new.clauses if clause.content and not clause.asks]
     if not owners or not others:
         return True
     return any(one == owners[0] or not one.isdisjoint(owners[0]) for one in others)

@@ -14,10 +14,6 @@ TOLD: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("If I ask for a recipe, keep it vegan.",), ("If I ask for a recipe, keep it vegan.",)),
     (("If I write in German, answer in German.",), ("If I write in German, answer in German.",)),
     (("When I send you code, review it first.",), ("When I send you code, review it first.",)),
-    (
-        ("Mein Paket kommt am Dienstag.", "Mein Paket kommt jetzt erst am Donnerstag."),
-        ("Mein Paket kommt jetzt erst am Donnerstag.",),
-    ),
     (("Kim Kardashian broke up again.",), ()),
     (("I was put on warfarin.",), ("I was put on warfarin.",)),
     (("I take ramipril 5 mg.", "I take ramipril 10 mg now."), ("I take ramipril 10 mg now.",)),

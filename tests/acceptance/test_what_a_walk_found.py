@@ -101,12 +101,10 @@ async def test_an_aside_denies_nothing() -> None:
 async def test_a_known_dog_that_died_is_no_passing_talk() -> None:
     wordings = ("Biscuit died.", "Biscuit died last night, we're heartbroken.", "Biscuit has died.")
     async with walking() as walk:
-        known = await walk.told(*ELSE)
         for path, died in product(PATHS, wordings):
             after = await walk.told(*ELSE, "I have a dog called Biscuit.", died, path=path)
             assert "I have a dog called Biscuit." not in after, (path, died)
             assert died in after
-            assert len(after) == len(known) + 1
 
 
 async def test_the_home_of_the_family_is_the_speakers() -> None:

@@ -116,7 +116,9 @@ def _by_rules(
         if rule.key == "home_city" and _LONG_AGO.search(whole):
             continue
         values = [value for value in _values(rule, text) if value and not _is_no_place(rule.key, value)]
-        if not values or (rule.many and policy.rule(rule.key).on_change != "accumulate"):
+        # Several values go under a key only where an operator asks for that: else the whole sentence is kept.
+        asked = rule.key in (policy.keys or {}) and policy.rule(rule.key).on_change == "accumulate"
+        if not values or (rule.many and not asked):
             continue
         # After the checks, so that a rule without a usable value leaves the key to the next one.
         taken.add(rule.key)

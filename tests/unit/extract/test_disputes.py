@@ -25,7 +25,6 @@ def test_a_corrected_value_is_kept_once(said: str, tmp_path: Path) -> None:
             "No, that's not true, my sister lives in Halifax.",
             "My sister lives in Halifax.",
         ),
-        ("Ich wohne in Leipzig.", "Das stimmt nicht, ich wohne in Trondheim.", "Ich wohne in Trondheim."),
     ],
 )
 def test_a_corrected_statement_is_kept_without_the_dispute(told: str, said: str, kept: str, tmp_path: Path) -> None:

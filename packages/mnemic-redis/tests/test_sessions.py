@@ -39,9 +39,9 @@ async def sessions(valkey: ValkeyServer) -> AsyncIterator[RedisSessions]:
 async def test_a_key_tells_nothing_and_always_ends(sessions: RedisSessions, valkey: ValkeyServer) -> None:
     for number in range(5):
         await sessions.append(SCOPE, said(str(number)), ttl=HOUR, keep=3)
-    (key,) = valkey.names()
-    assert "acme" not in key
-    assert "ana" not in key
+    names = valkey.names()
+    assert not any("acme" in name or "ana" in name for name in names)
+    (key,) = [name for name in names if name.startswith("mnemic:session:")]
     assert 0 < valkey.ask("PTTL", key) <= 3_600_000
     assert valkey.ask("LLEN", key) == 3
 
@@ -69,7 +69,7 @@ async def test_entries_that_are_no_messages_are_left_out(
     sessions: RedisSessions, valkey: ValkeyServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     await sessions.append(SCOPE, said("kept"), ttl=HOUR, keep=99)
-    (key,) = valkey.names()
+    (key,) = [name for name in valkey.names() if name.startswith("mnemic:session:")]
     token = "0" * 16
     planted = [
         "",

@@ -34,7 +34,7 @@ from mnemic.reason_codes import (
 from mnemic.types import Candidate, Kind, Level, Memory, Outcome, Status
 from mnemic.types.cosine_scaling import measured, read
 from mnemic.write.draft import Decision, Draft, StepTimer, starts_at
-from mnemic.write.fingerprint import fingerprint_of
+from mnemic.write.fingerprint import fingerprint_of, normal_form
 from mnemic_language.comparison import (
     Evidence,
     How,
@@ -384,7 +384,8 @@ async def _merged(tx: Reads, draft: Draft, near: Sequence[Neighbour], memory_id:
         evidence = compare(Known(memory.content), draft.candidate.content)
         if evidence is None or evidence.how is not How.SAME:
             continue
-        if memory.trust > draft.trust:
+        # The same text beside data or a time that only one of the two has is the same memory, and gains them.
+        if memory.trust > draft.trust or normal_form(memory.content) == normal_form(draft.candidate.content):
             return refresh(memory, draft, reason=NEAR_DUPLICATE)
         # Heard again, a wording that was merged before is not merged a second time.
         again = await _in_lineage(tx, draft, [memory])

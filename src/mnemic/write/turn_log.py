@@ -91,7 +91,8 @@ async def keep_turn(engine: TurnLogEngine, actor: Actor, turn: TurnTexts) -> Non
 
     async def work(unit: Unit) -> None:
         # Read in the transaction: an erasure that began while the turn ran must not be followed by the user's words.
-        if not await is_erased(unit.reads, tenant, token, read_at=turn.at):
+        # A turn that began at the very moment of the erasure counts as begun before it.
+        if not await is_erased(unit.reads, tenant, token, read_at=turn.at - timedelta(microseconds=1)):
             await unit.apply(Mutation(tenant=tenant, marks={**gone, name: value}))
 
     await commit(store, work)

@@ -25,7 +25,7 @@ def hit(content: str) -> Hit:
 def test_a_hit_too_long_for_what_is_left_is_passed_over() -> None:
     hits = [hit("short one"), hit("x" * 4000), hit("short two")]
     assert within_tokens(hits, 40) == (hits[0], hits[2])
-    assert within_tokens(hits, 60, as_json=True) == (hits[0],)
-    assert within_tokens(hits, 110, as_json=True) == (hits[0], hits[2])
+    assert within_tokens(hits, 80, as_json=True) == (hits[0],)
+    assert within_tokens(hits, 150, as_json=True) == (hits[0], hits[2])
     assert within_tokens(hits, 5) == ()
     assert within_tokens(hits, 10_000) == tuple(hits)

@@ -89,9 +89,9 @@ async def test_search_and_run_and_context_keep_within_it_too() -> None:
     assert 0 < cost(shown.text) <= 400
     report = await engine.run(goal="Which seat of the train is mine?", actor=ANA)
     (shown_to_model,) = [step["injected"] for step in report.trace if "injected" in step]
-    assert shown_to_model == 3
+    assert shown_to_model >= 2
     costs = [cost(json.dumps(memory_item("m1", hit), ensure_ascii=False)) for hit in report.hits]
-    assert sum(costs[:3]) <= 400 < sum(costs[:3]) + min(costs)
+    assert sum(costs[:shown_to_model]) <= 400 < sum(costs[:shown_to_model]) + min(costs)
 
 
 async def test_a_vocabulary_that_is_cheaper_than_the_estimate_leaves_room_for_more() -> None:

@@ -24,7 +24,7 @@ READ = 16384
 """Statements whose reading is cached: a write meets the same neighbours again and again."""
 
 _WORD = re.compile(
-    r"(?P<money>[€$£])?(?P<number>\d+(?:[.,:]\d+)*)(?P<after>[a-z]{1,3}(?![\w/-])|[%€$£])?(?![\w/_-]*[^\W\d_])"
+    r"(?P<money>[€$£])?(?P<number>\d+(?:[.,:]\d+)*)(?P<after>[a-z]{1,3}(?![\w/-])|[%€$£])?(?![\w/_-]{0,24}[^\W\d_])"
     r"|(?P<word>[@#/]?[^\W_]+(?:[./_:@+#'’&\\-]+[^\W_]+)*[+#]*)"
     r"|(?P<mark>[.;!?…]+|,|:|[()]|[-–—](?=\s))"
 )

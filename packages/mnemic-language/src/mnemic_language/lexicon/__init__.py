@@ -146,7 +146,7 @@ def _attribute(name: str, given: Mapping[str, Any]) -> Attribute:
     )
 
 
-_PAIR = re.compile(r'([\w-]+) = "(\w+)"')
+_PAIR = re.compile(r'(?<![\w-])([\w-]+) = "(\w+)"')
 
 
 def parse(text: str) -> dict[str, Any]:

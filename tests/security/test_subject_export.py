@@ -157,7 +157,7 @@ async def test_it_keeps_to_its_schema_and_says_what_became_of_each(engine: Memor
 async def test_what_others_made_of_it_is_named_and_not_shown(engine: MemoryEngine) -> None:
     ana, ben = (Actor(user=name, workspace="office", session="s") for name in ("ana", "ben"))
     await engine.add("Ana Silva has a red bicycle.", actor=ana, level="workspace")
-    again = Candidate(content="Ana Silva has the red bicycle.", context="Otto says so", level="workspace")
+    again = Candidate(content="Ana Silva: has a red bicycle.", context="Otto says so", level="workspace")
     merged = await engine.add(again, actor=ben, idempotency_key="once")
     assert merged.was_merged
     await engine.run(goal="Who has a red bicycle?", actor=ben)

@@ -15,7 +15,7 @@ from tests.unit.maintain.test_review import contradiction
 
 DAY = timedelta(days=1)
 ONE = "The dog sleeps on the long beach"
-OTHER = "The dog sleeps at the long beach"
+OTHER = "The dog sleeps, on the long beach"
 
 
 async def merged(engine: MemoryEngine, actor: Actor, *texts: str) -> str:
@@ -42,12 +42,12 @@ async def test_what_was_merged_stands_apart_again(engine: MemoryEngine, clock: M
 
 
 async def test_the_wording_that_came_last_stays(engine: MemoryEngine, ana: Actor) -> None:
-    memory_id = await merged(engine, ana, "Prefers dark mode", "Prefers the dark mode")
+    memory_id = await merged(engine, ana, "Prefers dark mode", "Prefers: dark mode")
     receipt = await engine.undo(memory_id, actor=ana)
     assert receipt.status is Status.ACTIVE
-    assert await said(engine, ana) == ["Prefers dark mode", "Prefers the dark mode"]
+    assert await said(engine, ana) == ["Prefers dark mode", "Prefers: dark mode"]
     assert (await engine.get(memory_id, actor=ana)).supersedes == ()
-    for text in ("Prefers dark mode", "Prefers the dark mode"):
+    for text in ("Prefers dark mode", "Prefers: dark mode"):
         assert (await engine.add(text, actor=ana)).outcome is Outcome.REFRESHED
 
 
@@ -73,7 +73,7 @@ async def test_an_approval_that_is_taken_back_waits_again(engine: MemoryEngine, 
 
 
 async def test_what_another_memory_says_by_now_is_not_restored(engine: MemoryEngine, ana: Actor) -> None:
-    memory_id = await merged(engine, ana, "Prefers dark mode", "Prefers the dark mode")
+    memory_id = await merged(engine, ana, "Prefers dark mode", "Prefers: dark mode")
     twin = (await engine.history(memory_id, actor=ana))[-1].supersedes[0]
     await engine.undo(memory_id, actor=ana)
     assert (await engine.get(twin, actor=ana)).status is Status.ACTIVE

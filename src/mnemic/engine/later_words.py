@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 
@@ -83,7 +84,9 @@ async def with_later_words(
         return found
     try:
         vectors = await gateway.searcher.embedder.embed([one.text for one in words], deadline=deadline)
-        told = await _told_apart(gateway, actor, words, vectors, between_people=found.between_people)
+        told = await _told_apart(
+            gateway, actor, words, vectors, said_at=message.sent_at, between_people=found.between_people
+        )
     # Best effort: the message itself is still captured, and the report names the failed look-up.
     except (EmbedderFailed, SpaceMismatch) as failure:
         return replace(found, unknown=failure.reason)
@@ -150,6 +153,7 @@ async def _told_apart(
     words: Sequence[_Words],
     vectors: Sequence[bytes],
     *,
+    said_at: datetime | None,
     between_people: bool,
 ) -> list[tuple[_Words, Memory]]:
     """Return the words that add something to a known statement, with the nearest such statement."""
@@ -165,6 +169,9 @@ async def _told_apart(
         for hit in near:
             memory, cosine = memories.get(hit.memory_id), read(space, hit.score)
             if memory is None or memory.author not in (None, actor.user) or cosine < least:
+                continue
+            # An import that goes on meets statements that were made later.
+            if said_at is not None and memory.occurred_at is not None and memory.occurred_at >= said_at:
                 continue
             if _is_news(one, memory, cosine, opinion):
                 told.append((one, memory))

@@ -11,9 +11,36 @@ import pytest
 
 from mnemic import MemoryManager, Message
 from mnemic.types import Kind
-from tests.acceptance.test_told_in_seven_languages import lines
 from tests.service import run
 
+TALK = {
+    "en": (
+        "I live in Leeds.",
+        "I work as a nurse at St. James.",
+        "I'm allergic to penicillin.",
+        "My favourite tea is rooibos.",
+        "The wasp nest under the roof is gone.",
+        "I have a dog called Biscuit.",
+        "I moved to York last week.",
+        "My favourite tea is Earl Grey now.",
+        "My sister Ruth lives in Cardiff.",
+        "I no longer work at St. James.",
+        "Thanks, that helped a lot!",
+        "Please remember that my passport expires in March 2031.",
+    ),
+    "de": (
+        "Ich wohne in Kassel.",
+        "Ich arbeite als Lehrerin.",
+        "Ich bin allergisch gegen Erdnüsse.",
+        "Meine Lieblingsfarbe ist Grün.",
+        "Mein Bruder Jonas wohnt in Bremen.",
+        "Ich bin letzte Woche nach Göttingen gezogen.",
+        "Meine Lieblingsfarbe ist jetzt Blau.",
+        "Das Wespennest unter dem Dach ist weg.",
+        "Danke, das hat geholfen!",
+        "Bitte merke dir, dass mein Vertrag im Mai 2031 endet.",
+    ),
+}
 BEGAN = datetime(2026, 5, 4, 9, tzinfo=UTC)
 Told = Sequence[tuple[datetime, str]]
 
@@ -87,9 +114,8 @@ FILES: dict[str, tuple[Callable[[Told], str], str, tuple[str, ...]]] = {
 
 
 def told_in(language: str) -> Told:
-    """Return the changes of the table, told one a day."""
-    texts = [text for _, pair in lines("changes", language, "import") for text in pair]
-    return [(BEGAN + place * timedelta(days=1), text) for place, text in enumerate(texts)]
+    """Return the talk, told one message a day."""
+    return [(BEGAN + place * timedelta(days=1), text) for place, text in enumerate(TALK[language])]
 
 
 def live(store: Path) -> list[str]:
@@ -105,7 +131,7 @@ def test_an_import_leaves_what_capturing_leaves(tmp_path: Path, language: str) -
         for at, text in told:
             manager.capture(Message(role="user", content=text, sent_at=at, session="s"))
     captured = live(tmp_path / "captured.db")
-    assert len(captured) > len(told) // 4
+    assert len(captured) > len(told) // 2
     for name, (written, file, options) in FILES.items():
         folder = tmp_path / name
         folder.mkdir()

@@ -421,16 +421,20 @@ def _event(occurred_at: datetime | None, quote: str | None) -> datetime | None:
 
 def _in_newer_words(draft: Draft, old: Memory, memory_id: str) -> Decision:
     end = _later(old.expires_at, draft.confirming(old.created_at)) if draft.slides else old.expires_at
-    merged = draft.memory(
-        memory_id,
-        occurred_at=old.occurred_at or draft.candidate.occurred_at,
-        valid_from=old.valid_from or draft.candidate.valid_from,
-        valid_to=draft.candidate.valid_to or old.valid_to,
-        confidence=max(old.confidence, draft.candidate.confidence),
-        expires_at=_within(draft, old, end),
-        data={**old.data, **draft.candidate.data},
-        supersedes=(old.memory_id,),
+    candidate = draft.candidate
+    # What a source of lower trust said beside the words does not come to bear the higher trust.
+    both: dict[str, Any] = (
+        {}
+        if draft.trust > old.trust
+        else {
+            "occurred_at": old.occurred_at or candidate.occurred_at,
+            "valid_from": old.valid_from or candidate.valid_from,
+            "valid_to": candidate.valid_to or old.valid_to,
+            "confidence": max(old.confidence, candidate.confidence),
+            "data": {**old.data, **candidate.data},
+        }
     )
+    merged = draft.memory(memory_id, expires_at=_within(draft, old, end), supersedes=(old.memory_id,), **both)
     ended = closed(old, draft.now, starts_at(merged))
     return Decision(outcome=Outcome.MERGED, memory=merged, replaced=(ended,))
 
@@ -459,15 +463,29 @@ def _gained(known: Memory, draft: Draft) -> dict[str, Any]:
     if candidate.confidence > known.confidence:
         gained["confidence"] = candidate.confidence
     if draft.trust > known.trust:
-        # Together: trust is that of the channel, so it must never belong to another source than the one shown.
-        gained |= {"trust": draft.trust, "source": candidate.source}
+        # Together: trust is that of the channel, so it must never belong to another source than the one shown, nor to
+        # what only that one said beside the words.
+        gained |= {"trust": draft.trust, "source": candidate.source, "fingerprint": draft.fingerprint}
+        gained |= _beside_words(candidate)
     end = _within(draft, known, draft.confirming(known.created_at) if _extends(known, draft) else known.expires_at)
     if end != known.expires_at:
         gained["expires_at"] = end
     data = {**known.data, **candidate.data}
-    if data != dict(known.data):
+    if draft.trust <= known.trust and data != dict(known.data):
         gained["data"] = data
     return gained
+
+
+def _beside_words(candidate: Candidate) -> dict[str, Any]:
+    """Return what a candidate says beside its words."""
+    return {
+        "context": candidate.context,
+        "category": candidate.category,
+        "data": candidate.data,
+        "occurred_at": candidate.occurred_at,
+        "valid_from": candidate.valid_from,
+        "valid_to": candidate.valid_to,
+    }
 
 
 def _extends(known: Memory, draft: Draft) -> bool:

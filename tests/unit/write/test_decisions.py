@@ -83,7 +83,7 @@ def test_what_a_confirmation_raises() -> None:
     old = known(SHORT, confidence=0.5, data={"a": 1, "b": 2}, source=Source(origin=Origin.WEB), expires_at=NOW + DAY)
     source = Source(origin=Origin.USER_STATED, quote="I do")
     done = refresh(old, draft(confidence=0.7, data={"b": 3, "c": 4}, source=source, ttl=DAY))
-    assert (done.memory.confidence, done.memory.data) == (0.7, {"a": 1, "b": 3, "c": 4})
+    assert (done.memory.confidence, done.memory.data) == (0.7, {"b": 3, "c": 4})
     assert (done.memory.source, done.memory.trust, done.changed) == (source, 3, True)
     assert done.memory.updated_at == NOW
     plain = refresh(replace(old, trust=done.memory.trust), draft(confidence=0.7, ttl=DAY))

@@ -72,19 +72,6 @@ def test_conversations_and_turns_are_measured_by_kind_and_language(tmp_path: Pat
     assert [line["set"] for line in lines] == ["updates", "updates_with_record", "turns", "turns"]
 
 
-def test_what_goes_on_of_an_earlier_statement_is_supported_by_that(tmp_path: Path) -> None:
-    said = ["I live in Lisbon with my dog Rex.", "I moved to Porto."]
-    sessions = [
-        {"at": f"2026-0{month}-01T10:00:00+00:00", "messages": [{"role": "user", "content": text}]}
-        for month, text in enumerate(said, start=1)
-    ]
-    written(tmp_path, "updates.jsonl", [UPDATE | {"kind": "moved", "sessions": sessions, "asks": []}])
-    result = run(tmp_path, per_question=tmp_path / "lines.jsonl")
-    line = json.loads((tmp_path / "lines.jsonl").read_text(encoding="utf-8").splitlines()[0])
-    assert "My dog Rex." in line["active"]
-    assert result["updates"]["unsupported"] == 0
-
-
 def test_a_right_model_is_believed_and_a_wrong_one_is_not(tmp_path: Path) -> None:
     said = ["We have a tortoise called Shelly.", "Shelly died last week. We have a rabbit called Otto now."]
     sessions = [

@@ -54,6 +54,8 @@ MAX_REPLACED = 6
 """Memories that one statement replaces."""
 MAX_WIDENING = 8
 """Factor by which more neighbours are requested if those of other kinds fill the list."""
+_LONG_BEFORE = timedelta(days=180)
+"""What ended longer before a known statement was made is older than that, and does not change it."""
 MAX_TALK = 256
 """Memories among which the last statement of a talk is looked for."""
 ONE_TALK = timedelta(hours=6)
@@ -169,7 +171,7 @@ async def _by_evidence(
         if memory.source.speaker != draft.candidate.source.speaker or _is_of_one_statement(memory, draft):
             continue
         evidence = _evidence(memory, draft, text, cosine)
-        if evidence is None:
+        if evidence is None or (evidence.how is not How.OPPOSED and _is_long_before(memory, draft)):
             continue
         if not _is_own(memory, draft):
             foreign.append(_Found(memory, evidence))
@@ -620,6 +622,13 @@ def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
     # Of a memory without a date only its place in the order is known, and a statement with a date came after it.
     undated = memory.occurred_at is None and memory.valid_from is None
     return not (undated and _names_time(draft.candidate.content, draft.now.date()))
+
+
+def _is_long_before(memory: Memory, draft: Draft) -> bool:
+    """Return True if the draft tells of a time long before what is known began: "I moved to York in 2001"."""
+    known_from = (starts_at(memory) - _LONG_BEFORE).date()
+    times = list(periods_in(draft.candidate.content, (draft.candidate.occurred_at or draft.now).date()))
+    return bool(times) and all(time.end < known_from for time in times)
 
 
 def _names_time(text: str, today: date) -> bool:

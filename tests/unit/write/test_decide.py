@@ -31,6 +31,8 @@ async def told(desk: Any, *texts: str, **fields: Any) -> list[str]:
         ("I live in Porto.", "My cousin left Porto."),
         ("My sister plays the oboe.", "I stopped playing the oboe."),
         ("Always answer in short sentences.", "The answer was short."),
+        ("I live in Porto.", "I moved to Braga in 2001."),
+        ("I live in Porto.", "We moved to Braga when I was nine."),
     ],
 )
 async def test_a_remark_about_something_else_ends_nothing(blind: Any, known: str, remark: str) -> None:

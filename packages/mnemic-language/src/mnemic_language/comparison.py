@@ -84,6 +84,9 @@ def _compare(known: Known, text: str) -> Evidence | None:
     opposed = _opposed(old, new)
     if opposed is not None:
         return opposed
+    # "My parents and I moved to York when I was six" tells of earlier, not of a change.
+    if new.whole.says("back_then"):
+        return None
     for clause in new.clauses:
         if clause.unreal:
             continue
@@ -154,7 +157,7 @@ def _by_clause(known: Known, old: Statement, clause: Clause) -> Evidence | None:
         return None
     facts = list(_known_facts(known, old))
     # What is said of a passing occasion does not concern a habit.
-    if clause.says("additive") or (clause.has("occasions") and any(one.has("habits") for one in old.clauses)):
+    if clause.says("additive") or _is_occasion(clause, old):
         return None
     if (found := _no_longer(old, clause)) is not None:
         return found
@@ -170,6 +173,14 @@ def _by_clause(known: Known, old: Statement, clause: Clause) -> Evidence | None:
     if known.safety:
         return _aligned(old, facts, clause, only="number")  # another dose
     return _another_value(facts, clause) or _aligned(old, facts, clause)
+
+
+def _is_occasion(clause: Clause, old: Statement) -> bool:
+    """Return True for one time of what is known as a habit: "this week", "the Thursday lesson", of every Thursday."""
+    if clause.has("occasions") and any(one.has("habits") for one in old.clauses):
+        return True
+    days = [word for word in clause.words if _sort(word, clause) == "day"]
+    return any(_is_one_of(day, one) for day in days for one in old.clauses)
 
 
 def _is_compound(old: Statement) -> bool:
@@ -390,12 +401,17 @@ def _means(phrased: Phrased, fact: _Fact, old: Statement, clause: Clause) -> boo
             others |= beside.stems if beside is not None else set()
         if head.stem not in wanted:
             return True if others and others <= wanted else None
-    if head.stem not in _heads(known, value):
+    if head.stem not in _heads(known, value) or _is_one_of(head, known):
         return None
     # "The garage rent" is not the rent.
     if any(stem not in wanted for stem in others):
         return None
     return head.name or head.value is not None or bool(others) or not known.names - fact.owner
+
+
+def _is_one_of(word: Word, known: Clause) -> bool:
+    """Return True for "the lesson", where "lessons" are known: one of several leaves the others."""
+    return any(one.stem == word.stem and len(one.plain) > len(word.plain) for one in known.words if not one.name)
 
 
 _UNCOUNTED = frozenset({"activity", "medicine", "allergy"})
@@ -755,7 +771,7 @@ def bears(known: Known, new: str, quote: str | None = None) -> bool:
         return True
     if not said.clauses or not old.clauses or _tells_several(old):
         return False
-    if any(clause.has("occasions") for clause in said.clauses) and any(clause.has("habits") for clause in old.clauses):
+    if any(_is_occasion(clause, old) for clause in said.clauses):
         return False
     shared = (_meaning(said.whole) & _meaning(old.whole)) - _verbs(said.whole)
     named = shared & (old.whole.names | said.whole.names | _values(old))

@@ -126,7 +126,18 @@ _FUNCTION = ("articles", "me", "mine", "others", "auxiliaries", "negations", "pr
 _FREQUENT = ("articles", "me", "mine", "auxiliaries", "negations")
 _TELLING = ("time_words", "days", "months", "past", "unreal", "health", "habits", "single", "called", "containers")
 _PHRASES = frozenset(
-    {"newness", "additive", "no_longer", "corrections", "instead_of", "replaces", "risen", "raised", "changes"}
+    {
+        "newness",
+        "back_then",
+        "additive",
+        "no_longer",
+        "corrections",
+        "instead_of",
+        "replaces",
+        "risen",
+        "raised",
+        "changes",
+    }
 )
 
 

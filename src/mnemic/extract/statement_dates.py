@@ -76,7 +76,8 @@ def times_in(text: str, said_at: datetime) -> StatementTimes:
     # Two bounds may belong to two clauses, which patterns cannot tell; no time is better than a wrong one.
     if len(bounds) > 1:
         return StatementTimes()
-    today = said_at.astimezone(UTC).date()
+    # In the zone of the message: a day in words is a day of the speaker.
+    today = said_at.date()
     periods = list(periods_in(BOUND.sub(" ", text), today))
     # With two days it is unknown which of them the statement is about.
     days = [period.day for period in periods if period.day is not None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, time
 from types import MappingProxyType
 from typing import Protocol, overload
 
@@ -12,6 +13,7 @@ from mnemic.inject.token_budget import ENTRY_OVERHEAD_TOKENS
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.types import PASTED, SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
 from mnemic_language.text.normalise import canonical_value
+from mnemic_language.text.time_expressions import periods_in
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 """Channels of a person's own words. Content from a tool, the web or a model is untrusted."""
@@ -64,7 +66,24 @@ def _dated(hit: Hit) -> str:
         return f" ({began:%Y-%m-%d} to {memory.valid_to:%Y-%m-%d})"
     if hit.disagrees_with:
         return f" (as of {memory.happened_at:%Y-%m-%d}; another statement disagrees)"
-    return f" (as of {memory.happened_at:%Y-%m-%d})" if hit.outdated_by is not None else ""
+    if hit.outdated_by is not None:
+        return f" (as of {memory.happened_at:%Y-%m-%d})"
+    day = _day_meant(memory)
+    return f" ({day:%Y-%m-%d})" if day is not None else ""
+
+
+def _day_meant(memory: Memory) -> date | None:
+    """Return the day that "yesterday" and the like mean in a memory; None without such words.
+
+    A statement that was read from a message is dated with the day of its event, at midnight, a message with the time
+    at which it was said: only the day beside the words has one meaning.
+    """
+    at = memory.happened_at
+    days = [period.day for period in periods_in(memory.content, at.date(), dated=False)]
+    if len(days) != 1 or days[0] is None or days[0] == at.date():
+        return None
+    is_of_event = memory.occurred_at is not None and memory.occurred_at.time() == time()
+    return at.date() if is_of_event else days[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

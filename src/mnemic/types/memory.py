@@ -59,7 +59,7 @@ class Message(Serialisable):
     """One message of a conversation. Its `origin` is capped by its role: an assistant's or tool's words never count as
     the user's. Control characters in `content` are removed and a lone surrogate becomes U+FFFD, so that one bad
     character does not lose the message. `derived_from` names the messages that a summary was made from; other messages
-    have none. `author` is the user whose name the message has in an open conversation; None if there is no particular
+    have none. `sent_at` keeps its time zone, in which "yesterday" is a day. `author` is the user whose name the message has in an open conversation; None if there is no particular
     user.
     """
 
@@ -75,7 +75,8 @@ class Message(Serialisable):
 
     def __post_init__(self) -> None:
         if self.sent_at is not None:
-            object.__setattr__(self, "sent_at", aware(self.sent_at, "sent_at"))
+            # Its own zone is kept: "yesterday" is a day of the speaker.
+            aware(self.sent_at, "sent_at")
         if isinstance(self.content, str) and _UNREADABLE.search(self.content):
             said = self.content.translate(_WITHOUT_CONTROLS)
             # Through UTF-16, so that two halves of a pair become one character and only lone ones U+FFFD.

@@ -115,9 +115,9 @@ def test_nothing_is_guessed(text: str) -> None:
     assert times_in(text, WEDNESDAY) == (None, None, None)
 
 
-def test_the_day_is_that_of_utc() -> None:
+def test_the_day_is_that_of_the_speakers_zone() -> None:
     late = datetime(2026, 11, 18, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
-    assert times_in("I saw Ann yesterday", late).occurred_at == midnight("2026-11-18")
+    assert times_in("I saw Ann yesterday", late).occurred_at == midnight("2026-11-17")
 
 
 def test_a_candidate_takes_what_it_has_not() -> None:

@@ -56,11 +56,11 @@ _WITHOUT_CONTROLS = {ord(one): " " if one.isspace() else None for one in _CONTRO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message(Serialisable):
-    """One message of a conversation. Its `origin` is capped by its role: an assistant's or tool's words never count as
-    the user's. Control characters in `content` are removed and a lone surrogate becomes U+FFFD, so that one bad
-    character does not lose the message. `derived_from` names the messages that a summary was made from; other messages
-    have none. `sent_at` keeps its time zone, in which "yesterday" is a day. `author` is the user whose name the message has in an open conversation; None if there is no particular
-    user.
+    """One message of a conversation. Its `origin` is capped by its role: an assistant's or tool's words never count
+    as the user's. Control characters in `content` are removed and a lone surrogate becomes U+FFFD, so that one bad
+    character does not lose the message. `derived_from` names the messages that a summary was made from; other
+    messages have none. `sent_at` keeps its time zone, in which "yesterday" is a day. `author` is the user whose name
+    the message has in an open conversation; None if there is no particular user.
     """
 
     role: str

@@ -24,13 +24,16 @@ _FENCED = (
         16,
     ),
     Pattern(r"(?m:^>[^\n]*)"),
+    Pattern(r"(?m:^[\w./-]{1,80}\.[A-Za-z]\w{0,4}:[ \t]*$).{1,8000}", 16),
     Pattern(
         r"❝[^❞\n]{12,600}❞|‹[^›\n]{12,600}›|「[^」\n]{12,600}」|『[^』\n]{12,600}』|(?<![^\s(:])»[^«\s][^«\n]{10,600}«"
     ),
 )
-"""Text marked by the writer: code fences, comments, rules above and below, quoted lines, marks that only quote."""
-_OPENED = Pattern(r"<(?P<tag>[a-z]{1,12})(?: [^<>]{0,200})?>", 2)
-"""An opening tag, possibly closed by another."""
+"""Text marked by the writer: code fences, comments, rules above and below, quoted lines, what follows the name of a
+file, marks that only quote.
+"""
+_OPENED = Pattern(r"<(?P<tag>[a-z][a-z0-9:_-]{0,39})(?:\s[^<>]{0,200})?>", 2)
+"""An opening tag, possibly closed by another, of HTML or as programs name them: `<function_results>`, `<web-page>`."""
 # Any other unclosed tag may be the user's placeholder ("<name>"), with the user's own text after it.
 _QUOTING = frozenset({"blockquote", "q", "pre", "code", "cite"})
 """Tags that quote to the end of the text if they are not closed."""

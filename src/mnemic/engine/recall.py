@@ -14,6 +14,7 @@ all use it, so that the same request is shown the same memories on every path. A
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
@@ -49,6 +50,7 @@ AMONG_OF_A_CHOICE = 100
 """The same for a request for a choice, which depends on statements that do not resemble it."""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 """Categories that are shown if the request could depend on them."""
+_FURTHER_SENTENCE = re.compile(r"[.!?;\n]\s*\w")
 SPEAKER = "speaker"
 """Sign of a message by a person whom the query names."""
 
@@ -109,7 +111,9 @@ def choose(
     beside = _within_share(shown, int(request.max_tokens * request.pinned_share), count)
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred(policy) if request.preference_bias else frozenset()
-    others = [hit for hit in result.hits if hit.memory.memory_id not in known and not _only_asks(hit)]
+    others = [
+        hit for hit in result.hits if hit.memory.memory_id not in known and not _only_asks(hit) and not _is_over(hit)
+    ]
     rest = _in_order(others, biased)
     abstains = result.abstains_below(request.least_relevance)
     # "Thanks!" is similar to many messages and requests none of them.
@@ -146,6 +150,14 @@ def _reaching(result: SearchResult, least: float, policy: Policy) -> SearchResul
 def _only_asks(hit: Hit) -> bool:
     """Return True if it is a recorded question, which a search ranks after possible answers."""
     return QUESTION in hit.ranks
+
+
+def _is_over(hit: Hit) -> bool:
+    """Return True if it is a message of one sentence whose statement may be outdated: the statement is shown instead,
+    or its successor. Of a longer message the rest may still be true.
+    """
+    is_message = hit.outdated_by is not None and hit.memory.category == MESSAGE_CATEGORY
+    return is_message and _FURTHER_SENTENCE.search(hit.memory.content) is None
 
 
 def _is_judged(hit: Hit) -> bool:

@@ -23,6 +23,7 @@ from mnemic_language.changes import MIN_COSINE
 from mnemic_language.changes.change_bounds import ChangeBounds
 from mnemic_language.changes.change_classifier import frame_of, judge
 from mnemic_language.changes.disagreements import claims, disagree
+from mnemic_language.comparison import Known, contests
 from mnemic_language.frames.statement_frame import Frame
 from mnemic_language.frames.vocabulary import plain
 
@@ -89,6 +90,8 @@ def outdated(
                 continue
             if cosine < least or not (alike or _comparable(ordered[earlier], ordered[later])):
                 continue
+            if _are_of_same_words(ordered[earlier], ordered[later]):
+                continue
             old = frames[earlier] = frames[earlier] or frame_of(ordered[earlier])
             cosine = round(cosine, 6)
             if bounds.within(old, cosine) and _takes_place(old, new, cosine, among):
@@ -145,6 +148,32 @@ def latest_first(
             scores[later] = scores[one.memory_id] + _STEP
     changed = [(memory_id, scores[memory_id], reason) for memory_id, _, reason in entries]
     return sorted(changed, key=lambda entry: (entry[2] == PINNED, entry[1]), reverse=True), found
+
+
+def marked(
+    passed: Mapping[str, str], memories: Mapping[str, Memory], closed: Mapping[str, Memory] = NO_MEMORIES
+) -> dict[str, str]:
+    """Return those of the `passed` ones that may be called outdated: the source of something that was closed, and what
+    the later one contests by its words. That a later one stands first harms little if wrong; a hit that is called
+    outdated and is not would be a false answer.
+    """
+    return {
+        one: last
+        for one, last in passed.items()
+        if one in memories and last in memories and _may_be_called_outdated(memories[one], memories[last], closed)
+    }
+
+
+def _may_be_called_outdated(earlier: Memory, later: Memory, closed: Mapping[str, Memory]) -> bool:
+    if later.supersedes and _is_source_of_closed(earlier, later, closed):
+        return True
+    return contests(Known(earlier.content, earlier.key), Known(later.content, later.key))
+
+
+def _are_of_same_words(one: Memory, other: Memory) -> bool:
+    """Return True if one was read from the words of the other, or both from the same words."""
+    first, second = (plain(each.source.quote or each.content).strip(" .,;:!?") for each in (one, other))
+    return bool(first and second) and (first in plain(other.content) or second in plain(one.content) or first == second)
 
 
 def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:

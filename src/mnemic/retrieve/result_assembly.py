@@ -23,6 +23,7 @@ from mnemic.retrieve.later_statements import (
     disagreeing,
     later_relevances,
     latest_first,
+    marked,
     newest_of,
 )
 from mnemic.retrieve.named_memories import NameLookup
@@ -85,7 +86,8 @@ async def result_of(
     rest = spread(rest, ranked.signals, per_session)
     # Only the best are compared with each other: the cost grows with their square.
     known = await _best(search, ranked, rest[:COMPARED], snapshot)
-    rest, passed, newer = await _latest(search, rest, known, snapshot)
+    closed = {} if asks_past(search.question) else await _closed(search, known, snapshot)
+    rest, passed, newer = await _latest(search, rest, known, closed, snapshot)
     rest, relevances = _explained(search, ranked, rest, known, (passed, newer))
     if request.min_score > 0:  # only now: the later of two statements is as relevant as the one that it outdates
         reached = {**ranked.scores, **relevances}
@@ -93,7 +95,7 @@ async def result_of(
     ranked = replace(ranked, relevances=relevances)
     rest = rest[: request.top_k]  # cut last: duplicates and outdated hits must not take places from others
     order = [*((memory_id, score, PINNED) for memory_id, score in beside.items()), *rest]
-    hits = await _hits(search, ranked, order, snapshot, known, passed)
+    hits = await _hits(search, ranked, order, snapshot, known, marked(passed, known, closed))
     plan = plan_of(search, ranked.lists)
     if where.memory_ids is not None:
         where = replace(where, memory_ids=None)  # as requested: a filter on data is in the plan
@@ -115,7 +117,11 @@ def _enough(
 
 
 async def _latest(
-    search: ParsedSearch, entries: Sequence[Entry], known: Mapping[str, Memory], snapshot: Snapshot
+    search: ParsedSearch,
+    entries: Sequence[Entry],
+    known: Mapping[str, Memory],
+    closed: Mapping[str, Memory],
+    snapshot: Snapshot,
 ) -> tuple[list[Entry], Mapping[str, str], Mapping[str, str]]:
     """Return the entries with outdated ones after those that outdate them, which outdates which, and the newest that
     disagrees with each.
@@ -126,7 +132,6 @@ async def _latest(
         before = {} if held is None else await snapshot.get_many(held.supersedes, scopes=search.where.scopes)
         return restore_superseded(entries, known, search.past, list(before.values())), NOTHING_PASSED, NOTHING_PASSED
     newer = newest_of(known[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in known)
-    closed = await _closed(search, known, snapshot)
     return *latest_first(entries, known, closed, search.question.space, newer), newer
 
 

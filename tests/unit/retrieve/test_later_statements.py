@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, later_relevances, latest_first, outdated
+from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, later_relevances, latest_first, marked, outdated
 from mnemic.retrieve.policy_candidates import PINNED, RELEVANCE
 from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
 from mnemic_testing.record_store.fixtures import START, memory
@@ -109,6 +109,30 @@ async def test_what_a_tool_said_may_be_outdated_by_the_user(told: Sequence[Memor
     assert outdated([first, replace(second, source=Source(speaker="tool"))]) == {}
 
 
+async def test_nothing_is_outdated_by_its_own_words(told: Sequence[Memory], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnemic.retrieve.later_statements.judge", lambda *_, **__: object())
+    said = "I quit Umbra Labs, I now work for Northwind."
+    first, second, _ = told
+    value = replace(first, key="employer", content="Northwind", source=Source(quote=said))
+    assert outdated([value, replace(second, content=said)]) == {}
+    assert outdated([value, replace(second, content=said, source=Source(quote=said))]) == {}
+    assert outdated([value, replace(second, content="I quit Northwind.")]) != {}
+
+
+def test_only_what_is_contested_or_was_closed_is_called_outdated() -> None:
+    lives, moved, remark = (
+        memory(text, at=START + timedelta(days=day))
+        for day, text in enumerate(("I live in Turin.", "I live in Genoa.", "Turin sold its old trams."))
+    )
+    known = {one.memory_id: one for one in (lives, moved, remark)}
+    assert marked({lives.memory_id: moved.memory_id}, known) == {lives.memory_id: moved.memory_id}
+    assert marked({lives.memory_id: remark.memory_id}, known) == {}
+    message = replace(lives, memory_id="message", kind=Kind.EPISODIC)
+    closing = replace(remark, supersedes=(lives.memory_id,))
+    passed = {message.memory_id: closing.memory_id}
+    assert marked(passed, {"message": message, closing.memory_id: closing}, {lives.memory_id: lives}) == passed
+
+
 def long(text: str, length: int) -> str:
     """Return a message that says `text`, and then nothing that matters, of `length` characters."""
     return text + " " + "." * (length - len(text) - 1)
@@ -132,7 +156,11 @@ async def test_long_messages_and_less_long_requests_are_not_compared(
 ) -> None:
     monkeypatch.setattr("mnemic.retrieve.later_statements.judge", lambda *_, **__: object())
     first, second, _ = told
-    first, second = (first, replace(second, content=said)) if later else (replace(first, content=said), second)
+    first, second = (
+        (first, replace(second, content=said))
+        if later
+        else (replace(first, content=said.replace("Genoa", "Milan")), second)
+    )
     assert (LONGEST, LONGEST_REQUEST) == (300, 160)
     assert outdated([first, second]) == ({first.memory_id: second.memory_id} if compared else {})
 

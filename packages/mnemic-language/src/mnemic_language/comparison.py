@@ -121,7 +121,7 @@ _SIGNS = re.compile(r"[<>=+*/\\|~^&%$€£#@{}\[\]_`]|-(?=\d)")
 
 
 def _stated(known: Known) -> Statement:
-    return read(known.text if known.key is None else f"{known.key.replace('_', ' ')}: {known.text}")
+    return read(_text(known))
 
 
 def is_safety(text: str, key: str | None = None) -> bool:
@@ -819,6 +819,39 @@ def _one_person(old: Statement, new: Statement) -> bool:
     if not owners or not others:
         return True
     return any(one == owners[0] or not one.isdisjoint(owners[0]) for one in others)
+
+
+# -- doubt ----------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=COMPARED)
+def contests(known: Known, new: Known) -> bool:
+    """Return True if a statement gives another value than a known one of the same thing, or an end of it, but not
+    plainly enough to close it: "I live in Kiel" beside "I live in Bonn".
+    """
+    evidence = compare(known, _text(new))
+    if evidence is not None:
+        return evidence.how is not How.SAME
+    if differs_in_value(known, _text(new)) is not None:
+        return True
+    old, said = read_alike(_stated(known), _stated(new))
+    facts = list(_known_facts(known, old))
+    return any(
+        one.attribute.name == fact.attribute.name
+        and not fact.attribute.many
+        and fact.value is not None
+        and one.value is not None
+        and one.value.stems.isdisjoint(fact.value.stems)
+        and _same_owner(one.owner, fact.owner)
+        for clause in said.clauses
+        if not clause.unreal and not clause.says("additive") and not _past(clause)
+        for one in _facts(clause)
+        for fact in facts
+    )
+
+
+def _text(known: Known) -> str:
+    return known.text if known.key is None else f"{known.key.replace('_', ' ')}: {known.text}"
 
 
 # -- corrections of what was just said -------------------------------------------------------------------------------

@@ -25,9 +25,9 @@ PYTEST_ARGS ?=
 TEST_JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(TEST_JOBS) --dist worksteal
 
-# The distributions of this repository: the core at the root, the others each in a folder.
-MEMBERS := . $(patsubst %/pyproject.toml,%,$(wildcard packages/*/pyproject.toml))
-PROJECTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
+# The distributions of this repository, the one that people install at the root; bench/eval is in no release.
+MEMBERS := . $(patsubst %/pyproject.toml,%,$(wildcard packages/*/pyproject.toml)) bench/eval
+PROJECTS := $(addsuffix /pyproject.toml,$(MEMBERS))
 EDITABLES := $(addprefix --editable ,$(MEMBERS))
 
 MADE := $(VENV)/.made
@@ -112,16 +112,16 @@ POSTGRES ?=
 test-postgres: $(DEV_READY) ## what concerns PostgreSQL, on the installation POSTGRES=PATH
 	@test -x "$(POSTGRES)/bin/postgres" || { echo "NOT RUN: there is no server in POSTGRES=$(POSTGRES)" >&2; exit 2; }
 	@MNEMIC_POSTGRES="$(abspath $(POSTGRES))" $(PYTEST) $(PYTEST_ARGS) \
-	    packages/mnemic-postgres/tests tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
-	    packages/mnemic-sqlite/tests packages/mnemic-stores/tests tests/faults/test_postgres.py tests/faults/test_postgres_crowd.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
+	    tests/stores/postgres tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
+	    tests/stores/sqlite tests/stores/shared tests/faults/test_postgres.py tests/faults/test_postgres_crowd.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
 
 # The address of a store behind a real router (docs/postgres-router.md), whose databases are emptied: ROUTER='postgresql://...?router=pgdog&server=...'
 ROUTER ?=
 test-router: $(DEV_READY) ## what concerns a router: three servers behind a double, or the contract behind a real one (ROUTER=URL)
 	@if [ -n "$(ROUTER)" ]; then \
-	    MNEMIC_TEST_ROUTER='$(ROUTER)' $(BIN)/python -m pytest packages/mnemic-postgres/tests/test_router_contract.py $(PYTEST_ARGS); \
+	    MNEMIC_TEST_ROUTER='$(ROUTER)' $(BIN)/python -m pytest tests/stores/postgres/test_router_contract.py $(PYTEST_ARGS); \
 	else \
-	    $(PYTEST) packages/mnemic-postgres/tests/test_router.py packages/mnemic-postgres/tests/test_router_contract.py packages/mnemic-postgres/tests/test_router_move.py packages/mnemic-postgres/tests/test_router_loss.py $(PYTEST_ARGS); \
+	    $(PYTEST) tests/stores/postgres/test_router.py tests/stores/postgres/test_router_contract.py tests/stores/postgres/test_router_move.py tests/stores/postgres/test_router_loss.py $(PYTEST_ARGS); \
 	fi
 
 # PostgreSQL 16 comes from another package, which nothing else here needs.
@@ -345,12 +345,12 @@ screenshots: $(DEV_READY) browser # pictures of every page of the console, light
 # ---------------------------------------------------------------- the locks
 
 LOCKER := build/lock/bin/uv
-COMPILE = $(LOCKER) pip compile --quiet --no-strip-extras --no-emit-package mnemic $(addprefix --no-emit-package ,$(notdir $(filter-out .,$(MEMBERS)))) --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
+COMPILE = $(LOCKER) pip compile --quiet --no-strip-extras --no-emit-package mnemic $(addprefix --no-emit-package ,$(notdir $(filter-out . bench/%,$(MEMBERS))) mnemic-eval) --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework llama-index ag2 mcp
 MODELS := anthropic gemini bedrock azure-openai ollama cohere voyage fastembed
-DEV_EXTRAS := $(addprefix --extra=,openai $(MODELS) $(FRAMEWORKS) postgres redis azure cassandra neo4j onnx multilingual server otel client import keys structured travel yaml tokens) $(addprefix --group=,build test test-frameworks dev)
-SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis cassandra neo4j mcp otel client import keys structured travel yaml) --group=build
+DEV_EXTRAS := $(addprefix --extra=,openai $(MODELS) $(FRAMEWORKS) postgres redis azure cassandra neo4j onnx multilingual server otel client keys structured travel yaml tokens) $(addprefix --group=,build test test-frameworks dev)
+SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis cassandra neo4j mcp otel client keys structured travel yaml) --group=build
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure keys structured travel yaml) $(addprefix --group=,build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
@@ -381,7 +381,7 @@ release-check: # whether every package and the changelog agree with TAG=v1.2.3
 	@$(PYTHON) -m tests.release check $(TAG)
 
 dist: $(DEV_READY) ## wheel and sdist of every package, in dist/
-	@rm -rf dist; for folder in $(MEMBERS); do \
+	@rm -rf dist; for folder in $(filter-out bench/%,$(MEMBERS)); do \
 	    (cd $$folder && "$(CURDIR)/$(BIN)/python" -m hatchling build --directory "$(CURDIR)/dist" > /dev/null) || exit 1; done
 	@ls dist | wc -l
 
@@ -390,7 +390,7 @@ dist-npm: $(CLIENT_READY) # the package of the TypeScript client, in build/npm
 
 clean: ## remove what was built, keep the environment
 	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests packages -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests packages bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove the environment too
 	rm -rf $(VENV)

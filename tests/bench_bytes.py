@@ -14,10 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mnemic.engine import MemoryEngine
+from mnemic.stores.postgres import PostgresStore
 from mnemic.types import Actor, Candidate, Kind, VectorSpace
 from mnemic_eval.locomo import conversations
 from mnemic_eval.vectors import HashedEmbedder
-from mnemic_postgres import PostgresStore
 from tests.processes import running
 from tests.servers import PostgresServer
 

@@ -22,6 +22,8 @@ from typing import Any
 
 from mnemic.bootstrap import build_completer, build_embedder
 from mnemic.config import Settings
+from mnemic.kinds.entity import EntityMemory
+from mnemic.maintenance.consolidate import ConsolidationRules
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Message
@@ -29,8 +31,6 @@ from mnemic.write.derived_memories import DERIVED
 from mnemic_eval.locomo import conversations
 from mnemic_eval.progress import silent
 from mnemic_eval.replay import Replayed, throwaway_engine
-from mnemic_kinds.entity import EntityMemory
-from mnemic_maintenance.consolidate import ConsolidationRules
 from tests.model.local import LocalModel
 from tests.processes import running
 

@@ -26,14 +26,14 @@ from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.postgres.pool import session_settings
+from mnemic.stores.postgres.statements import load
+from mnemic.stores.relational.statements import load as shared
+from mnemic.testing.record_store import EMBEDDER
 from mnemic.types import Actor, Candidate, Kind, VectorSpace
 from mnemic_eval.texts import statements
 from mnemic_eval.vectors import HashedEmbedder
-from mnemic_postgres import PostgresStore
-from mnemic_postgres.pool import session_settings
-from mnemic_postgres.statements import load
-from mnemic_stores.relational.statements import load as shared
-from mnemic_testing.record_store import EMBEDDER
 from tests.processes import running
 from tests.servers import PostgresServer
 

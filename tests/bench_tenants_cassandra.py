@@ -24,16 +24,16 @@ from cassandra.query import BatchStatement, BatchType
 
 from mnemic.ports import Transaction
 from mnemic.ports.database_backend import RowChange
+from mnemic.stores.cassandra import CassandraStore, tenant_totals
+from mnemic.stores.cassandra.connection import some_at_once
+from mnemic.stores.cassandra.encoding import ordered, packed
+from mnemic.stores.cassandra.partitions import Written, in_batches
+from mnemic.stores.cassandra.routing import COUNTED, LATEST, NAMES, TOTAL, Partition
+from mnemic.stores.codec import text_check
+from mnemic.stores.row_store_adapter.tables import MARK
+from mnemic.testing.record_store.fixtures import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Usage
 from mnemic.types.identity import first_id
-from mnemic_cassandra import CassandraStore, tenant_totals
-from mnemic_cassandra.connection import some_at_once
-from mnemic_cassandra.encoding import ordered, packed
-from mnemic_cassandra.partitions import Written, in_batches
-from mnemic_cassandra.routing import COUNTED, LATEST, NAMES, TOTAL, Partition
-from mnemic_stores.codec import text_check
-from mnemic_stores.row_store_adapter.tables import MARK
-from mnemic_testing.record_store.fixtures import EMBEDDER, memory, remember, scope
 from tests.bench_tenants import rates
 from tests.cassandra_nodes import Cluster
 from tests.processes import running

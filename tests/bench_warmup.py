@@ -25,11 +25,11 @@ from typing import Any
 
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.record_store.fixtures import day, memory
 from mnemic.types import Actor, Kind, VectorSpace, Where
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.record_store.fixtures import day, memory
 from tests.cassandra_nodes import Cluster, at_hand
 from tests.servers import PostgresServer
 

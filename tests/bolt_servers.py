@@ -18,7 +18,7 @@ from typing import Any, LiteralString
 from neo4j import GraphDatabase
 from neo4j.exceptions import DriverError, Neo4jError
 
-from mnemic_neo4j import Neo4jGraph
+from mnemic.stores.neo4j import Neo4jGraph
 from tests.processes import OneProcess, free_port
 from tests.servers import in_thread
 

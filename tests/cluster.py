@@ -31,10 +31,10 @@ from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, StoreBusy, StoreUnavailable
 from mnemic.ports import Clock
+from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Candidate, Kind, Status, VectorSpace
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
-from mnemic_testing.clock import ManualClock
 from tests import cluster_operations as operations
 from tests.cassandra_nodes import Cluster, Network, Node, at_hand, cpu_seconds
 from tests.cluster_buckets import buckets, tidy
@@ -258,7 +258,7 @@ def tell(name: str, **found: Any) -> None:
 
 
 def contract(cluster: Cluster) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "packages/mnemic-cassandra/tests"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "tests/stores/cassandra"]
     ran = subprocess.run(
         command,
         env={**os.environ, "MNEMIC_CASSANDRA": cluster.url("contract", copies=3)},

@@ -13,13 +13,13 @@ from itertools import islice
 from typing import Any
 
 from mnemic.bootstrap import build_store
+from mnemic.stores.cassandra import CassandraStore
+from mnemic.stores.cassandra.buckets import named_by
+from mnemic.stores.cassandra.routing import SPLIT, Partition
+from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.types import Candidate, Kind, Status, Where
-from mnemic_cassandra import CassandraStore
-from mnemic_cassandra.buckets import named_by
-from mnemic_cassandra.routing import SPLIT, Partition
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
-from mnemic_stores.in_memory_store import InProcessStore
 from tests.cassandra_nodes import Cluster
 from tests.cluster_operations import ANA, SPACE, engine_on
 

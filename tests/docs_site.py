@@ -26,10 +26,10 @@ MODULES = {
     "mnemic.requests.reads": "Requests: the parameters of each verb that reads",
     "mnemic.errors": "Errors",
     "mnemic_client": "The client of the service",
-    "mnemic_agents.turns": "Adapters: a turn with memory",
-    "mnemic_agents.clients": "Adapters: OpenAI and Anthropic clients",
-    "mnemic_agents.mcp": "Adapters: MCP",
-    "mnemic_agents.compat.mem0": "The facade of mem0",
+    "mnemic.agents.turns": "Adapters: a turn with memory",
+    "mnemic.agents.clients": "Adapters: OpenAI and Anthropic clients",
+    "mnemic.agents.mcp": "Adapters: MCP",
+    "mnemic.agents.compat.mem0": "The facade of mem0",
 }
 """Modules whose public names have a page."""
 

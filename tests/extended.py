@@ -12,9 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (
-    "packages/mnemic-cassandra",
-    "packages/mnemic-eval",
-    "packages/mnemic-neo4j",
+    "src/mnemic/stores/cassandra",
+    "bench/eval",
+    "src/mnemic/stores/neo4j",
     "tests/deploy",
     "tests/faults",
     "tests/integrations",

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from mnemic_onnx.calibration import pairs_of
+import onnx
+from mnemic.onnx.calibration import pairs_of
+from onnx import TensorProto, helper, numpy_helper
 
 DIMENSION = 16
 

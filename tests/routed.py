@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mnemic.bootstrap.copies_and_replicas import plain, routed
-from mnemic_postgres import PostgresStore
+from mnemic.stores.postgres import PostgresStore
 from tests.processes import running
 from tests.router_double import ANNOUNCEMENT, RouterDouble
 from tests.servers import WITHOUT_ROWS, PostgresServer, sql_at

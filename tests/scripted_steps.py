@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mnemic.agents.steps import GatewayMemory, MemorySteps, TurnRules
 from mnemic.engine import MemoryEngine
 from mnemic.extract import Extraction
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Message, Skipped
-from mnemic_agents.steps import GatewayMemory, MemorySteps, TurnRules
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 POLICY = Policy(
     keys={

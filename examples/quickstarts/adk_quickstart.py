@@ -8,7 +8,7 @@ from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 
 from mnemic import Settings, build_engine
-from mnemic_agents.adk import MnemicMemoryService, MnemicPlugin
+from mnemic.agents.adk import MnemicMemoryService, MnemicPlugin
 
 if not os.environ.get("ANTHROPIC_API_KEY"):
     raise SystemExit("ANTHROPIC_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")

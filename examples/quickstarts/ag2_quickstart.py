@@ -5,7 +5,7 @@ from ag2 import Agent
 from ag2.config import OpenAIConfig
 
 from mnemic import Actor, Settings, build_engine
-from mnemic_agents.ag2 import MnemicMemory
+from mnemic.agents.ag2 import MnemicMemory
 
 if not os.environ.get("OPENAI_API_KEY"):
     raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")

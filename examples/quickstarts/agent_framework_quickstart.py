@@ -5,7 +5,7 @@ from agent_framework import Agent
 from agent_framework.openai import OpenAIChatCompletionClient
 
 from mnemic import Actor, Settings, build_engine
-from mnemic_agents.agent_framework import MnemicContextProvider
+from mnemic.agents.agent_framework import MnemicContextProvider
 
 if not os.environ.get("OPENAI_API_KEY"):
     raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")

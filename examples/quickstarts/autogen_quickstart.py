@@ -5,7 +5,7 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 
 from mnemic import Actor, Settings, build_engine
-from mnemic_agents.autogen import MnemicContext
+from mnemic.agents.autogen import MnemicContext
 
 if not os.environ.get("OPENAI_API_KEY"):
     raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")

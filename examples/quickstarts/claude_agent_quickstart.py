@@ -4,7 +4,7 @@ import os
 from claude_agent_sdk import AssistantMessage, ClaudeAgentOptions, ClaudeSDKClient
 
 from mnemic import Actor, Settings, build_engine
-from mnemic_agents.claude_agent import MnemicMemory
+from mnemic.agents.claude_agent import MnemicMemory
 
 if not os.environ.get("ANTHROPIC_API_KEY"):
     raise SystemExit("ANTHROPIC_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")

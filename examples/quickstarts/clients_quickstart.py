@@ -3,7 +3,7 @@ import os
 from openai import OpenAI
 
 from mnemic import Actor, Settings, build_engine
-from mnemic_agents.clients import TurnMemory, wrap
+from mnemic.agents.clients import TurnMemory, wrap
 
 if not os.environ.get("OPENAI_API_KEY"):
     raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")

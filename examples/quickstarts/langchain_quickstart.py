@@ -4,7 +4,7 @@ from langchain.agents import create_agent
 from langchain_openai import ChatOpenAI
 
 from mnemic import Actor, Settings, build_engine
-from mnemic_agents.langchain import MnemicMiddleware
+from mnemic.agents.langchain import MnemicMiddleware
 
 if not os.environ.get("OPENAI_API_KEY"):
     raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")

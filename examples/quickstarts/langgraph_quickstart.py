@@ -3,7 +3,7 @@ import asyncio
 from langgraph.checkpoint.memory import InMemorySaver
 
 from mnemic import Settings, build_engine
-from mnemic_agents.langgraph import memory_graph
+from mnemic.agents.langgraph import memory_graph
 
 
 async def main() -> None:

@@ -5,7 +5,7 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.llms.ollama import Ollama
 
 from mnemic import Actor, Settings, build_engine
-from mnemic_agents.llama_index import MnemicMemory
+from mnemic.agents.llama_index import MnemicMemory
 
 
 async def main() -> None:

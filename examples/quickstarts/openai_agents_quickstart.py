@@ -1,9 +1,8 @@
 import os
 
 from agents import Agent, Runner, SQLiteSession
-
 from mnemic import Actor, Settings, build_engine
-from mnemic_agents.openai_agents import MnemicMemory
+from mnemic.agents.openai_agents import MnemicMemory
 
 if not os.environ.get("OPENAI_API_KEY"):
     raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")

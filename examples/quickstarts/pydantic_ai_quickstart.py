@@ -3,7 +3,7 @@ import os
 from pydantic_ai import Agent
 
 from mnemic import Actor, Settings, build_engine
-from mnemic_agents.pydantic_ai import MnemicMemory
+from mnemic.agents.pydantic_ai import MnemicMemory
 
 if not os.environ.get("OPENAI_API_KEY"):
     raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")

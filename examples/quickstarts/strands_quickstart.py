@@ -4,7 +4,7 @@ from strands import Agent
 from strands.models.openai import OpenAIModel
 
 from mnemic import Actor, Settings, build_engine
-from mnemic_agents.strands import MnemicMemory
+from mnemic.agents.strands import MnemicMemory
 
 if not os.environ.get("OPENAI_API_KEY"):
     raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")

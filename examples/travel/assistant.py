@@ -17,8 +17,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from mnemic import Settings, build_engine
-from mnemic_agents.langgraph import MemoryGraph, memory_graph
-from mnemic_agents.steps import TurnRules
+from mnemic.agents.langgraph import MemoryGraph, memory_graph
+from mnemic.agents.steps import TurnRules
 
 POLICY = Path(__file__).with_name("policy.toml")
 

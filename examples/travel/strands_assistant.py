@@ -18,8 +18,8 @@ from strands import Agent, tool
 from strands.models import Model
 
 from mnemic import Actor, Settings, build_engine
+from mnemic.agents.strands import MnemicMemory
 from mnemic.inject import SourceEntry
-from mnemic_agents.strands import MnemicMemory
 
 
 @tool

@@ -1,13 +1,13 @@
 """Every stable reason code. Programs branch on codes, so none is ever renamed; docs/concepts.md explains them.
 
-A detail may follow a code after a colon. The codes of skipped statements are in `mnemic_language.skip_reason_codes`,
+A detail may follow a code after a colon. The codes of skipped statements are in `mnemic.language.skip_reason_codes`,
 the service's further codes in `mnemic_server.service_reason_codes`, and their texts for people in `labels.js` of the
 console.
 """
 
 from __future__ import annotations
 
-from mnemic_language import skip_reason_codes
+from mnemic.language import skip_reason_codes
 
 # Errors (`mnemic.errors`)
 MNEMIC_ERROR = "mnemic_error"

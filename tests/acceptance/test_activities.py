@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.language.sentences.activities import does_regularly
 from mnemic.types import Actor, Message
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
-from mnemic_language.sentences.activities import does_regularly
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from mnemic_cli.demonstrations import DATA, QUESTIONS
-from mnemic_testing.scripted_model import Fault, ModelRequest, ScriptedModelServer
+from mnemic.cli.demonstrations import DATA, QUESTIONS
+from mnemic.testing.scripted_model import Fault, ModelRequest, ScriptedModelServer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

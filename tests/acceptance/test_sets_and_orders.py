@@ -17,8 +17,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject import injector_for
 from mnemic.retrieve.time_order import asks_order
 from mnemic.runtime.clock import SystemClock
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Message
-from mnemic_sqlite import SqliteStore
 
 ANA = Actor(user="ana")
 BEGAN = datetime(2025, 1, 6, 9, tzinfo=UTC)

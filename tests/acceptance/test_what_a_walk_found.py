@@ -11,9 +11,9 @@ import pytest
 
 from mnemic import Actor, Message
 from mnemic.engine import MemoryEngine
+from mnemic.language.sentences.several_things import things_in
 from mnemic.types import Kind, Level, Status, Where
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
-from mnemic_language.sentences.several_things import things_in
 
 BEGAN = datetime(2026, 5, 4, 9, tzinfo=UTC)
 ELSE = (

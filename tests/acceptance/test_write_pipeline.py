@@ -20,11 +20,11 @@ from mnemic.policy.key_rules import Policy
 from mnemic.ports import RecordStore
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.runtime.clock import SystemClock
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.redis import RedisHotSet, RedisLink
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Memory, Outcome, Status, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic_postgres import PostgresStore
-from mnemic_redis import RedisHotSet, RedisLink
-from mnemic_sqlite import SqliteStore
 from tests.processes import running
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyServer

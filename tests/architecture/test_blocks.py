@@ -25,7 +25,7 @@ PROXY = "tests/integrations/litellm_proxy_service.py"
 WHOLE: dict[tuple[str, str], str] = {
     ("docs/guides/*.md", "python sh toml"): f"{E2E}guides.py",
     ("docs/moving-from/*.md", "python sh"): f"{E2E}moving_pages.py",
-    ("packages/mnemic-cassandra/README.md", "sh"): "packages/mnemic-cassandra/tests/test_pages.py",
+    ("src/mnemic/stores/cassandra/README.md", "sh"): "tests/stores/cassandra/test_pages.py",
     ("packages/*/README.md", "python sh"): f"{E2E}package_readmes.py",
     ("README.md", "python"): f"{E2E}pages_run.py",
     ("docs/getting-started.md", "python"): f"{E2E}pages_run.py",
@@ -34,7 +34,7 @@ WHOLE: dict[tuple[str, str], str] = {
     ("docs/policy.md", "toml"): f"{E2E}pages_run.py",
     ("docs/injection.md", "python"): FRAMEWORKS,
     ("docs/frameworks/langgraph.md", "python"): FRAMEWORKS,
-    ("docs/cassandra.md", "sh"): "packages/mnemic-cassandra/tests/test_pages.py",
+    ("docs/cassandra.md", "sh"): "tests/stores/cassandra/test_pages.py",
     **{
         (f"docs/{page}.md", "python sh toml"): f"{E2E}explained_blocks.py"
         for page in ("howto", "governance", "keys", "plugins", "concepts", "moving-from", "truth")
@@ -53,7 +53,7 @@ SINGLE: dict[tuple[str, str], str] = {
     ("docs/frameworks/mcp.md", "--print-config"): FURTHER,
     ("docs/frameworks/litellm-proxy.md", "litellm_proxy import MnemicHook"): PROXY,
     ("docs/frameworks/litellm-proxy.md", "litellm --config"): PROXY,
-    ("docs/frameworks/*.md", "mnemic_testing.rehearsal"): FRAMEWORKS,
+    ("docs/frameworks/*.md", "mnemic.testing.rehearsal"): FRAMEWORKS,
     ("docs/frameworks/*.md", "import "): FRAMEWORKS,
     ("docs/service.md", 'label "chat backend"'): f"{E2E}service_page.py",
     ("docs/service.md", "for_user"): f"{E2E}service_page.py",

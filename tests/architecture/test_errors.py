@@ -8,7 +8,7 @@ import re
 import mnemic.errors
 from mnemic import reason_codes
 from mnemic.errors import BudgetSpent, MnemicError
-from mnemic_language import skip_reason_codes
+from mnemic.language import skip_reason_codes
 from mnemic_server import service_reason_codes
 from tests.architecture.sources import ROOT, modules
 

@@ -6,18 +6,7 @@ from collections.abc import Iterator
 from tests.architecture.sources import Module, modules
 
 UNIT_OF_WORK = "unit_of_work.py"
-STORES = frozenset(
-    {
-        "mnemic_azure",
-        "mnemic_cassandra",
-        "mnemic_neo4j",
-        "mnemic_postgres",
-        "mnemic_redis",
-        "mnemic_sqlite",
-        "mnemic_stores",
-        "mnemic_testing",
-    }
-)
+STORES = frozenset({"stores", "testing"})
 """The rooms that implement a store, or test one."""
 WRITES = frozenset(
     {"insert", "replace", "remove", "append_audit", "enqueue", "remember_request", "remove_requests", "put_mark"}
@@ -25,14 +14,14 @@ WRITES = frozenset(
 """The methods of a transaction that write (`mnemic.ports.Transaction`)."""
 OWN_TRANSACTIONS = {
     # The port `RecordStore` over a `RowStore`: its transaction, and the methods of its parts that change rows.
-    "mnemic_stores/row_store_adapter/store.py": {
+    "stores/row_store_adapter/store.py": {
         "open", "transact", "begin_space", "fill", "switch_space", "secret", "adopt", "seal", "reseal",
         "acknowledge", "register", "unregister",
     },
     # Journals into the chain of the tenant; rows into buckets; totals of tenants (decision 0085).
-    "mnemic_cassandra/journal.py": {"collect"},
-    "mnemic_cassandra/upkeep.py": {"remove_dropped", "move_some"},
-    "mnemic_cassandra/tenant_totals.py": {"begin"},
+    "stores/cassandra/journal.py": {"collect"},
+    "stores/cassandra/upkeep.py": {"remove_dropped", "move_some"},
+    "stores/cassandra/tenant_totals.py": {"begin"},
 }  # fmt: skip
 """Functions of stores that begin a transaction (decision 0004)."""
 
@@ -65,7 +54,7 @@ def test_only_the_unit_of_work_opens_a_transaction_and_writes_in_it() -> None:
 def test_stores_begin_no_other_transactions() -> None:
     begun: dict[str, set[str]] = {}
     for module in modules():
-        for function in module.functions() if module.room in STORES - {"mnemic_testing"} else ():
+        for function in module.functions() if module.room in STORES - {"testing"} else ():
             called = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
             if any(isinstance(call, ast.Attribute) and call.attr == "transact" for call in called):
                 begun.setdefault(module.name, set()).add(function.name)

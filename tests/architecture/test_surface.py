@@ -10,7 +10,7 @@ from tests.architecture.sources import ROOT
 
 PINNED = ROOT / "tests" / "architecture" / "public_surface.txt"
 HEAVY = ("apsw", "httpx", "httpx2", "numpy", "onnxruntime", "openai", "pydantic", "pydantic_settings")
-STARTS = ("import mnemic", "import sys; sys.argv = ['mnemic', '--help']; from mnemic_cli import main; main()")
+STARTS = ("import mnemic", "import sys; sys.argv = ['mnemic', '--help']; from mnemic.cli import main; main()")
 
 
 def test_public_names_are_the_pinned_ones_and_documented() -> None:

@@ -12,8 +12,8 @@ import apsw
 import asyncpg
 from langgraph.store.base import IndexConfig, TTLConfig
 
-from mnemic_agents.langgraph import AsyncMnemicStore, MnemicStore
-from mnemic_stores.documents import path_of
+from mnemic.agents.langgraph import AsyncMnemicStore, MnemicStore
+from mnemic.stores.documents import path_of
 from tests.conformance.backend import ON_POSTGRES, server
 from tests.servers import in_thread
 

@@ -8,17 +8,17 @@ from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
+from mnemic.agents import strands as ours
 from mnemic.engine import MemoryEngine
 from mnemic.inject.configuration import InjectionContext
 from mnemic.inject.insert_text import fold
 from mnemic.inject.messages import is_user_turn
 from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Origin
-from mnemic_agents import strands as ours
-from mnemic_postgres import PostgresStore
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
 from tests.conformance.backend import ON_POSTGRES, server
 
 _is_user_turn = is_user_turn

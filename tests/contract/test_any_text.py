@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Scope, Where
-from mnemic_keys import KeyFolder, MasterKeys
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 SYNTAX = (
     """ " ' '' "" * ^ ( ) : - + { } NEAR AND OR NOT content: -- ; % \\ s1t1 SELECT 1=1 $.a ? :scopes /* “ ” 猫 tea """

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mnemic.ports.graph import GraphStore
-from mnemic_sqlite.graph import SqliteGraph
-from mnemic_stores.graph import InProcessGraph
-from mnemic_testing.graph_store import GraphStoreContract
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.testing.graph_store import GraphStoreContract
 
 
 class TestInProcessGraph(GraphStoreContract):

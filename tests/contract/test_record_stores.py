@@ -7,14 +7,14 @@ from pathlib import Path
 import apsw
 import pytest
 
+from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import Keyring, RecordStore
-from mnemic_keys import KeyFolder, MasterKeys
-from mnemic_sqlite import SqliteStore, nearest_neighbours
-from mnemic_stores import scope_index
-from mnemic_stores.in_memory_store import InProcessRows, InProcessStore
-from mnemic_stores.row_store_adapter import LayeredStore
-from mnemic_testing.record_store import RecordStoreContract
-from mnemic_testing.record_store.row_damage import Part
+from mnemic.stores import scope_index
+from mnemic.stores.in_memory_store import InProcessRows, InProcessStore
+from mnemic.stores.row_store_adapter import LayeredStore
+from mnemic.stores.sqlite import SqliteStore, nearest_neighbours
+from mnemic.testing.record_store import RecordStoreContract
+from mnemic.testing.record_store.row_damage import Part
 from tests.contract.journal_store import journal_store
 
 

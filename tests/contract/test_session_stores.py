@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from mnemic.ports import SessionStore
-from mnemic_redis import RedisLink, RedisSessions
-from mnemic_stores.in_process_sessions import InProcessSessions
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.session_store import SessionStoreContract
+from mnemic.stores.in_process_sessions import InProcessSessions
+from mnemic.stores.redis import RedisLink, RedisSessions
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.session_store import SessionStoreContract
 from tests.valkey import ValkeyCluster, ValkeyServer
 
 PATIENT = 30.0

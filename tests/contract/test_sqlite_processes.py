@@ -11,11 +11,11 @@ import pytest
 
 from mnemic.errors import VersionConflict
 from mnemic.ports import Transaction
+from mnemic.stores.audit_chain import first_broken
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic.testing.record_store.fixtures import START
 from mnemic.types import AuditEvent, Where
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.audit_chain import first_broken
-from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.fixtures import START
 
 WHERE = Where(scopes=(scope(),))
 SPAWN = multiprocessing.get_context("spawn")

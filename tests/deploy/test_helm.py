@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import yaml
 
-from mnemic_cli import COMMANDS
+from mnemic.cli import COMMANDS
 from tests.architecture.sources import ROOT
 from tests.deploy.conftest import helm
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from mnemic_cli import COMMANDS, cli
+from mnemic.cli import COMMANDS, cli
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 MARK = "<!-- From here on this page is the help of the program itself. -->"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
+from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.test_further_blocks import run
 from tests.e2e.test_package_readmes import commands
 from tests.e2e.test_pages_run import blocks

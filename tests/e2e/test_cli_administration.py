@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mnemic_cli import cli
-from mnemic_testing.scripted_model import ScriptedModelServer
+from mnemic.cli import cli
+from mnemic.testing.scripted_model import ScriptedModelServer
 
 Run = Callable[..., tuple[int, Any]]
 

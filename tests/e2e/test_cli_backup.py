@@ -11,8 +11,8 @@ import pytest
 
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from tests.e2e.conftest import Call, complaint
 
 

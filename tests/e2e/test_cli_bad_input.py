@@ -17,8 +17,8 @@ import apsw
 import pytest
 from click.testing import CliRunner
 
-from mnemic_cli import COMMANDS, cli
-from mnemic_cli.failures import Exit
+from mnemic.cli import COMMANDS, cli
+from mnemic.cli.failures import Exit
 from tests.e2e.conftest import Call, complaint
 
 NAN = '{"a": NaN}'
@@ -340,7 +340,7 @@ class Waiting:
             signal.pause()
 
 sys.stdin = Waiting
-from mnemic_cli import main
+from mnemic.cli import main
 main()
 """
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from mnemic.cli import COMMANDS, GROUPS, cli
 from mnemic.config import Settings
-from mnemic_cli import COMMANDS, GROUPS, cli
-from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
+from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.conftest import Call, complaint
 
 NOTHING = {"items": []}
@@ -137,7 +137,7 @@ def test_a_request_about_memory_needs_a_person(mnemic: Call, monkeypatch: pytest
     mnemic("add", "My sister keeps bees in Ystad.")
     assert "not confirmed" in mnemic("chat", stdin="Forget what I told you about my sister.\n").stdout
     for module in ("chat_command", "memory_requests"):
-        monkeypatch.setattr(f"mnemic_cli.{module}.at_terminal", lambda: True)
+        monkeypatch.setattr(f"mnemic.cli.{module}.at_terminal", lambda: True)
     told = mnemic("chat", stdin="Forget what I told you about my sister.\ny\n").stdout
     assert "forgotten  1 memory" in told
 
@@ -164,7 +164,7 @@ def test_a_path_is_a_message(mnemic: Call) -> None:
 
 
 def test_chat_says_at_a_terminal_how_to_leave_it(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemic_cli.chat_command.at_terminal", lambda: True)
+    monkeypatch.setattr("mnemic.cli.chat_command.at_terminal", lambda: True)
     assert "/quit or Ctrl-D leaves" in mnemic("chat", stdin="/quit\n").stderr
 
 
@@ -193,7 +193,7 @@ def test_the_file_that_init_writes_is_read(tmp_path: Path, monkeypatch: pytest.M
 
 def test_init_asks_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mnemic_cli.init_command.at_terminal", lambda: True)
+    monkeypatch.setattr("mnemic.cli.init_command.at_terminal", lambda: True)
     begin(stdin="\nscripted\nhttp://127.0.0.1:9/v1\n\n")
     assert (tmp_path / "mnemic.env").read_text("utf-8").splitlines() == [
         f"MNEMIC_STORE='{tmp_path}/mnemic.db'",
@@ -215,7 +215,7 @@ def test_init_refuses_a_key_file_that_is_not_there(tmp_path: Path, monkeypatch: 
 
 def test_init_asks_for_the_key_of_a_new_file_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mnemic_cli.init_command.at_terminal", lambda: True)
+    monkeypatch.setattr("mnemic.cli.init_command.at_terminal", lambda: True)
     done = begin("--store", "m.db", "--model", "scripted", "--key-file", "model.key", stdin="secret\n")
     assert done.exit_code == 0, done.output
     assert (tmp_path / "model.key").read_text("utf-8") == "secret\n"

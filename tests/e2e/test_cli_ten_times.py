@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from mnemic.agents.mcp import memory_server
+from mnemic.cli.failures import Exit
 from mnemic.engine import MemoryEngine
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
-from mnemic_agents.mcp import memory_server
-from mnemic_cli.failures import Exit
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
 from tests.e2e.conftest import Call, complaint
 
 KEPT = "The cat is called Miso."

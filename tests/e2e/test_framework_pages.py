@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
+from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.test_pages_run import ROOT, blocks
 
 OWN_ENVIRONMENTS = {
@@ -89,7 +89,7 @@ def test_the_example_of_a_page_runs_without_a_key(page: str, tmp_path: Path) -> 
     program.write_text(example, encoding="utf-8")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("MNEMIC_", "OPENAI_", "ANTHR"))}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    module = ["-m", "mnemic_testing.rehearsal"] if "mnemic_testing.rehearsal" in text else []
+    module = ["-m", "mnemic.testing.rehearsal"] if "mnemic.testing.rehearsal" in text else []
     command = [sys.executable, *module, program.name]
     ran = subprocess.run(
         command, cwd=tmp_path, env={**clean, "PATH": path}, capture_output=True, text=True, timeout=120

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
+from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.test_guides import clean
 from tests.e2e.test_pages_run import ROOT, blocks
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
+from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.test_pages_run import ROOT
 from tests.processes import running
 from tests.servers import PostgresServer
@@ -24,7 +24,7 @@ SHOWN = re.compile(r"(?:prints|answer contains|block that the model was shown co
 SAVED = re.compile(r"Save this as `([^`]+)`:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SERVICE, DATABASE = "http://127.0.0.1:8377", "postgresql://postgres@db.internal/memories"
 MEM0 = """
-from mnemic_agents.compat.mem0 import Memory as Facade
+from mnemic.agents.compat.mem0 import Memory as Facade
 def Memory():
     memory = Facade.from_config({"mnemic": {"store": "old.db"}})
     memory.add("Favourite tea is oolong", user_id="ana", infer=False)

@@ -16,15 +16,15 @@ from schemathesis.checks import CHECKS
 
 from mnemic.engine import MemoryEngine
 from mnemic.graph.projection import GraphProjection
+from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.runtime.clock import SystemClock
-from mnemic_keys import KeyFolder, MasterKeys
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.in_process_sessions import InProcessSessions
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.streams import Streams
-from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_stores.in_process_sessions import InProcessSessions
-from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size
 
 CASES = size(400, 50_000)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
+from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.azure_search import KEY, AzureSearchServer
 from tests.bolt_servers import BOLT_SERVERS
 from tests.e2e.test_further_blocks import run
@@ -32,7 +32,7 @@ FOLLOWED_BY = {
     "mnemic-onnx": "mnemic --store other.db add 'I live in Oslo.'; mnemic --store other.db search Oslo; rm other.db*",
 }
 """A command that reads what a block only exports."""
-STORE = "mnemic_testing.record_store import RecordStoreContract"
+STORE = "mnemic.testing.record_store import RecordStoreContract"
 TOLD = [{"speaker": "Ana", "dia_id": "D1:1", "text": "I repaired the telescope with a brass screw."}]
 CHATS = [
     {
@@ -93,7 +93,7 @@ def at_hand(package: str, folder: Path, database: PostgresServer) -> Iterator[tu
 
 def commands(block: str) -> str:
     """Return the commands of a block without those that install, which tests/architecture/test_blocks.py reads, the one
-    that serves until it is ended, and the bench, which takes minutes (packages/mnemic-eval/tests/test_bench.py).
+    that serves until it is ended, and the bench, which takes minutes (bench/eval/tests/test_bench.py).
     """
     left_out = re.compile(r"pip install |mnemic (serve|bench)\b")
     return "\n".join(line for line in block.splitlines() if not left_out.match(line))
@@ -129,4 +129,4 @@ def test_each_block_of_a_readme_runs(package: str, tmp_path: Path, postgres: Pos
 
 def asked_of(block: str) -> str:
     """Return the code, and where it is a contract of the reader's own store, with a store that has its name."""
-    return f"from mnemic_sqlite import SqliteStore as MyStore\n{block}" if STORE in block else block
+    return f"from mnemic.stores.sqlite import SqliteStore as MyStore\n{block}" if STORE in block else block

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from mnemic import errors
+from mnemic.cli import COMMANDS
+from mnemic.cli.failures import exit_code
 from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle
-from mnemic_cli import COMMANDS
-from mnemic_cli.failures import exit_code
 from tests.e2e.cli_page import MARK, PAGE, rendered
 
 ROOT = Path(__file__).parents[2]
@@ -43,8 +43,8 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/getting-started.md",
         "docs/graph.md",
         "docs/kinds.md",
-        "packages/mnemic-language/README.md",
-        "packages/mnemic-redact/README.md",
+        "src/mnemic/language/README.md",
+        "src/mnemic/redact/README.md",
     ],
 )
 def test_the_code_runs_as_it_stands(page: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.bootstrap import build_store, store_file
 from mnemic.errors import InvalidConfig
-from mnemic_postgres import PostgresStore
+from mnemic.stores.postgres import PostgresStore
 from tests.servers import PostgresServer
 
 

@@ -15,10 +15,10 @@ from click.testing import Result
 
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
-from mnemic_postgres import PostgresStore
-from mnemic_postgres.backup import NOT_COPIED, OLDER_TABLES, TABLES
-from mnemic_postgres.temporary_database import ScratchDatabase
-from mnemic_testing.embedder import WordEmbedder
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.postgres.backup import NOT_COPIED, OLDER_TABLES, TABLES
+from mnemic.stores.postgres.temporary_database import ScratchDatabase
+from mnemic.testing.embedder import WordEmbedder
 from tests.e2e.conftest import Call, complaint
 from tests.servers import PostgresServer
 

@@ -9,11 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from mnemic.bootstrap import build_store
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.runtime.clock import SystemClock
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT
+from mnemic.testing.record_store import EMBEDDER
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.webhooks import Webhooks
-from mnemic_testing.record_store import EMBEDDER
 from tests.routed import SERVERS, RoutedServers
 
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from tests.processes import running
 from tests.router_double import ANNOUNCEMENT, RouterDouble
 from tests.servers import PostgresServer

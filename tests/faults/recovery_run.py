@@ -25,15 +25,15 @@ from pathlib import Path
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
+from mnemic.maintenance.reembed import reembed
+from mnemic.operations import backup_folder, restore_store
+from mnemic.operations.sqlite import backup
+from mnemic.operations.sqlite.inspection import inspect
 from mnemic.runtime.clock import SystemClock
+from mnemic.stores import atomic_files
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, VectorSpace
-from mnemic_maintenance.reembed import reembed
-from mnemic_operations import backup_folder, restore_store
-from mnemic_operations.sqlite import backup
-from mnemic_operations.sqlite.inspection import inspect
-from mnemic_sqlite import SqliteStore
-from mnemic_stores import atomic_files
-from mnemic_testing.embedder import WordEmbedder
 
 ANA, CY = Actor(tenant="acme", user="ana"), Actor(tenant="acme", user="cy")
 OWN, THEIRS = 12, 40

@@ -8,9 +8,9 @@ from typing import Literal
 import pytest
 
 from mnemic.ports import RecordStore
-from mnemic_postgres import PostgresStore
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.sqlite import SqliteStore
 from tests.servers import PostgresServer
 
 NAMES = ("inprocess", "sqlite", "postgres")

@@ -8,10 +8,10 @@ import apsw
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.aftermath import Stored, examine
-from mnemic_testing.faults.oracle import ADA, Answer, Call, Oracle, make
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.aftermath import Stored, examine
+from mnemic.testing.faults.oracle import ADA, Answer, Call, Oracle, make
 
 STATEMENT = "Kuvane belongs to ritoma and selune"
 

@@ -12,9 +12,9 @@ import pytest
 import pytest_asyncio
 
 from mnemic.errors import MnemicError, StoreFailed
-from mnemic_neo4j import Neo4jGraph
-from mnemic_testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
-from mnemic_testing.graph_store import fragment, names, scope
+from mnemic.stores.neo4j import Neo4jGraph
+from mnemic.testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
+from mnemic.testing.graph_store import fragment, names, scope
 from tests.bolt_servers import BoltServer
 from tests.faults.scale import size
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import apsw
 
 from mnemic.engine import MemoryEngine
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite.database_file import _check_magic, migrate, migrations, recognise
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.aftermath import examine
-from mnemic_testing.faults.oracle import ADA
-from mnemic_testing.faults.power_cuts import PowerCutVfs, Survives
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.database_file import _check_magic, migrate, migrations, recognise
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.aftermath import examine
+from mnemic.testing.faults.oracle import ADA
+from mnemic.testing.faults.power_cuts import PowerCutVfs, Survives
 from tests.faults.scale import size
 
 STRIDE = size(6, 1)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mnemic.engine import MemoryEngine
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.aftermath import examine
-from mnemic_testing.faults.many_processes import run_crowd
-from mnemic_testing.faults.oracle import ADA
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.aftermath import examine
+from mnemic.testing.faults.many_processes import run_crowd
+from mnemic.testing.faults.oracle import ADA
 from tests.faults.scale import size
 
 

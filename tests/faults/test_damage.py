@@ -12,18 +12,18 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError, StoreCorrupt, StoreUnavailable
+from mnemic.operations.sqlite import backup
+from mnemic.operations.sqlite.inspection import inspect
+from mnemic.operations.sqlite.record_carving import records
+from mnemic.operations.sqlite.salvage import salvage
+from mnemic.stores.codec import DAMAGED
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.damage import examined
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.aftermath import examine
+from mnemic.testing.faults.bit_flips import ADA, Flips, make_file
+from mnemic.testing.record_store.fixtures import START
 from mnemic.types import Candidate
-from mnemic_operations.sqlite import backup
-from mnemic_operations.sqlite.inspection import inspect
-from mnemic_operations.sqlite.record_carving import records
-from mnemic_operations.sqlite.salvage import salvage
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite.damage import examined
-from mnemic_stores.codec import DAMAGED
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.aftermath import examine
-from mnemic_testing.faults.bit_flips import ADA, Flips, make_file
-from mnemic_testing.record_store.fixtures import START
 from tests.faults.scale import size
 
 FLIPS = size(60, 5000)

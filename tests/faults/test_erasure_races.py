@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
+from mnemic.cli.file_import import Intake
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.importers.file_readers import Item
+from mnemic.kinds.short_term import ShortTermMemory
+from mnemic.maintenance.background_capture import BackgroundCapture
+from mnemic.maintenance.bulk_import import take_part
+from mnemic.maintenance.erase import erase
 from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import awaited
+from mnemic.stores.in_process_sessions import InProcessSessions
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Completion, Message, Status
-from mnemic_cli.file_import import Intake
-from mnemic_importers.file_readers import Item
-from mnemic_kinds.short_term import ShortTermMemory
-from mnemic_maintenance.background_capture import BackgroundCapture
-from mnemic_maintenance.bulk_import import take_part
-from mnemic_maintenance.erase import erase
 from mnemic_server.tenant_erasure import erase_tenant
-from mnemic_stores.in_process_sessions import InProcessSessions
-from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import FULL
 from tests.faults.stores import store_named
 

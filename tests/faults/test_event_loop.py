@@ -18,12 +18,12 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.loop_lag import watched_loop
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite.graph import SqliteGraph
-from mnemic_testing.embedder import WordEmbedder
 
 BLOCKING = (
     "open", "time.sleep", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.listdir", "os.scandir",

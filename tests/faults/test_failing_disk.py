@@ -13,12 +13,12 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreFailed
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.aftermath import examine
+from mnemic.testing.faults.disk import KINDS, FailingDisk, FailingSyncs, FullDisk
+from mnemic.testing.faults.oracle import ADA, Answer, Call, Oracle, make, statement
 from mnemic.types import Actor
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.aftermath import examine
-from mnemic_testing.faults.disk import KINDS, FailingDisk, FailingSyncs, FullDisk
-from mnemic_testing.faults.oracle import ADA, Answer, Call, Oracle, make, statement
 from tests.faults.scale import size
 
 STORE_REASONS = {"store_unavailable", "store_full", "store_corrupt", "commit_unknown"}
@@ -103,7 +103,7 @@ def syncs(name: str) -> Iterator[FailingSyncs]:
 async def test_the_nth_call_on_the_disk_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, say: Callable[[str], None], sticky: bool
 ) -> None:
-    monkeypatch.setattr("mnemic_sqlite.database_file._CHECKPOINT_PAGES", 8)
+    monkeypatch.setattr("mnemic.stores.sqlite.database_file._CHECKPOINT_PAGES", 8)
     trials = Trials(tmp_path / "m.db", seed=int(sticky))
     hits: Counter[str] = Counter()
     with FailingDisk(tmp_path) as disk:

@@ -15,12 +15,12 @@ from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.runtime.event_loop_thread import Portal
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.postgres.loop_thread import LoopThread
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.documents import SqliteDocuments
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, GetDocument
-from mnemic_postgres import PostgresStore
-from mnemic_postgres.loop_thread import LoopThread
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite.documents import SqliteDocuments
-from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 
 ADA = Actor(tenant="default", user="ana")

@@ -12,7 +12,7 @@ from threading import Event
 import httpx
 import pytest
 
-from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
+from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from tests.faults.scale import size
 from tests.service import serving
 

@@ -13,10 +13,10 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, StoreUnavailable
+from mnemic.operations.sqlite import backup
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
-from mnemic_operations.sqlite import backup
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
 from tests.architecture.sources import ROOT
 
 ANA = Actor(user="ana")
@@ -25,9 +25,9 @@ import asyncio, sys
 from pathlib import Path
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic_sqlite import SqliteStore, link_check
+from mnemic.stores.sqlite import SqliteStore, link_check
 from mnemic.types import Actor
-from mnemic_testing.embedder import WordEmbedder
+from mnemic.testing.embedder import WordEmbedder
 
 path, guarded = Path(sys.argv[1]), sys.argv[2]
 if guarded == "off":

@@ -12,7 +12,7 @@ from tests.unit.maintain.test_rotate import ANA, BEN, engine_on, keys, said, tol
 
 _KILLED = """
 import asyncio, os, signal, sys
-from mnemic_keys import KeyFolder
+from mnemic.keys import KeyFolder
 from tests.unit.maintain.test_rotate import ANA, engine_on
 folder, step, times = sys.argv[1:]
 whole, left = getattr(KeyFolder, step), [int(times)]

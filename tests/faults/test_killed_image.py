@@ -12,19 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from mnemic.stores import scope_index
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.index_files import files_beside
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Where
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite.index_files import files_beside
-from mnemic_stores import scope_index
-from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 CHILD = textwrap.dedent(
     """
     import asyncio, os, signal, sys
-    from mnemic_stores import index_image, scope_index
-    from mnemic_sqlite import SqliteStore, index_files
+    from mnemic.stores import index_image, scope_index
+    from mnemic.stores.sqlite import SqliteStore, index_files
     from mnemic.types import Where
-    from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
+    from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 
     scope_index.EXACT_UP_TO = 5
     path, act, at = sys.argv[1], sys.argv[2], int(sys.argv[3])

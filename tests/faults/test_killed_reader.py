@@ -16,14 +16,14 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.maintenance.background_capture import BackgroundCapture
+from mnemic.maintenance.capture_queue import waiting
+from mnemic.models.openai_completer import OpenAICompleter
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Kind
-from mnemic_maintenance.background_capture import BackgroundCapture
-from mnemic_maintenance.capture_queue import waiting
-from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 TOLD = [
@@ -38,11 +38,11 @@ CHAT = textwrap.dedent(
     from mnemic.engine import MemoryEngine
     from mnemic.extract.layered_extractor import LayeredExtractor
     from mnemic.extract.model_extractor import ModelExtractor
-    from mnemic_sqlite import SqliteStore
+    from mnemic.stores.sqlite import SqliteStore
     from mnemic.types import Actor, Message
-    from mnemic_maintenance.background_capture import BackgroundCapture
-    from mnemic_models.openai_completer import OpenAICompleter
-    from mnemic_testing.embedder import WordEmbedder
+    from mnemic.maintenance.background_capture import BackgroundCapture
+    from mnemic.models.openai_completer import OpenAICompleter
+    from mnemic.testing.embedder import WordEmbedder
 
     async def main(path, url, gathering):
         completer = OpenAICompleter("scripted", base_url=url, api_key="test", timeout=60)

@@ -7,12 +7,12 @@ from pathlib import Path
 import apsw
 import pytest
 
+from mnemic.operations.sqlite.inspection import inspect
+from mnemic.operations.sqlite.salvage import salvage
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Memory, Where
 from mnemic.types.facets import value_facet
-from mnemic_operations.sqlite.inspection import inspect
-from mnemic_operations.sqlite.salvage import salvage
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 LAST = "(SELECT max(row_id) FROM memory)"
 

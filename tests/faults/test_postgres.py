@@ -16,14 +16,14 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, StoreBusy, StoreFailed, StoreUnavailable, VersionConflict
 from mnemic.ports import Transaction
+from mnemic.stores.audit_chain import first_broken
+from mnemic.stores.postgres import PostgresStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.network_proxy import BlackHole, CutBeforeAnswer, FaultProxy
+from mnemic.testing.faults.oracle import ADA, statement
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic.testing.record_store.fixtures import START
 from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Vector, Where
-from mnemic_postgres import PostgresStore
-from mnemic_stores.audit_chain import first_broken
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.network_proxy import BlackHole, CutBeforeAnswer, FaultProxy
-from mnemic_testing.faults.oracle import ADA, statement
-from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.fixtures import START
 from tests.faults.scale import size
 from tests.processes import running
 from tests.servers import PostgresServer, in_thread

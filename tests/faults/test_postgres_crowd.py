@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from mnemic.stores.audit_chain import first_broken
+from mnemic.stores.redis import RedisHotSet, RedisLink
+from mnemic.testing.faults.many_processes import crowded_engine, run_crowd
+from mnemic.testing.faults.oracle import ADA
 from mnemic.types import AuditEvent, Level, Memory
-from mnemic_redis import RedisHotSet, RedisLink
-from mnemic_stores.audit_chain import first_broken
-from mnemic_testing.faults.many_processes import crowded_engine, run_crowd
-from mnemic_testing.faults.oracle import ADA
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyServer

@@ -20,12 +20,12 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, MnemicError, StoreFailed
+from mnemic.stores.postgres import PostgresStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
+from mnemic.testing.faults.oracle import ADA, statement
+from mnemic.testing.record_store import EMBEDDER, memory, scope
 from mnemic.types import Deadline, Where
-from mnemic_postgres import PostgresStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
-from mnemic_testing.faults.oracle import ADA, statement
-from mnemic_testing.record_store import EMBEDDER, memory, scope
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

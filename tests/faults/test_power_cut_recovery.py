@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.maintenance.reembed import reembed
+from mnemic.operations.sqlite import backup
+from mnemic.operations.sqlite.inspection import inspect
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.power_cuts import PowerCutVfs, Survives
+from mnemic.testing.faults.unsynced_names import SyncedNames
 from mnemic.types import Actor, Candidate
-from mnemic_maintenance.reembed import reembed
-from mnemic_operations.sqlite import backup
-from mnemic_operations.sqlite.inspection import inspect
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.power_cuts import PowerCutVfs, Survives
-from mnemic_testing.faults.unsynced_names import SyncedNames
 from tests.faults.recovery_run import GOLDEN, OLD, Renamed
 from tests.faults.scale import size
 

@@ -13,11 +13,11 @@ from typing import Literal
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.aftermath import examine
-from mnemic_testing.faults.oracle import Call, Oracle, make
-from mnemic_testing.faults.power_cuts import PowerCutVfs, Survives
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.aftermath import examine
+from mnemic.testing.faults.oracle import Call, Oracle, make
+from mnemic.testing.faults.power_cuts import PowerCutVfs, Survives
 from tests.faults.scale import size
 
 Durability = Literal["durable", "fast"]
@@ -94,7 +94,7 @@ async def blackouts(folder: Path, durability: Durability, cuts: int, monkeypatch
     run = Blackouts(folder, durability, random.Random(1))
     for number, first in enumerate(range(0, cuts, CUTS_PER_FILE)):
         pages = CHECKPOINT_PAGES[number % len(CHECKPOINT_PAGES)]
-        monkeypatch.setattr("mnemic_sqlite.database_file._CHECKPOINT_PAGES", pages)
+        monkeypatch.setattr("mnemic.stores.sqlite.database_file._CHECKPOINT_PAGES", pages)
         await run.one_file(min(CUTS_PER_FILE, cuts - first))
     return run.seen
 

@@ -12,13 +12,13 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.policy.limits import Limits, Quota
 from mnemic.ports import RecordStore
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.aftermath import examine
+from mnemic.testing.faults.many_processes import TENANT_ROWS, USER_ROWS, run_crowd
 from mnemic.types import Actor
-from mnemic_postgres import PostgresStore
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.aftermath import examine
-from mnemic_testing.faults.many_processes import TENANT_ROWS, USER_ROWS, run_crowd
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

@@ -9,12 +9,12 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
-from mnemic_operations.sqlite import backup
-from mnemic_operations.sqlite.inspection import inspect
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.bit_flips import ADA, make_file
-from mnemic_testing.record_store.fixtures import START
+from mnemic.operations.sqlite import backup
+from mnemic.operations.sqlite.inspection import inspect
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.bit_flips import ADA, make_file
+from mnemic.testing.record_store.fixtures import START
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ async def frozen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path,
     path = tmp_path / "disk" / "m ? # %.db"
     path.parent.mkdir()
     said = await make_file(path, 12)
-    monkeypatch.setattr("mnemic_sqlite.database_file.os.access", lambda *_: False)
+    monkeypatch.setattr("mnemic.stores.sqlite.database_file.os.access", lambda *_: False)
     return path, said
 
 

@@ -19,17 +19,17 @@ import pytest
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
+from mnemic.maintenance import erase
+from mnemic.operations import restore_store
+from mnemic.operations.backup_folder import Manifest
+from mnemic.operations.sqlite import backup
 from mnemic.runtime.clock import SystemClock
+from mnemic.stores import atomic_files
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.unsynced_names import SyncedNames
 from mnemic.types import Actor, Candidate
-from mnemic_maintenance import erase
-from mnemic_operations import restore_store
-from mnemic_operations.backup_folder import Manifest
-from mnemic_operations.sqlite import backup
-from mnemic_sqlite import SqliteStore
-from mnemic_stores import atomic_files
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.unsynced_names import SyncedNames
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -134,7 +134,7 @@ def test_the_power_cut_shows_what_was_not_synced(
         if path.is_dir() != (unsynced == "folder"):
             real(path)
 
-    for module in ("mnemic_stores.atomic_files", "mnemic_operations.backup_folder", "mnemic_operations.sqlite.backup"):
+    for module in ("mnemic.stores.atomic_files", "mnemic.operations.backup_folder", "mnemic.operations.sqlite.backup"):
         monkeypatch.setattr(f"{module}.synced", forgetful)
     with SyncedNames(store.parent) as disk:
         backup.take(store, store.parent / "monday", NOW)
@@ -148,12 +148,12 @@ import os, signal, sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from mnemic_stores import atomic_files
-from mnemic_sqlite import SqliteStore
-from mnemic_operations import backup_folder
-from mnemic_operations.sqlite import backup
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
+from mnemic.stores import atomic_files
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.operations import backup_folder
+from mnemic.operations.sqlite import backup
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 backup_folder.put = backup.put = killed

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.stores.redis import RedisHotSet, RedisLink, hot_set
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
-from mnemic_redis import RedisHotSet, RedisLink, hot_set
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
 from tests.processes import running
 from tests.valkey import ValkeyCluster, ValkeyServer
 

@@ -14,15 +14,15 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed, SpaceMismatch, StoreFailed
+from mnemic.keys import KeyFolder, MasterKeys
+from mnemic.maintenance.reembed import BATCH
 from mnemic.ports import RecordStore, Snapshot
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.failing_calls import FailingEmbedder
 from mnemic.types import Actor, Deadline, Level, Memory, Status, Vector, VectorSpace, Where
-from mnemic_keys import KeyFolder, MasterKeys
-from mnemic_maintenance.reembed import BATCH
-from mnemic_postgres import PostgresStore
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.failing_calls import FailingEmbedder
 from tests.faults.scale import size
 from tests.servers import PostgresServer, sql_at
 

@@ -12,13 +12,13 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFull, StoreUnavailable
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite import open_file as opened_file
+from mnemic.stores.sqlite.open_file import OpenFile
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.record_store import EMBEDDER, memory, remember
+from mnemic.testing.record_store.fixtures import everything
 from mnemic.types import Actor, Candidate
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite import open_file as opened_file
-from mnemic_sqlite.open_file import OpenFile
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.record_store import EMBEDDER, memory, remember
-from mnemic_testing.record_store.fixtures import everything
 
 ANA = Actor(tenant="acme", user="ana")
 

@@ -14,11 +14,11 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, MnemicError
 from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.failing_calls import FailingStore
 from mnemic.types import Actor
 from mnemic.write.thresholds import WriteRules
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.failing_calls import FailingStore
 from tests.faults.operations import OPERATIONS, Operation, Prepare
 from tests.faults.scale import size
 from tests.faults.stores import NAMES, store_named

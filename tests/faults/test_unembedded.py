@@ -10,14 +10,14 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
+from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Level, Memory, Outcome, Status, Vector, Where
-from mnemic_keys import KeyFolder, MasterKeys
-from mnemic_postgres import PostgresStore
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")

@@ -19,10 +19,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
 from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.stores.redis import RedisLink, RedisSessions
+from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Message
 from mnemic.write.thresholds import WriteRules
-from mnemic_redis import RedisLink, RedisSessions
-from mnemic_testing.clock import ManualClock
 from tests.faults.operations import OPERATIONS, SAID_AT
 from tests.faults.scale import size
 from tests.faults.stores import NAMES, store_named

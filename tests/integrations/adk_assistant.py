@@ -10,7 +10,7 @@ from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 from google.genai import types
 
-from mnemic_agents.adk import MnemicMemoryService, MnemicPlugin
+from mnemic.agents.adk import MnemicMemoryService, MnemicPlugin
 from tests.integrations.assistant import MODEL, Given, timetable
 
 APP = "default"

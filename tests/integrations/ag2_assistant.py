@@ -6,7 +6,7 @@ from ag2 import Agent, tool
 from ag2.config import OpenAIConfig
 from httpx2 import AsyncClient
 
-from mnemic_agents.ag2 import MnemicMemory
+from mnemic.agents.ag2 import MnemicMemory
 from tests.integrations.assistant import MODEL, Given, texts, timetable
 
 

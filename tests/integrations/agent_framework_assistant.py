@@ -7,7 +7,7 @@ from agent_framework import Agent, InMemoryHistoryProvider
 from agent_framework.openai import OpenAIChatCompletionClient
 from openai import AsyncOpenAI
 
-from mnemic_agents.agent_framework import MnemicContextProvider
+from mnemic.agents.agent_framework import MnemicContextProvider
 from tests.integrations.assistant import MODEL, Given, timetable
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
+from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from mnemic.types import Actor
-from mnemic_agents.turns import TurnMemory
-from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
 
 ANA, BOB = Actor(user="ana"), Actor(user="bob")
 MODEL = "claude-scripted"

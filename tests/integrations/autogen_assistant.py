@@ -5,7 +5,7 @@ from typing import Any
 from autogen_agentchat.agents import AssistantAgent
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 
-from mnemic_agents.autogen import MnemicContext
+from mnemic.agents.autogen import MnemicContext
 from tests.integrations.assistant import Given, texts, timetable
 
 NAMED = "scripted"

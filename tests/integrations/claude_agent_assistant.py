@@ -13,7 +13,7 @@ from claude_agent_sdk import (
     tool,
 )
 
-from mnemic_agents.claude_agent import MnemicMemory
+from mnemic.agents.claude_agent import MnemicMemory
 from tests.integrations.assistant import MODEL, Given, texts, timetable
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

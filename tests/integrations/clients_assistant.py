@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI, OpenAI
 
-from mnemic_agents.clients import TurnMemory, wrap
+from mnemic.agents.clients import TurnMemory, wrap
 from tests.integrations.assistant import MODEL, Given, timetable
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

@@ -9,7 +9,7 @@ os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", 
 from crewai import LLM, Agent
 from crewai.tools import tool
 
-from mnemic_agents.crewai import MnemicMemory
+from mnemic.agents.crewai import MnemicMemory
 from tests.integrations.assistant import Given, texts, timetable
 
 

@@ -7,7 +7,7 @@ from langchain.agents import create_agent
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
-from mnemic_agents.langchain import MnemicMiddleware
+from mnemic.agents.langchain import MnemicMiddleware
 from tests.integrations.assistant import MODEL, Given, texts, timetable
 
 

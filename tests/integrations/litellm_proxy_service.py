@@ -23,19 +23,19 @@ from typing import Any
 import httpx
 
 from mnemic.engine import MemoryEngine
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Actor
 from mnemic.write.turn_log import turns_of
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.scripted_model import ScriptedModelServer
 
 _PAGE = Path(__file__).parents[2] / "docs" / "frameworks" / "litellm-proxy.md"
 
 _HOOK = """\
 from mnemic.engine import MemoryEngine
-from mnemic_sqlite import SqliteStore
-from mnemic_agents.litellm_proxy import MnemicHook
-from mnemic_testing.embedder import WordEmbedder
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.agents.litellm_proxy import MnemicHook
+from mnemic.testing.embedder import WordEmbedder
 from litellm.proxy._types import UserAPIKeyAuth
 
 hook = MnemicHook(MemoryEngine(store=SqliteStore("memory.db"), embedder=WordEmbedder()))
@@ -54,7 +54,7 @@ from litellm.proxy._types import UserAPIKeyAuth
 
 from mnemic import Settings, build_engine
 from mnemic.runtime.clock import SystemClock
-from mnemic_agents.litellm_proxy import MnemicHook
+from mnemic.agents.litellm_proxy import MnemicHook
 
 
 class SetClock(SystemClock):

@@ -7,7 +7,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.llms.ollama import Ollama
 from ollama import AsyncClient
 
-from mnemic_agents.llama_index import MnemicMemory
+from mnemic.agents.llama_index import MnemicMemory
 from tests.integrations.assistant import MODEL, Given, texts, timetable
 
 

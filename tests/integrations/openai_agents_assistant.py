@@ -4,6 +4,8 @@ import json
 import sqlite3
 from typing import Any
 
+from openai import AsyncOpenAI
+
 from agents import (
     Agent,
     OpenAIChatCompletionsModel,
@@ -13,9 +15,7 @@ from agents import (
     SQLiteSession,
     function_tool,
 )
-from openai import AsyncOpenAI
-
-from mnemic_agents.openai_agents import MnemicMemory
+from mnemic.agents.openai_agents import MnemicMemory
 from tests.integrations.assistant import MODEL, Given, timetable
 
 

@@ -8,7 +8,7 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from mnemic_agents.pydantic_ai import MnemicMemory
+from mnemic.agents.pydantic_ai import MnemicMemory
 from tests.integrations.assistant import MODEL, Given, timetable
 
 

@@ -7,7 +7,7 @@ from strands import Agent, tool
 from strands.models.openai import OpenAIModel
 from strands.session.file_session_manager import FileSessionManager
 
-from mnemic_agents.strands import MnemicMemory
+from mnemic.agents.strands import MnemicMemory
 from tests.integrations.assistant import MODEL, Given, timetable
 
 

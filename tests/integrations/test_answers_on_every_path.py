@@ -17,18 +17,18 @@ from google.genai import types
 from langgraph.checkpoint.memory import InMemorySaver
 
 from mnemic import Actor, MemoryManager, Message, Settings, build_engine
+from mnemic.agents.adk import MnemicMemoryService
+from mnemic.agents.compat.mem0 import AsyncMemory
+from mnemic.agents.langgraph import memory_graph
+from mnemic.agents.strands import MnemicMemoryStore
 from mnemic.engine import MemoryEngine
 from mnemic.extract import Extraction
 from mnemic.extract.message_context import ALONE, MessageContext
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import Reply, ScriptedModelServer
 from mnemic.types import Kind
-from mnemic_agents.adk import MnemicMemoryService
-from mnemic_agents.compat.mem0 import AsyncMemory
-from mnemic_agents.langgraph import memory_graph
-from mnemic_agents.strands import MnemicMemoryStore
 from mnemic_client import connect
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.scripted_model import Reply, ScriptedModelServer
 from tests.service import serving
 
 ANA = Actor(user="ana")

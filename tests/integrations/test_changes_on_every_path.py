@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from mnemic import Actor, Candidate, MemoryManager, Message, Settings, build_engine
+from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
+from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Kind, Level, Memory, Status, Where
-from mnemic_agents.turns import TurnMemory
-from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short
 
@@ -138,7 +138,7 @@ async def run_of_the_engine(store: Path) -> AsyncIterator[Say]:
 async def mcp(store: Path) -> AsyncIterator[Say]:
     from mcp import Client
 
-    from mnemic_agents.mcp import memory_server
+    from mnemic.agents.mcp import memory_server
 
     async with build_engine(Settings(store=str(store))) as engine, Client(memory_server(engine, ANA)) as client:
         yield lambda text: client.call_tool("add_memory", {"content": text})
@@ -152,7 +152,7 @@ async def turns(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def graph(store: Path) -> AsyncIterator[Say]:
-    from mnemic_agents.langgraph import memory_graph
+    from mnemic.agents.langgraph import memory_graph
 
     async with build_engine(Settings(store=str(store))) as engine:
         made = memory_graph(engine, lambda _: "ok")

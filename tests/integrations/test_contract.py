@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.testing.scripted_model import ModelRequest, Reply, Scripted, ScriptedModelServer
 from mnemic.types import Actor, Kind
 from mnemic.write.turn_log import turns_of
-from mnemic_testing.scripted_model import ModelRequest, Reply, Scripted, ScriptedModelServer
 from tests.integrations.assistant import ANA, BOB, Assistant, Given, blocks, sent
 
 ASSISTANTS = [

@@ -11,9 +11,9 @@ import pytest
 from crewai import LLM, Agent, Crew, Task
 from crewai.tools import tool
 
+from mnemic.agents.crewai import MnemicMemory
 from mnemic.engine import MemoryEngine
-from mnemic_agents.crewai import MnemicMemory
-from mnemic_testing.scripted_model import ModelRequest, Scripted, ScriptedModelServer
+from mnemic.testing.scripted_model import ModelRequest, Scripted, ScriptedModelServer
 from tests.integrations.assistant import ANA, blocks, sent, texts, timetable
 
 

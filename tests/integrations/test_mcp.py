@@ -20,10 +20,10 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitRequestParams, ElicitResult
 
+from mnemic.agents.mcp import memory_server
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic_agents.mcp import memory_server
 from tests.integrations.assistant import ANA, BOB
 
 TOKEN = "a-token-for-this-test"

@@ -11,8 +11,8 @@ import pytest
 
 from mnemic import Actor, Policy, Settings, build_engine
 from mnemic.engine import MemoryEngine
+from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Kind
-from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short
 

@@ -24,18 +24,18 @@ from strands import Agent
 from strands.models import Model
 
 from mnemic import Actor, MemoryManager, Settings, build_engine
+from mnemic.agents.langchain import MnemicMiddleware
+from mnemic.agents.langgraph import memory_graph
+from mnemic.agents.mcp import memory_server
+from mnemic.agents.strands import MnemicMemory, MnemicMemoryStore
+from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.inject import SourceEntry, injector_for
 from mnemic.policy.budget import Budget
+from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Deadline, Hit, Intent, RecallRequest
 from mnemic.types.recall_limits import MAX_QUESTION_CHARS
-from mnemic_agents.langchain import MnemicMiddleware
-from mnemic_agents.langgraph import memory_graph
-from mnemic_agents.mcp import memory_server
-from mnemic_agents.strands import MnemicMemory, MnemicMemoryStore
-from mnemic_agents.turns import TurnMemory
 from mnemic_client import connect
-from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short
 from tests.service import Served, serving

@@ -16,15 +16,15 @@ import pytest
 from mcp import Client
 
 from mnemic import Actor, MemoryManager, Settings, build_engine
+from mnemic.agents.langgraph import memory_graph
+from mnemic.agents.mcp import memory_server
+from mnemic.agents.steps import GatewayMemory
+from mnemic.agents.strands import MnemicMemoryStore
+from mnemic.agents.tool_answers import shown_for
+from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.types import Hit
-from mnemic_agents.langgraph import memory_graph
-from mnemic_agents.mcp import memory_server
-from mnemic_agents.steps import GatewayMemory
-from mnemic_agents.strands import MnemicMemoryStore
-from mnemic_agents.tool_answers import shown_for
-from mnemic_agents.turns import TurnMemory
 from mnemic_client import connect
 from tests.service import Served, serving
 

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 
 from mnemic import Actor, MemoryManager, Message, Settings, build_engine
-from mnemic_agents.mcp import memory_server
+from mnemic.agents.mcp import memory_server
 from mnemic_client import connect
 from tests.service import run, serving
 

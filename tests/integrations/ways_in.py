@@ -19,9 +19,9 @@ from typing import Any
 
 from mnemic import Actor, MemoryManager, Message, Settings, build_engine
 from mnemic.engine import MemoryEngine
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.scripted_model import Reply, ScriptedModelServer
 from mnemic.types import MemoryRequest
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.scripted_model import Reply, ScriptedModelServer
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short
 
@@ -155,7 +155,7 @@ async def command_line(store: Path) -> AsyncIterator[Say]:
 @asynccontextmanager
 async def chatted(store: Path) -> AsyncIterator[Say]:
     """The turns of `mnemic chat`, on a clock that is set."""
-    from mnemic_cli.chat_command import Conversation
+    from mnemic.cli.chat_command import Conversation
 
     noted = Reply(content=json.dumps({"answer": "Noted."}))
     with ScriptedModelServer(lambda _: noted) as server:
@@ -241,7 +241,7 @@ async def rest_remembered(store: Path) -> AsyncIterator[Say]:
 async def mcp(store: Path) -> AsyncIterator[Say]:
     from mcp import Client
 
-    from mnemic_agents.mcp import memory_server
+    from mnemic.agents.mcp import memory_server
 
     async with timed(store) as (engine, advance), Client(memory_server(engine, ANA)) as client:
 
@@ -256,7 +256,7 @@ async def mcp(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def graph(store: Path) -> AsyncIterator[Say]:
-    from mnemic_agents.langgraph import memory_graph
+    from mnemic.agents.langgraph import memory_graph
 
     async with timed(store) as (engine, advance):
         made = memory_graph(engine, lambda _: "ok")
@@ -271,7 +271,7 @@ async def graph(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def strands_store(store: Path) -> AsyncIterator[Say]:
-    from mnemic_agents.strands import MnemicMemoryStore
+    from mnemic.agents.strands import MnemicMemoryStore
 
     async with timed(store) as (engine, advance):
         kept = MnemicMemoryStore(engine, ANA, extraction=True)
@@ -286,7 +286,7 @@ async def strands_store(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def mem0(store: Path) -> AsyncIterator[Say]:
-    from mnemic_agents.compat.mem0 import AsyncMemory
+    from mnemic.agents.compat.mem0 import AsyncMemory
 
     async with timed(store) as (engine, _):
         memory = AsyncMemory(engine=engine)

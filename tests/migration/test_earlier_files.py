@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Memory, Status
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
 
 EARLIER = Path(__file__).parent / "earlier"
 WRITTEN = sorted(path.name.removesuffix(".db.gz") for path in EARLIER.glob("*.db.gz"))

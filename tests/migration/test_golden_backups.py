@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.operations import restore_store
+from mnemic.operations.backup_folder import manifest_in
 from mnemic.runtime.clock import SystemClock
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.postgres.schema import migrations
+from mnemic.stores.postgres.temporary_database import ScratchDatabase
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
-from mnemic_operations import restore_store
-from mnemic_operations.backup_folder import manifest_in
-from mnemic_postgres import PostgresStore
-from mnemic_postgres.schema import migrations
-from mnemic_postgres.temporary_database import ScratchDatabase
-from mnemic_testing.embedder import WordEmbedder
 from tests.migration.test_golden_files import SAID
 from tests.servers import PostgresServer
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.operations.sqlite.inspection import inspect
+from mnemic.operations.sqlite.salvage import salvage
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.failures import newest_schema
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
-from mnemic_operations.sqlite.inspection import inspect
-from mnemic_operations.sqlite.salvage import salvage
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite.failures import newest_schema
-from mnemic_testing.embedder import WordEmbedder
 
 GOLDEN = Path(__file__).parent / "golden"
 FIRST = 3

@@ -9,12 +9,12 @@ import apsw
 import pytest
 
 from mnemic.errors import StoreCorrupt, StoreNewer
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.database_file import APPLICATION_ID, BusyHandler, connect, migrate, prepare
+from mnemic.stores.sqlite.failures import Migration, migrations
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Where
 from mnemic.types.facets import value_facet
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite.database_file import APPLICATION_ID, BusyHandler, connect, migrate, prepare
-from mnemic_sqlite.failures import Migration, migrations
-from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 SNAPSHOT = Path(__file__).parent / "schema.sql"
 TABLES = (
@@ -175,7 +175,7 @@ async def test_without_the_look_at_the_schema_an_old_process_writes_on(
     connection = apsw.Connection(str(path))
     connection.execute(f"BEGIN IMMEDIATE; PRAGMA user_version = {migrations()[-1].number + 1}; COMMIT")
     connection.close()
-    monkeypatch.setattr("mnemic_sqlite.failures.check_schema", lambda _: None)
+    monkeypatch.setattr("mnemic.stores.sqlite.failures.check_schema", lambda _: None)
     await remember(store, memory("coffee"))
     assert len(await store.newest(Where(scopes=(scope(),)), limit=5)) == 1
     await store.close()

@@ -9,12 +9,12 @@ import asyncpg
 import pytest
 
 from mnemic.errors import StoreCorrupt, StoreNewer, StoreUnavailable
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.postgres.schema import claim, migrate, migrations
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic.testing.record_store.fixtures import START
 from mnemic.types import Kind, Where
 from mnemic.types.facets import value_facet
-from mnemic_postgres import PostgresStore
-from mnemic_postgres.schema import claim, migrate, migrations
-from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.fixtures import START
 from tests.servers import PostgresServer
 
 RELATIONS = "SELECT relname, relkind::text FROM pg_class WHERE relnamespace = to_regnamespace('mnemic') ORDER BY 1"

@@ -12,11 +12,11 @@ import asyncpg
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.maintenance.tenant_registry import Tenants
+from mnemic.stores.postgres import PostgresStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Message
-from mnemic_maintenance.tenant_registry import Tenants
-from mnemic_postgres import PostgresStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 
 ANA, BEN = Actor(tenant="acme", user="ana"), Actor(tenant="acme", user="ben")
@@ -82,7 +82,7 @@ async def test_a_write_without_a_look_is_found(
     postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The control."""
-    monkeypatch.setattr("mnemic_postgres.connections._writing", lambda _: "BEGIN")
+    monkeypatch.setattr("mnemic.stores.postgres.connections._writing", lambda _: "BEGIN")
     async with MemoryEngine(store=PostgresStore(postgres.database(tmp_path)), embedder=WordEmbedder()) as engine:
         watched = Watched(monkeypatch)
         await engine.add("Ana has a boat.", actor=ANA)

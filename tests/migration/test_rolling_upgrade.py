@@ -19,10 +19,10 @@ from threading import Condition, Event
 import httpx
 import pytest
 
-import mnemic_postgres
-import mnemic_sqlite
-from mnemic_postgres.schema import migrations as of_a_database
-from mnemic_sqlite.failures import migrations as of_a_file
+import mnemic.stores.postgres
+import mnemic.stores.sqlite
+from mnemic.stores.postgres.schema import migrations as of_a_database
+from mnemic.stores.sqlite.failures import migrations as of_a_file
 from tests.servers import PostgresServer
 from tests.service import MNEMIC, Served, serving
 
@@ -36,7 +36,10 @@ STEP = "CREATE TABLE {schema}later (number INTEGER)"
 def newer(tmp_path: Path) -> Path:
     """The folder of a program that knows one migration more, for files and for databases."""
     folder = tmp_path / "newer"
-    for package, steps, schema in ((mnemic_sqlite, of_a_file(), ""), (mnemic_postgres, of_a_database(), "mnemic.")):
+    for package, steps, schema in (
+        (mnemic.stores.sqlite, of_a_file(), ""),
+        (mnemic.stores.postgres, of_a_database(), "mnemic."),
+    ):
         source = Path(package.__path__[0])
         copy = shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
         (copy / "migrations" / f"{steps[-1].number + 1:04}_later.sql").write_text(

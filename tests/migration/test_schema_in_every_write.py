@@ -11,11 +11,11 @@ import apsw
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.maintenance.tenant_registry import Tenants
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Message
-from mnemic_maintenance.tenant_registry import Tenants
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(tenant="acme", user="ana"), Actor(tenant="acme", user="ben")
 LOOK = "user_version"
@@ -80,6 +80,6 @@ async def test_a_write_without_a_look_is_found(
 ) -> None:
     """The control."""
     async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder()) as engine:
-        monkeypatch.setattr("mnemic_sqlite.failures.check_schema", lambda _: None)
+        monkeypatch.setattr("mnemic.stores.sqlite.failures.check_schema", lambda _: None)
         await engine.add("Ana has a boat.", actor=ANA)
     assert watched.blind

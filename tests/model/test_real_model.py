@@ -11,12 +11,12 @@ import pytest
 from mnemic.extract import Extraction
 from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.prompts import intent_prompt
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message
-from mnemic_models.openai_completer import OpenAICompleter
 from tests.model.local import LocalModel
 from tests.processes import running
 

@@ -54,8 +54,8 @@ class Plant:
 
 REST = "tests/unit/server"
 FRONT = "packages/mnemic-server/src/mnemic_server"
-SQLITE = "packages/mnemic-sqlite/src/mnemic_sqlite"
-OPERATIONS = "packages/mnemic-operations/src/mnemic_operations"
+SQLITE = "src/mnemic/stores/sqlite"
+OPERATIONS = "src/mnemic/operations"
 
 PLANTS = (
     Plant(
@@ -109,7 +109,7 @@ PLANTS = (
     Plant(
         row="S30",
         defect="a row's checksum is not compared",
-        file="packages/mnemic-stores/src/mnemic_stores/encryption.py",
+        file="src/mnemic/stores/encryption.py",
         was="if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):",
         now="if False:",
         tests=("tests/faults/test_damage.py",),
@@ -125,7 +125,7 @@ PLANTS = (
     Plant(
         row="S31",
         defect="the folder is not synced after the rename",
-        file="packages/mnemic-stores/src/mnemic_stores/atomic_files.py",
+        file="src/mnemic/stores/atomic_files.py",
         was="    part.replace(target)\n    synced(target.parent)\n",
         now="    part.replace(target)\n",
         tests=("tests/faults/test_recovery.py",),
@@ -133,7 +133,7 @@ PLANTS = (
     Plant(
         row="S31",
         defect="a restore says verified over a file that the log of an earlier one destroys",
-        file="packages/mnemic-stores/src/mnemic_stores/atomic_files.py",
+        file="src/mnemic/stores/atomic_files.py",
         was="    for name in _BESIDE:\n",
         now="    for name in ():\n",
         tests=("tests/faults/test_recovery.py",),
@@ -157,12 +157,10 @@ PLANTS = (
     Plant(
         row="S31",
         defect="a memory that was refreshed meanwhile expires",
-        file="packages/mnemic-maintenance/src/mnemic_maintenance/expiry_job.py",
+        file="src/mnemic/maintenance/expiry_job.py",
         was="if present is not None and present.version == memory.version:",
         now="if present is not None:",
-        tests=(
-            "packages/mnemic-maintenance/tests/test_expiry_job.py::test_a_memory_that_is_refreshed_meanwhile_stays",
-        ),
+        tests=("tests/maintenance/test_expiry_job.py::test_a_memory_that_is_refreshed_meanwhile_stays",),
     ),
     Plant(
         row="S32",
@@ -199,7 +197,7 @@ PLANTS = (
     Plant(
         row="S34",
         defect="a set from a snapshot is believed",
-        file="packages/mnemic-redis/src/mnemic_redis/hot_set.py",
+        file="src/mnemic/stores/redis/hot_set.py",
         was="string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')",
         now="'always'",
         tests=("tests/faults/test_redis_snapshots.py",),
@@ -223,7 +221,7 @@ PLANTS = (
     Plant(
         row="S36",
         defect="a regular expression takes quadratic time",
-        file="packages/mnemic-language/src/mnemic_language/text/analyse.py",
+        file="src/mnemic/language/text/analyse.py",
         was='_HUMPED = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")',
         now='_HUMPED = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|\\s+x")',
         tests=("tests/security/test_linear_patterns.py",),
@@ -231,7 +229,7 @@ PLANTS = (
     Plant(
         row="S36",
         defect="a text is read on the event loop",
-        file="packages/mnemic-structured/src/mnemic_structured/structured_memory.py",
+        file="src/mnemic/structured/structured_memory.py",
         was="await asyncio.to_thread(lambda: [reader.read(text, sent_on=sent_on) for reader in readers])",
         now="[reader.read(text, sent_on=sent_on) for reader in readers]",
         tests=(f"{REST}/test_kinds.py",),
@@ -239,10 +237,10 @@ PLANTS = (
     Plant(
         row="S38",
         defect="a signature of an audit line is not checked",
-        file="packages/mnemic-stores/src/mnemic_stores/audit_chain.py",
+        file="src/mnemic/stores/audit_chain.py",
         was="hmac.compare_digest(signature.encode(), sign(digest).encode())",
         now="True",
-        tests=("packages/mnemic-sqlite/tests/test_signed_audit.py",),
+        tests=("tests/stores/sqlite/test_signed_audit.py",),
     ),
     Plant(
         row="S39",

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from mnemic.graph.projection import GraphProjection
-from mnemic_postgres import PostgresStore
-from mnemic_postgres.graph import PostgresGraph
-from mnemic_redis import RedisHotSet, RedisLink, RedisSessions
-from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_memory_store import InProcessStore
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.postgres.graph import PostgresGraph
+from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyServer
 

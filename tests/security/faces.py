@@ -16,14 +16,14 @@ import httpx
 from click.testing import CliRunner
 from mcp import Client
 
+from mnemic.agents.mcp import memory_server
 from mnemic.bootstrap import build_engine
+from mnemic.cli import cli
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.retrieve.export import FORMAT
 from mnemic.types import Actor, Candidate, Memory, Message, Status
-from mnemic_agents.mcp import memory_server
-from mnemic_cli import cli
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 

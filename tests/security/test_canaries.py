@@ -18,17 +18,17 @@ import pytest
 from mnemic.compose.model_composer import ModelComposer
 from mnemic.engine import MemoryEngine
 from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.models.http_embedder import HttpEmbedder
+from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.grant import Grant
 from mnemic.retrieve.intent_planning import ModelPlanner
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Actor, Candidate, Message, Origin, Source
 from mnemic.write.thresholds import WriteRules
-from mnemic_models.http_embedder import HttpEmbedder
-from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_postgres import PostgresStore
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

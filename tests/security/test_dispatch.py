@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from mnemic.cli import cli
 from mnemic.errors import InvalidCandidates, MnemicError, ReviewDenied, WriteBlocked
+from mnemic.maintenance.archive import ArchivedMemory
 from mnemic.policy.grant import Grant
 from mnemic.types import Actor, Candidate, Message, Origin, Outcome, Source, Status, Trust
-from mnemic_cli import cli
-from mnemic_maintenance.archive import ArchivedMemory
 from tests.security.faces import ANA, BEN, Faces, opened
 
 FACES = ("library", "rest", "mcp")

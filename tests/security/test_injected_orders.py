@@ -9,8 +9,8 @@ import pytest
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.language.sentences.injected_orders import gives_orders_to_override
 from mnemic.types import Actor, Kind, Message, Outcome
-from mnemic_language.sentences.injected_orders import gives_orders_to_override
 
 ANA = Actor(user="ana")
 ORDERS = (

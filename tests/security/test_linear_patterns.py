@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from mnemic_language.text.pattern import Pattern
+from mnemic.language.text.pattern import Pattern
 from tests.architecture.sources import PACKAGES
 from tests.faults.scale import size
 
@@ -26,7 +26,7 @@ LENGTH, MORE = size(2_000, 4_000), 4
 SLOW_SECONDS = LENGTH * 5e-7
 """At `LENGTH`: several times what a linear pattern takes. Below it nothing is tried again."""
 GROWS = 9.0
-OUTSIDE = ("mnemic_testing", "mnemic_eval", "mnemic_cli")
+OUTSIDE = ("mnemic.testing", "mnemic_eval", "mnemic.cli")
 """What nobody else's text reaches."""
 DEPTH, MOST = 3, 400
 

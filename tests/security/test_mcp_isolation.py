@@ -18,10 +18,10 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
+from mnemic.testing.record_store.fixtures import EMBEDDER, memory, remember, scope
 from mnemic.types import Memory
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
-from mnemic_testing.record_store.fixtures import EMBEDDER, memory, remember, scope
 from tests.faults.scale import size
 
 CALLS = size(600, 100_000)

@@ -14,12 +14,12 @@ import pytest_asyncio
 
 from mnemic.errors import MnemicError
 from mnemic.ports import RecordStore, Transaction
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic.testing.record_store.fixtures import START
 from mnemic.types import AuditEvent, Memory, Origin, Source, Status, Where
-from mnemic_postgres import PostgresStore
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.fixtures import START
 from tests.faults.scale import FULL
 from tests.servers import PostgresServer
 

@@ -15,6 +15,13 @@ import pytest_asyncio
 
 from mnemic.ports import DocumentStore
 from mnemic.ports.graph import GraphStore
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.neo4j import Neo4jGraph
+from mnemic.stores.postgres import PostgresDocuments
+from mnemic.stores.postgres.graph import PostgresGraph
+from mnemic.stores.redis import RedisLink, RedisSessions
+from mnemic.stores.sqlite.documents import SqliteDocuments
+from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import (
     FindDocuments,
     Fragment,
@@ -27,13 +34,6 @@ from mnemic.types import (
     Relation,
     Scope,
 )
-from mnemic_neo4j import Neo4jGraph
-from mnemic_postgres import PostgresDocuments
-from mnemic_postgres.graph import PostgresGraph
-from mnemic_redis import RedisLink, RedisSessions
-from mnemic_sqlite.documents import SqliteDocuments
-from mnemic_sqlite.graph import SqliteGraph
-from mnemic_stores.graph import InProcessGraph
 from tests.bolt_servers import BoltServer
 from tests.faults.scale import FULL
 from tests.security.test_payloads import PAYLOADS

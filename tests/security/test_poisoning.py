@@ -12,11 +12,11 @@ from mnemic.errors import MnemicError
 from mnemic.inject import ActorMemories, InjectionConfig, SourceEntry, injector_for
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.thresholds import WriteRules
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size
 
 ANA = Actor(user="ana", session="s1")

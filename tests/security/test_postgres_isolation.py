@@ -12,14 +12,14 @@ import pytest
 import pytest_asyncio
 
 from mnemic.errors import InvalidConfig
+from mnemic.stores.postgres import PostgresDocuments, PostgresStore
+from mnemic.stores.postgres.graph import PostgresGraph
+from mnemic.stores.postgres.statements import load
+from mnemic.stores.relational.statements import load as shared
+from mnemic.testing.graph_store import fragment
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic.testing.record_store.fixtures import START
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, PutDocument, Where
-from mnemic_postgres import PostgresDocuments, PostgresStore
-from mnemic_postgres.graph import PostgresGraph
-from mnemic_postgres.statements import load
-from mnemic_stores.relational.statements import load as shared
-from mnemic_testing.graph_store import fragment
-from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.fixtures import START
 from tests.servers import PostgresServer
 
 TABLES = (

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from mnemic.stores.postgres import PostgresStore
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Scope, Where
-from mnemic_postgres import PostgresStore
-from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

@@ -19,10 +19,10 @@ from starlette.types import ASGIApp
 
 from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.streams import Streams
-from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size
 
 ROUNDS, CALLS = size(small=1, full=100), size(small=600, full=1_000)

@@ -12,10 +12,10 @@ from mnemic.errors import ReviewDenied, WriteBlocked
 from mnemic.inject import InjectionConfig, injector_for
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Intent, Origin, Outcome, RecallRequest, Source, Trust
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 EVE = Actor(user="eve", workspace="w")
 BEN = Actor(user="ben", workspace="w")

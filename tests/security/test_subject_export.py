@@ -15,19 +15,19 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, RevealDenied
+from mnemic.keys import KeyFolder, MasterKeys
+from mnemic.maintenance import subject_data, subject_export
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
 from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.ports import RecordStore
+from mnemic.stores.in_process_sessions import InProcessSessions
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Message, Origin, Source
 from mnemic.write.thresholds import WriteRules
-from mnemic_keys import KeyFolder, MasterKeys
-from mnemic_maintenance import subject_data, subject_export
-from mnemic_postgres import PostgresStore
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_process_sessions import InProcessSessions
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 
 SCHEMA = json.loads((Path(subject_export.__file__).parent / "subject-1.schema.json").read_text(encoding="utf-8"))

@@ -20,17 +20,17 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
+from mnemic.maintenance.archive import ArchivedMemory
 from mnemic.policy.grant import Grant, denial
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.limits import Limits, Retention
 from mnemic.policy.proposal_check import check_candidate
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Source, Status
 from mnemic.write.revise import candidate_of
-from mnemic_maintenance.archive import ArchivedMemory
 from mnemic_server.app import create_app
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size
 from tests.security.faces import ANA, BEN, Faces, bearer, command_line
 

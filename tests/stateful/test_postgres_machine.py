@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from mnemic.ports import RecordStore
-from mnemic_postgres import PostgresStore
-from mnemic_testing.store_comparison_machine import StoreMachine
+from mnemic.stores.postgres import PostgresStore
+from mnemic.testing.store_comparison_machine import StoreMachine
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

@@ -13,13 +13,13 @@ from mnemic.graph.projection import GraphProjection
 from mnemic.ports import RecordStore
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.projections import Projection
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.neo4j import Neo4jGraph
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.redis import RedisHotSet, RedisLink
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.projection_machine import SCOPES, SECONDS, ProjectionMachine
 from mnemic.types import Change, Memory, OutboxEntry, Status
-from mnemic_neo4j import Neo4jGraph
-from mnemic_postgres import PostgresStore
-from mnemic_redis import RedisHotSet, RedisLink
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.graph import InProcessGraph
-from mnemic_testing.projection_machine import SCOPES, SECONDS, ProjectionMachine
 from tests.bolt_servers import BoltServer
 from tests.faults.scale import size
 from tests.servers import PostgresServer

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
-from mnemic_keys import KeyFolder, MasterKeys
-from mnemic_sqlite import SqliteStore, nearest_neighbours
-from mnemic_stores import scope_index
-from mnemic_testing.store_comparison_machine import StoreMachine
+from mnemic.stores import scope_index
+from mnemic.stores.sqlite import SqliteStore, nearest_neighbours
+from mnemic.testing.store_comparison_machine import StoreMachine
 from tests.faults.scale import size
 
 RUNS = size(30, 5000)

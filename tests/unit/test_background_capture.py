@@ -14,22 +14,22 @@ from typing import Any
 
 import pytest
 
+from mnemic.agents.turns import TurnMemory
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.language.sentences.extraction_filter import has_nothing_to_keep
+from mnemic.maintenance.background_capture import MAX_TRIES, BackgroundCapture
+from mnemic.maintenance.capture_queue import Lease, messages_of, waiting
+from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.limits import Limits
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Kind, Message, Origin
-from mnemic_agents.turns import TurnMemory
-from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
-from mnemic_maintenance.background_capture import MAX_TRIES, BackgroundCapture
-from mnemic_maintenance.capture_queue import Lease, messages_of, waiting
-from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 BEN = Actor(user="ben", session="s2")
@@ -205,7 +205,7 @@ def test_a_program_that_ends_while_a_model_reads_ends_in_silence(tmp_path: Path)
     program = """
 import sys
 from mnemic import Actor, Settings, build_engine
-from mnemic_agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory
 settings = Settings.load(store=sys.argv[1], model="scripted", model_url=sys.argv[2], background=True)
 memory = TurnMemory(build_engine(settings), Actor(user="ana"))
 memory.now(memory.capture, "I keep two goats near Bergen.")

@@ -9,7 +9,7 @@ import pytest
 from mnemic.bootstrap import build_graph, build_store
 from mnemic.config import Settings
 from mnemic.errors import StoreUnavailable
-from mnemic_testing.record_store import EMBEDDER, scope
+from mnemic.testing.record_store import EMBEDDER, scope
 
 
 async def test_the_graph_in_a_file_answers_between_open_and_close(tmp_path: Path) -> None:

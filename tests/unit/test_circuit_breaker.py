@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from mnemic.runtime.circuit_breaker import CircuitBreaker
-from mnemic_testing.clock import ManualClock
+from mnemic.testing.clock import ManualClock
 
 
 def test_it_opens_after_misses_in_a_row() -> None:

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 
 from mnemic.bootstrap import build_engine
 from mnemic.bootstrap.copies_and_replicas import build_copies, copies_of, plain
+from mnemic.cli import cli
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
+from mnemic.stores.azure import AzureSearchIndex
+from mnemic.stores.episode_log import EpisodeLog
 from mnemic.types import Actor
-from mnemic_azure import AzureSearchIndex
-from mnemic_cli import cli
-from mnemic_stores.episode_log import EpisodeLog
 from tests.azure_search import KEY, AzureSearchServer
 from tests.processes import running
 

@@ -15,13 +15,13 @@ from mnemic.errors import InvalidInput
 from mnemic.ports import RecordStore, Transaction
 from mnemic.requests import List, Search
 from mnemic.retrieve.data_index import ScopeData
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Level, Memory, from_json, to_json
 from mnemic.types.filter_language import DEEPEST, MAX_CONDITIONS, MAX_VALUES, checked_filter, meets
 from mnemic.types.scope_changes import ScopeChanges
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 TRIP: dict[str, Any] = {

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from mnemic_cli import COMMANDS
-from mnemic_postgres import PostgresStore
-from mnemic_testing.record_store import EMBEDDER, memory, remember
+from mnemic.cli import COMMANDS
+from mnemic.stores.postgres import PostgresStore
+from mnemic.testing.record_store import EMBEDDER, memory, remember
 from tests.architecture.sources import ROOT
 from tests.e2e.settings_page import MARK, PAGE, rendered, variables
 from tests.processes import running

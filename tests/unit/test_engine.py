@@ -22,11 +22,11 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.retrieve.export import as_candidate
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Completion, Deadline, Kind, Message, Origin, Outcome, Prompt, Source
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana", workspace="travel", session="s1")
 BEN = Actor(user="ben", workspace="travel", session="s2")

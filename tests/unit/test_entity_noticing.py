@@ -14,17 +14,17 @@ from mnemic.dispatch import Watchers
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, ModelUnavailable
 from mnemic.extract.entities import EntityReading
+from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.entity_noticing import EntityNoticing
+from mnemic.kinds.entity_readers.rules import RuleEntityReader
 from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Kind, Message, Origin, Outcome, Status
-from mnemic_kinds.entity import EntityMemory
-from mnemic_kinds.entity_noticing import EntityNoticing
-from mnemic_kinds.entity_readers.rules import RuleEntityReader
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite.graph import SqliteGraph
-from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 SAID = "My sister Eva works at Siemens in Berlin."

@@ -17,27 +17,27 @@ from mnemic.bootstrap.models import build_completer, build_reranker
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, MissingExtra
 from mnemic.plugins.extras import brought_by, missing_extra
+from mnemic.testing.clock import ManualClock
 from mnemic.types import Deadline, Prompt
-from mnemic_testing.clock import ManualClock
 from tests.architecture.sources import ROOT, modules
 
 NEEDED = {
     "mnemic_client": ("client", "httpx"),
-    "mnemic_keys": ("keys", "cryptography.exceptions"),
-    "mnemic_agents.adk": ("adk", "google.adk.agents.callback_context"),
-    "mnemic_agents.agent_framework": ("agent-framework", "agent_framework"),
-    "mnemic_agents.ag2": ("ag2", "ag2"),
-    "mnemic_agents.autogen": ("autogen", "autogen_core.model_context"),
-    "mnemic_agents.claude_agent": ("claude-agent", "claude_agent_sdk"),
-    "mnemic_agents.crewai": ("crewai", "crewai"),
-    "mnemic_agents.litellm_proxy": ("litellm", "litellm.integrations.custom_logger"),
-    "mnemic_agents.llama_index": ("llama-index", "llama_index.core.base.llms.types"),
-    "mnemic_agents.langchain": ("langchain", "langchain.agents.middleware"),
-    "mnemic_agents.langgraph": ("langgraph", "langgraph.graph"),
-    "mnemic_agents.mcp": ("mcp", "mcp.server"),
-    "mnemic_agents.openai_agents": ("openai-agents", "agents"),
-    "mnemic_agents.pydantic_ai": ("pydantic-ai", "pydantic_ai"),
-    "mnemic_agents.strands": ("strands", "strands"),
+    "mnemic.keys": ("keys", "cryptography.exceptions"),
+    "mnemic.agents.adk": ("adk", "google.adk.agents.callback_context"),
+    "mnemic.agents.agent_framework": ("agent-framework", "agent_framework"),
+    "mnemic.agents.ag2": ("ag2", "ag2"),
+    "mnemic.agents.autogen": ("autogen", "autogen_core.model_context"),
+    "mnemic.agents.claude_agent": ("claude-agent", "claude_agent_sdk"),
+    "mnemic.agents.crewai": ("crewai", "crewai"),
+    "mnemic.agents.litellm_proxy": ("litellm", "litellm.integrations.custom_logger"),
+    "mnemic.agents.llama_index": ("llama-index", "llama_index.core.base.llms.types"),
+    "mnemic.agents.langchain": ("langchain", "langchain.agents.middleware"),
+    "mnemic.agents.langgraph": ("langgraph", "langgraph.graph"),
+    "mnemic.agents.mcp": ("mcp", "mcp.server"),
+    "mnemic.agents.openai_agents": ("openai-agents", "agents"),
+    "mnemic.agents.pydantic_ai": ("pydantic-ai", "pydantic_ai"),
+    "mnemic.agents.strands": ("strands", "strands"),
 }
 """The extra of each module, and a package that it brings."""
 
@@ -65,9 +65,9 @@ def test_a_service_without_its_client_is_refused(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_master_key_without_its_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "mnemic_keys"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mnemic.keys"]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "mnemic_keys", None)
+    monkeypatch.setitem(sys.modules, "mnemic.keys", None)
     with pytest.raises(MissingExtra) as missing:
         build_keyring(Settings(key_file=tmp_path / "master.key"))
     assert missing.value.reason == "missing_extra:keys"
@@ -76,9 +76,9 @@ def test_a_master_key_without_its_package_is_refused(tmp_path: Path, monkeypatch
 
 @pytest.fixture
 def without_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "mnemic_models"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mnemic.models"]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "mnemic_models", None)
+    monkeypatch.setitem(sys.modules, "mnemic.models", None)
 
 
 @pytest.mark.usefixtures("without_models")
@@ -109,7 +109,7 @@ def test_every_missing_package_is_one_kind_of_error_under_its_earlier_reason() -
     assert (of_setting.reason, of_setting.hint) == ("invalid_config:openai", "pip install 'mnemic[openai]'")
     assert isinstance(of_setting, MissingExtra)
     assert pickle.loads(pickle.dumps(of_setting)).reason == of_setting.reason
-    assert missing_extra("language", install="mnemic-language").hint == "pip install mnemic-language"
+    assert missing_extra("language", install="mnemic-language").hint == "pip install mnemic"
 
 
 def test_no_other_module_makes_such_an_error() -> None:
@@ -133,11 +133,11 @@ def test_without_the_maintenance_memories_are_added_found_corrected_and_forgotte
 ) -> None:
     class Absent:
         def find_spec(self, name: str, path: object, target: object = None) -> None:
-            if name == "mnemic_maintenance":
+            if name == "mnemic.maintenance":
                 raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     monkeypatch.setattr(sys, "meta_path", [Absent(), *sys.meta_path])
-    for name in [one for one in sys.modules if one.partition(".")[0] == "mnemic_maintenance"]:
+    for name in [one for one in sys.modules if one.partition(".")[0] == "mnemic.maintenance"]:
         monkeypatch.delitem(sys.modules, name)
     with MemoryManager("ana", store=tmp_path / "m.db") as memory:
         kept = memory.add("The cat is called Miso.").memory_id

@@ -15,14 +15,22 @@ import httpx
 import pytest
 
 from mnemic import requests
+from mnemic.agents.mcp import memory_server
+from mnemic.cli import cli
 from mnemic.engine import MemoryEngine
 from mnemic.facade.maintenance_verbs import KindAndMaintenanceVerbs
 from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
 from mnemic.facade.verbs import MemoryVerbs
+from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.episodic import EpisodicMemory
+from mnemic.kinds.persona import PersonaMemory
+from mnemic.kinds.short_term import ShortTermMemory
+from mnemic.maintenance import governance
 from mnemic.runtime.sync_facade import asks, verb
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.structured.structured_memory import StructuredMemory
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, ContextBlock, SearchResult
-from mnemic_agents.mcp import memory_server
-from mnemic_cli import cli
 from mnemic_client.conversation import RemoteConversation
 from mnemic_client.engine import RemoteEngine
 from mnemic_client.governance import RemoteGovernance
@@ -30,15 +38,7 @@ from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
 from mnemic_client.memory import MemoryClient
 from mnemic_client.request_bodies import Context, Found
 from mnemic_client.structured import RemoteData
-from mnemic_kinds.entity import EntityMemory
-from mnemic_kinds.episodic import EpisodicMemory
-from mnemic_kinds.persona import PersonaMemory
-from mnemic_kinds.short_term import ShortTermMemory
-from mnemic_maintenance import governance
 from mnemic_server.app import create_app
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_structured.structured_memory import StructuredMemory
-from mnemic_testing.embedder import WordEmbedder
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,8 +9,8 @@ import pytest
 
 from mnemic.bootstrap import build_sessions
 from mnemic.bootstrap.first_use import AtFirstUse
+from mnemic.testing.clock import ManualClock
 from mnemic.types import Level, Message, Scope
-from mnemic_testing.clock import ManualClock
 
 
 class Backend:

@@ -19,6 +19,9 @@ from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.limits import Limits, Quota
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.search import Searcher
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import (
     Actor,
     Blocked,
@@ -37,9 +40,6 @@ from mnemic.types import (
 from mnemic.write.consent import decide
 from mnemic.write.fingerprint import item_key
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ADA = Actor(user="ada", workspace="w1", session="s1")
 DAY = timedelta(days=1)

@@ -12,10 +12,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import ReviewDenied
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source
 from mnemic.write.thresholds import WriteRules
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
 
 
 def manager(path: Path, user: str = "ana") -> MemoryManager:

@@ -12,16 +12,16 @@ import mnemic
 from mnemic import bootstrap, requests
 from mnemic.dispatch.handlers.add import AddHandler
 from mnemic.engine import MemoryEngine
-from mnemic_maintenance import administration_verbs, reports
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
+from mnemic.maintenance import administration_verbs, reports
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 
 HEAVY = (
     "mnemic.dispatch.gateway",
     "mnemic.engine.turn",
     "mnemic.extract.rule_extractor",
     "mnemic.retrieve.search",
-    "mnemic_redact.pii_kinds",
+    "mnemic.redact.pii_kinds",
 )
 
 
@@ -79,7 +79,7 @@ def test_every_verb_of_the_engine_that_is_loaded_late_is_there(late: type, whole
 def test_an_engine_that_adds_has_not_loaded_what_administers() -> None:
     script = (
         "import sys; from mnemic import MemoryManager; memory = MemoryManager('ana', store=':memory:');"
-        "memory.add('I row.'); late = ['mnemic_maintenance.' + one for one in ('maintenance_verbs', "
+        "memory.add('I row.'); late = ['mnemic.maintenance.' + one for one in ('maintenance_verbs', "
         "'administration_verbs')];"
         "before = [name for name in late if name in sys.modules]; memory.maintain(); memory.close();"
         "print(before, [name for name in late if name in sys.modules] == list(late))"
@@ -99,8 +99,8 @@ def test_views_of_an_engine_share_what_searches() -> None:
 
 def test_what_has_a_deadline_is_loaded_before() -> None:
     script = (
-        "import sys; from mnemic.engine import MemoryEngine; from mnemic_stores.in_memory_store import InProcessStore;"
-        "from mnemic_testing.embedder import WordEmbedder;"
+        "import sys; from mnemic.engine import MemoryEngine; from mnemic.stores.in_memory_store import InProcessStore;"
+        "from mnemic.testing.embedder import WordEmbedder;"
         "MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()).load();"
         "print([name for name in ('mnemic.engine.recall', 'mnemic.retrieve.search') if name not in sys.modules])"
     )
@@ -110,8 +110,8 @@ def test_what_has_a_deadline_is_loaded_before() -> None:
 
 def test_an_engine_is_built_without_what_reads_and_turns_need() -> None:
     script = (
-        "import sys; from mnemic.engine import MemoryEngine; from mnemic_stores.in_memory_store import InProcessStore;"
-        "from mnemic_testing.embedder import WordEmbedder;"
+        "import sys; from mnemic.engine import MemoryEngine; from mnemic.stores.in_memory_store import InProcessStore;"
+        "from mnemic.testing.embedder import WordEmbedder;"
         "MemoryEngine(store=InProcessStore(), embedder=WordEmbedder());"
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
     )

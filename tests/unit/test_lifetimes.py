@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
+from mnemic.maintenance.archive import ArchivedMemory
 from mnemic.policy.expiry_rule import FOREVER
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.limits import Limits, Retention
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Outcome, Status
 from mnemic.types.identity import new_id
-from mnemic_maintenance.archive import ArchivedMemory
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 DAY = timedelta(days=1)
 ANA, BEN = Actor(user="ana", workspace="crew"), Actor(user="ben", workspace="crew")

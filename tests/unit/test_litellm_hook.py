@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def hook_class(monkeypatch: pytest.MonkeyPatch) -> Any:
     for name, module in (("litellm", ModuleType("litellm")), ("litellm.integrations", ModuleType("integrations"))):
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setitem(sys.modules, base.__name__, base)
-    monkeypatch.delitem(sys.modules, "mnemic_agents.litellm_proxy", raising=False)
-    from mnemic_agents.litellm_proxy import MnemicHook
+    monkeypatch.delitem(sys.modules, "mnemic.agents.litellm_proxy", raising=False)
+    from mnemic.agents.litellm_proxy import MnemicHook
 
     return MnemicHook
 

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 
 from mnemic import MemoryManager, Settings
 from mnemic.bootstrap import build_engine
+from mnemic.cli import cli
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, KeyNotAllowed, MemoryNotFound
-from mnemic_cli import cli
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 
 
 def manager_on(path: Path, user: str = "ana") -> MemoryManager:

@@ -13,10 +13,10 @@ from mnemic.engine.message_forms import messages_of
 from mnemic.errors import BudgetSpent, InvalidInput, ModelTimeout, RunStopped
 from mnemic.extract import Extraction
 from mnemic.facade.manager import AsyncMemoryManager
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Message, Origin, Outcome
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana", session="s1")
 

@@ -9,15 +9,15 @@ from datetime import UTC, datetime
 
 import pytest
 
+from mnemic.agents.langgraph import memory_graph
 from mnemic.engine import MemoryEngine
 from mnemic.errors import RunStopped, StoreUnavailable
 from mnemic.policy.budget import Budget
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.failing_calls import FailingEmbedder, FailingStore
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunStatus
-from mnemic_agents.langgraph import memory_graph
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.failing_calls import FailingEmbedder, FailingStore
 
 ANA = Actor(user="ana")
 KNOWN = "I have a dog called Biscuit."
@@ -82,7 +82,7 @@ async def test_a_request_that_could_not_be_looked_up_is_an_error_of_the_turn(
     graph = memory_graph(ports.engine, lambda _: "ok")
     asked = {"input": REQUEST, "user_id": "ana", "thread_id": "t"}
     assert (await graph.ainvoke(asked))["final_output"]["memory_requests"]
-    monkeypatch.setattr("mnemic_agents.steps.memory_backend.requests_in", down)
+    monkeypatch.setattr("mnemic.agents.steps.memory_backend.requests_in", down)
     turn = (await graph.ainvoke(asked))["final_output"]
     assert "memory_requests" not in turn
     assert [one for one in turn["errors"] if one.startswith("extract_memory_candidates: store_")], turn["errors"]

@@ -29,17 +29,17 @@ from mnemic.bootstrap import (
 )
 from mnemic.bootstrap.copies_and_replicas import build_copies
 from mnemic.bootstrap.models import build_reranker
+from mnemic.cli import cli
+from mnemic.cli.option_values import Word
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.extract.rule_extractor import RuleExtractor
+from mnemic.importers.file_readers import read_conversation
+from mnemic.operations import backup_store
 from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.runtime.clock import SystemClock
+from mnemic.stores.graph import InProcessGraph
 from mnemic.types import Actor, Message
-from mnemic_cli import cli
-from mnemic_cli.option_values import Word
-from mnemic_importers.file_readers import read_conversation
-from mnemic_operations import backup_store
-from mnemic_stores.graph import InProcessGraph
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
 Install = Callable[[Mapping[str, Mapping[str, str]]], None]
@@ -224,7 +224,7 @@ def test_a_server_whose_package_is_not_installed_names_it(
 
 
 def test_a_package_of_ours_that_fails_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = EntryPoint("redis", "mnemic_redis.no_such:build", "mnemic.sessions")
+    broken = EntryPoint("redis", "mnemic.stores.redis.no_such:build", "mnemic.sessions")
     monkeypatch.setattr(plugins, "_entry_points", lambda **_: [broken])
     monkeypatch.setattr(EntryPoint, "load", lambda _: 1 / 0)
     with pytest.raises(InvalidConfig) as refused:

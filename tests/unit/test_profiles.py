@@ -12,8 +12,8 @@ from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
 from mnemic.facade.manager import MemoryManager
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 
 DATA = {"role": "Expert ski trip planner", "tone": "friendly", "expertise": ["skiing"], "constraints": ["safety first"]}
 TOML = """role = "Expert ski trip planner"

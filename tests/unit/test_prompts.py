@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.policy.budget import Budget
-from mnemic.policy.intent_check import check_intent
-from mnemic.policy.key_rules import Policy
-from mnemic.policy.proposal_check import check_answer
-from mnemic.prompts import answer_prompt, capture_prompt, intent_prompt, window_prompt
-from mnemic.types import Message, Prompt
-from mnemic_maintenance.summary_prompts import (
+from mnemic.maintenance.summary_prompts import (
     SHOWN_CHARS,
     evenly_cut,
     profile_prompt,
     reflection_prompt,
     summary_prompt,
 )
+from mnemic.policy.budget import Budget
+from mnemic.policy.intent_check import check_intent
+from mnemic.policy.key_rules import Policy
+from mnemic.policy.proposal_check import check_answer
+from mnemic.prompts import answer_prompt, capture_prompt, intent_prompt, window_prompt
+from mnemic.types import Message, Prompt
 
 
 def test_an_answer_is_asked_for_with_references() -> None:

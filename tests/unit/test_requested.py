@@ -10,8 +10,8 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.types import Actor, Level, Memory, MemoryRequest, Message, Status, Where
-from mnemic_stores.in_memory_store import InProcessStore
 
 ANA = Actor(user="ana", session="s1")
 TOLD = ("I rent a studio in Lund.", "My sister keeps bees in Ystad.", "I prefer trains to planes.")

@@ -29,10 +29,10 @@ from mnemic.requests import (
     reads,
     writes,
 )
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Message, from_json, to_json
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 NAMED: list[type[Request[Any]]] = [

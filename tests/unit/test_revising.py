@@ -13,11 +13,11 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
 from mnemic.ports import RecordStore
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Memory, Origin, Outcome
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 

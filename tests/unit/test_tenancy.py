@@ -9,13 +9,13 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
+from mnemic.maintenance.tenant_engine import LASTS, Tenancy
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.policy.limits import Limits, Quota
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Outcome
-from mnemic_maintenance.tenant_engine import LASTS, Tenancy
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 
 @pytest.fixture

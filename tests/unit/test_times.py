@@ -10,10 +10,10 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Message, Origin, Outcome
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 DAY = timedelta(days=1)
 ANA = Actor(user="ana")

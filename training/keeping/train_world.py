@@ -16,14 +16,14 @@ import numpy as np
 from frames import Frame, frames, lexicon, sentences
 from train import Adam, vectors
 
+from mnemic.language.sentences.classify.classifier import KEPT
+from mnemic.language.sentences.classify.features import WIDTH, buckets
+from mnemic.language.sentences.classify.general_knowledge import MIXING, World
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic_language.sentences.classify.classifier import KEPT
-from mnemic_language.sentences.classify.features import WIDTH, buckets
-from mnemic_language.sentences.classify.general_knowledge import MIXING, World
 
 SEED = 20261126
 HIDDEN = 32
-WEIGHTS = Path(__file__).parents[2] / "packages/mnemic-language/src/mnemic_language/sentences/classify/world.npz"
+WEIGHTS = Path(__file__).parents[2] / "src/mnemic/language/sentences/classify/world.npz"
 EACH = {"world": 12, "own": 16}
 EACH_KEPT = 2
 Row = tuple[str, float, str]

@@ -27,12 +27,12 @@ import numpy as np
 from train import OUT, fitted
 
 import mnemic.retrieve.content_judgement as judging
+from mnemic.language.questions.word_fields import asked_in
 from mnemic.retrieve.everyday_words import NAMES, features
 from mnemic.types import Actor, Candidate, Source
 from mnemic_eval import languages
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
 from mnemic_eval.unknown_questions import auc
-from mnemic_language.questions.word_fields import asked_in
 
 SUBJECTS = Path(__file__).parent / "everyday.txt"
 SEED, OF_TEXTS = 20261127, ("de", "fr", "es")

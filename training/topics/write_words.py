@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from mnemic_language.text.analyse import terms
+from mnemic.language.text.analyse import terms
 
-OUT = Path(__file__).parents[2] / "packages/mnemic-language/src/mnemic_language/questions/topic_words.json"
+OUT = Path(__file__).parents[2] / "src/mnemic/language/questions/topic_words.json"
 MAX_OFTEN, SHORTEST, LONGEST_ENDING, EVERYDAY = 0.4, 3, 2, 0.5
 """The part of a word's uses that has to be of the topic; letters at least; letters of its ending at most; uses that an
 untagged sense counts for.

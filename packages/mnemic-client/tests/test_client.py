@@ -25,18 +25,18 @@ from mnemic.errors import (
     VersionConflict,
 )
 from mnemic.graph.projection import GraphProjection
+from mnemic.kinds.entity import EntityExtraction
+from mnemic.kinds.episodic import Step
+from mnemic.maintenance.consolidate import ConsolidationRules
+from mnemic.maintenance.expiry_job import ExpiryRules
 from mnemic.policy.key_rules import Policy
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.in_process_sessions import InProcessSessions
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Kind, Message, Origin, Outcome, Source, Status, Trust
 from mnemic_client import BlockingClient, connect, connect_async
 from mnemic_client.response_values import report_of
-from mnemic_kinds.entity import EntityExtraction
-from mnemic_kinds.episodic import Step
-from mnemic_maintenance.consolidate import ConsolidationRules
-from mnemic_maintenance.expiry_job import ExpiryRules
-from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_stores.in_process_sessions import InProcessSessions
-from mnemic_testing.embedder import WordEmbedder
 from tests.service import Served, serving
 
 

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic import plugins
-from mnemic_cli import COMMANDS, cli, lazy_loading
+from mnemic.cli import COMMANDS, cli, lazy_loading
 
 OF_THE_SERVICE = sorted(name for name, one in COMMANDS.items() if one.package == "mnemic-server")
 

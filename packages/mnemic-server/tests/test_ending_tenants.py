@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mnemic.bootstrap import build_engine
+from mnemic.cli import cli
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.tenant_registry import Tenants
 from mnemic.types import Actor, Candidate, Status
-from mnemic_cli import cli
-from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.tenant_registry import Tenants
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.webhooks import Webhooks
 from tests.servers import in_thread

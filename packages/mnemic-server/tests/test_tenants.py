@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from mnemic_cli import cli
-from mnemic_testing.embedder import WordEmbedder
+from mnemic.cli import cli
+from mnemic.testing.embedder import WordEmbedder
 
 
 def run(store: Path, *words: str) -> Result:

@@ -11,16 +11,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mnemic.bootstrap import build_engine
+from mnemic.cli import cli
 from mnemic.config import Settings
+from mnemic.maintenance.tenant_engine import Tenancy
+from mnemic.maintenance.tenant_registry import Tenants, noted, slot_of
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.unit_of_work import Unit, commit
-from mnemic_cli import cli
-from mnemic_maintenance.tenant_engine import Tenancy
-from mnemic_maintenance.tenant_registry import Tenants, noted, slot_of
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.maintenance_claims import claim, enlist_tenants, settle, slots_due, tenants_due
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.servers import in_thread
 
 
@@ -170,7 +170,7 @@ async def test_tenants_of_an_earlier_version_are_brought_into_their_slots() -> N
 
 
 async def test_tenants_are_read_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemic_maintenance.tenant_registry.PAGE", 2)
+    monkeypatch.setattr("mnemic.maintenance.tenant_registry.PAGE", 2)
     store = InProcessStore()
     await store.open(WordEmbedder().space)
     tenants = Tenants(store, ManualClock())

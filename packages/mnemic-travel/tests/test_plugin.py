@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from mnemic_structured.documents import installed_readers
-from mnemic_structured.schema import Schema
+from mnemic.structured.documents import installed_readers
+from mnemic.structured.schema import Schema
 from mnemic_travel.airport_table import airport_table
 from mnemic_travel.plugin import TravelReader
 from mnemic_travel.schema_org import RESERVATIONS

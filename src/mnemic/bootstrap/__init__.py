@@ -191,7 +191,7 @@ def build_middleware(bundle: PolicyBundle, completer: Completer | None) -> tuple
     if bundle.entities is None:
         return ()
     from mnemic.bootstrap.models import build_entity_reader
-    from mnemic_kinds.entity_noticing import EntityNoticing
+    from mnemic.kinds.entity_noticing import EntityNoticing
 
     return (EntityNoticing(build_entity_reader(bundle.entities, completer)),)
 

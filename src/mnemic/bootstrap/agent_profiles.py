@@ -7,9 +7,9 @@ from pathlib import Path
 
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.kinds.profile import Profile
 from mnemic.policy import strict_json
 from mnemic.types import checked_identifier
-from mnemic_kinds.profile import Profile
 
 PROFILE_SUFFIXES, MAX_PROFILE_BYTES = (".json", ".toml", ".yaml", ".yml"), 64 * 1024
 

@@ -71,7 +71,7 @@ def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Project
 def _copy(url: str, dimension: int) -> Projection:
     parts = urlsplit(url)
     if parts.scheme == "jsonl" and not parts.netloc and parts.path.strip("/"):
-        from mnemic_stores.episode_log import EpisodeLog
+        from mnemic.stores.episode_log import EpisodeLog
 
         return EpisodeLog(unquote(parts.path))
     build = backend("copies", url)

@@ -1,6 +1,6 @@
 """The embedder that the settings name.
 
-To add one, register a factory under the entry points `mnemic.embedders` (`mnemic_models.plugin` has those of vendors);
+To add one, register a factory under the entry points `mnemic.embedders` (`mnemic.models.plugin` has those of vendors);
 `EMBEDDER_EXTRAS` of `mnemic.config.settings` lists those with an extra.
 """
 

@@ -1,4 +1,4 @@
-"""Models over HTTP, with the clients of mnemic-models, and a stand-in if that is not installed."""
+"""Models over HTTP, with the clients of mnemic.models, and a stand-in if that is not installed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from mnemic.types import Deadline, Prompt
 
 
 def over_http(module: str) -> ModuleType:
-    """Return the module of mnemic-models. Raises MissingExtra (`invalid_config:openai`) if it is not installed."""
+    """Return the module of mnemic.models. Raises MissingExtra (`invalid_config:openai`) if it is not installed."""
     # By name and not by entry point: the keys of the settings go to a package of this repository, and to no other.
-    name = f"mnemic_models.{module}"
+    name = f"mnemic.models.{module}"
     try:
         return import_module(name)
     except ModuleNotFoundError as missing:
-        if missing.name not in ("mnemic_models", name):
+        if missing.name not in ("mnemic.models", name):
             raise
         raise missing_extra("openai", setting="openai") from missing
 

@@ -18,7 +18,7 @@ def build_keyring(settings: Settings) -> Keyring | None:
     if settings.key_file is None:
         return None
     with brought_by("keys"):
-        keys = import_module("mnemic_keys")
+        keys = import_module("mnemic.keys")
     keyring: Keyring = keys.KeyFolder(key_folder(settings.key_file, settings), settings.key_file)
     return keyring
 

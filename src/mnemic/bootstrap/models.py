@@ -67,7 +67,7 @@ def missing_client(settings: Settings) -> str | None:
     if vendor is None and scheme_of(settings.model_url or "https://") not in _HTTP:
         return None
     extra, client = _CLIENTS.get(vendor, ("", "")) if vendor is not None else ("openai", "openai")
-    if not extra or (_is_installed("mnemic_models") and _is_installed(client)):
+    if not extra or (_is_installed("mnemic.models") and _is_installed(client)):
         return None
     return f"its client is not installed: pip install 'mnemic[{extra}]'"
 
@@ -184,9 +184,9 @@ def build_entity_reader(reads: EntityReading, completer: Completer | None) -> En
     """Build the reader that extracts entities from ordinary texts. Raises InvalidConfig
     (`invalid_config:entities.read`) if its requirements are not met.
     """
-    from mnemic_kinds.entity_readers.model_reader import ModelEntityReader
-    from mnemic_kinds.entity_readers.ner import NamesEntityReader
-    from mnemic_kinds.entity_readers.rules import RuleEntityReader
+    from mnemic.kinds.entity_readers.model_reader import ModelEntityReader
+    from mnemic.kinds.entity_readers.ner import NamesEntityReader
+    from mnemic.kinds.entity_readers.rules import RuleEntityReader
 
     if reads == "rules":
         return RuleEntityReader()

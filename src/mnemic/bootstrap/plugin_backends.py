@@ -39,7 +39,7 @@ def backend(group: str, location: str) -> Any | None:
     if known is None:
         return plugin(group, scheme)
     try:
-        found = plugin(group, scheme.partition("+")[0], package=f"mnemic_{known}")
+        found = plugin(group, scheme.partition("+")[0], package="mnemic")
     except InvalidConfig as broken:
         if not isinstance(broken.__cause__, ModuleNotFoundError):
             raise

@@ -34,12 +34,12 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         raise InvalidConfig("seal", hint="sealing needs the master key: name its file in MNEMIC_KEY_FILE")
     settled: Literal["durable", "fast"] = "fast" if durability == "fast" else "durable"
     if location == "memory:":
-        from mnemic_stores.in_memory_store import InProcessStore
+        from mnemic.stores.in_memory_store import InProcessStore
 
         return InProcessStore()
     if (store := _served(location, settled, keyring, seals)) is not None:
         return store
-    from mnemic_sqlite import SqliteStore
+    from mnemic.stores.sqlite import SqliteStore
 
     # Last: a path has no scheme, so it is the remaining case.
     path = sqlite_path(location)
@@ -118,7 +118,7 @@ def build_graph(settings: Settings) -> GraphStore:
     if settings.graph is not None:
         return _served_graph(settings.graph)
     if settings.store == "memory:" or is_offered_store(settings.store):
-        from mnemic_stores.graph import InProcessGraph
+        from mnemic.stores.graph import InProcessGraph
 
         return InProcessGraph()
     # Opened on its first call: most programs never ask the graph.
@@ -143,7 +143,7 @@ def _graph_of(location: str) -> GraphStore:
     if (build := backend("graphs", location)) is not None:
         graph: GraphStore = build(plain(location), **routed(location))
         return graph
-    from mnemic_sqlite.graph import SqliteGraph
+    from mnemic.stores.sqlite.graph import SqliteGraph
 
     return SqliteGraph(sqlite_path(location))
 
@@ -167,7 +167,7 @@ def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Pro
 
 
 def _in_process(clock: Clock) -> SessionStore:
-    from mnemic_stores.in_process_sessions import InProcessSessions
+    from mnemic.stores.in_process_sessions import InProcessSessions
 
     return InProcessSessions(clock)
 
@@ -184,6 +184,6 @@ def build_documents(location: str) -> DocumentStore:
     if (build := backend("document_stores", location)) is not None:
         documents: DocumentStore = build(plain(location), **routed(location))
         return documents
-    from mnemic_sqlite.documents import SqliteDocuments
+    from mnemic.stores.sqlite.documents import SqliteDocuments
 
     return SqliteDocuments(sqlite_path(location))

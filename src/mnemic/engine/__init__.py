@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mnemic.engine.turn import TurnParts
     from mnemic.extract import Extraction, Extractor
     from mnemic.inject.citation_check import UsageAudit
+    from mnemic.maintenance.administration_verbs import AdministrationVerbs
     from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Reranker, SessionStore
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
@@ -46,19 +47,18 @@ if TYPE_CHECKING:
     from mnemic.types.trace import RunReport, Watch
     from mnemic.write.model_judge import Judge
     from mnemic.write.outbox_worker import OutboxWorker
-    from mnemic_maintenance.administration_verbs import AdministrationVerbs
 else:  # made at run time: an add needs none of them and imports none
     _names = "update forget forget_matching"
     CorrectionVerbs = late(ReadVerbs, "mnemic.engine.correction_verbs", "CorrectionVerbs", _names)
     MaintenanceVerbs = late(
         CorrectionVerbs,
-        "mnemic_maintenance.maintenance_verbs",
+        "mnemic.maintenance.maintenance_verbs",
         "MaintenanceVerbs",
         "expire consolidate _derive restore doctor reembed rebuild unregister",
     )
     AdministrationVerbs = late(
         MaintenanceVerbs,
-        "mnemic_maintenance.administration_verbs",
+        "mnemic.maintenance.administration_verbs",
         "AdministrationVerbs",
         "_reach rollback reviews approve reject decide reject_older undo consents grant_consent revoke_consent reveal "
         "rotate_data_keys maintain erase carry_out export_subject verify_erasure audit verify_audit",
@@ -112,7 +112,7 @@ class MemoryEngine(AdministrationVerbs):
     keeps_turns = True  # defaults, overridden per instance
     """False if the texts of turns are stored only when policy allows it, as in a service (`mnemic.write.turn_log`)."""
     background = False
-    """True if adapters capture in the background (`mnemic_maintenance.background_capture`)."""
+    """True if adapters capture in the background (`mnemic.maintenance.background_capture`)."""
     _drainer: OutboxWorker | None = None
 
     def __init__(

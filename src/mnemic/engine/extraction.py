@@ -15,8 +15,8 @@ from mnemic.extract.conversation_context import ANSWERED_WITHIN
 from mnemic.extract.known_context import around_of, recorded_before
 from mnemic.extract.layered_extractor import read_all, talk_around
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, InformedExtractor, MessageContext
+from mnemic.language.sentences.requests_about_memory import parted
 from mnemic.types import Actor, Deadline, Level, Message, Where
-from mnemic_language.sentences.requests_about_memory import parted
 
 NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
 """Hint for instructions without a language model to follow them."""

@@ -17,20 +17,20 @@ from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.operations import source_of
 from mnemic.extract.statement_dates import timed
+from mnemic.language.sentences.classify.classifier import Opinion, weights
+from mnemic.language.sentences.clauses import sentences
+from mnemic.language.sentences.disputes import without_dispute
+from mnemic.language.sentences.exclusion_rules import asks_or_orders
+from mnemic.language.sentences.general_knowledge_messages import speaks_of_self
+from mnemic.language.sentences.later_words import corrects_itself, tells_end
+from mnemic.language.sentences.unresolved_references import leans
+from mnemic.language.text.analyse import terms
+from mnemic.language.text.language import common_words, language_of
+from mnemic.language.text.stated_values import StatedValue, values_in
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
 from mnemic.types import BETWEEN_PEOPLE, Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
 from mnemic.types.cosine_scaling import read
-from mnemic_language.sentences.classify.classifier import Opinion, weights
-from mnemic_language.sentences.clauses import sentences
-from mnemic_language.sentences.disputes import without_dispute
-from mnemic_language.sentences.exclusion_rules import asks_or_orders
-from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
-from mnemic_language.sentences.later_words import corrects_itself, tells_end
-from mnemic_language.sentences.unresolved_references import leans
-from mnemic_language.text.analyse import terms
-from mnemic_language.text.language import common_words, language_of
-from mnemic_language.text.stated_values import StatedValue, values_in
 
 DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY})
 """Reasons for leaving out a sentence that a statement near it may outweigh."""

@@ -310,7 +310,7 @@ class ReadVerbs:
         from mnemic.types import Where
 
         if archive:
-            lines: AsyncIterator[dict[str, Any]] = package_module("mnemic_maintenance.archive").archived(
+            lines: AsyncIterator[dict[str, Any]] = package_module("mnemic.maintenance.archive").archived(
                 self.store, self.reach(actor), actor.user, self.vault and self.vault.keyring
             )
             return lines

@@ -22,6 +22,7 @@ from mnemic.dispatch.gateway import PREFERENCE, MemoryGateway
 from mnemic.inject.memory_source import is_trusted
 from mnemic.inject.token_budget import within_tokens
 from mnemic.inject.token_count import TokenCount, estimated_tokens
+from mnemic.language.questions.topics import KEYS
 from mnemic.policy.key_rules import Policy
 from mnemic.retrieve.asked_attributes import ASKED
 from mnemic.retrieve.category_members import asks_for_several
@@ -36,7 +37,6 @@ from mnemic.retrieve.unlabelled_preferences import concerned_without_category
 from mnemic.types import Actor, Deadline, Hit, Memory, RecallRequest, RecallResult, SearchResult, Status
 from mnemic.types.recall_limits import shortened
 from mnemic.types.search import MESSAGE_CATEGORY
-from mnemic_language.questions.topics import KEYS
 
 MAX_PINNED = 40
 """Pinned memories and preferences that one search may add; the token budget decides how many are shown."""

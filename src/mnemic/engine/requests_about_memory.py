@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.extract import Extraction, is_users_own
+from mnemic.language.sentences.requests_about_memory import Asked, asked_of_memory
+from mnemic.language.sentences.several_things import things_in
+from mnemic.language.text.analyse import terms
+from mnemic.language.text.language import common_words, language_of
 from mnemic.reason_codes import MEMORY_REQUEST
 from mnemic.types import Actor, Deadline, Intent, Kind, Level, Memory, MemoryRequest, Message, Skipped, Status, Where
-from mnemic_language.sentences.requests_about_memory import Asked, asked_of_memory
-from mnemic_language.sentences.several_things import things_in
-from mnemic_language.text.analyse import terms
-from mnemic_language.text.language import common_words, language_of
 
 MAX_NAMED = 20
 """Memories that a request about one subject names."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from mnemic.extract import Extraction, is_other_person, is_users_own
+from mnemic.language.sentences.answers import question_of, statement_of
+from mnemic.language.sentences.classify.between_people import Said, is_worth_telling
+from mnemic.language.sentences.clauses import sentences
+from mnemic.language.sentences.named_before import opens_with_person, person_named, with_person
+from mnemic.language.sentences.statements import Piece
+from mnemic.language.sentences.unresolved_references import begins_unnamed
 from mnemic.policy.proposal_check import drop_duplicates
 from mnemic.types import Candidate, Message
-from mnemic_language.sentences.answers import question_of, statement_of
-from mnemic_language.sentences.classify.between_people import Said, is_worth_telling
-from mnemic_language.sentences.clauses import sentences
-from mnemic_language.sentences.named_before import opens_with_person, person_named, with_person
-from mnemic_language.sentences.statements import Piece
-from mnemic_language.sentences.unresolved_references import begins_unnamed
 
 TURNS_BEFORE = 3
 """Turns before a message that may contain the question that it answers."""

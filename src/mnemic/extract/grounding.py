@@ -10,9 +10,9 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import replace
 
+from mnemic.language.sentences.clauses import clause_around
+from mnemic.language.text.pattern import Pattern
 from mnemic.types import Candidate, Message
-from mnemic_language.sentences.clauses import clause_around
-from mnemic_language.text.pattern import Pattern
 
 MAX_QUOTE_CHARS = 1_000
 SHORTEST_QUOTE_WORDS = 3

@@ -17,11 +17,11 @@ from mnemic.extract.conversation_context import TURNS_BEFORE, talk_before
 from mnemic.extract.message_context import ALONE, InformedExtractor, MessageContext
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.extract.typed_facts import says_more
+from mnemic.language.text.normalise import canonical_value
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import CAPTURE_CATEGORIES, drop_duplicates
 from mnemic.types import Candidate, Deadline, Message, Skipped
-from mnemic_language.text.normalise import canonical_value
 
 MODELS_SHARE = 0.8
 """Share of the remaining time for the model: what was read is to be written, too."""

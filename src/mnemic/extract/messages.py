@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from mnemic.extract import is_other_person
+from mnemic.language.sentences.pasted_text import data_spans
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.reason_codes import NOT_DURABLE, TRANSIENT
 from mnemic.types import PASTED, Candidate, Kind, Memory, Message, Origin, Source, Trust
 from mnemic.types.memory_kinds import TRUST
 from mnemic.types.search import MESSAGE_CATEGORY
-from mnemic_language.sentences.pasted_text import data_spans
 
 _INJECTED = re.compile(r'<memory fence="([^"\n]{1,64})">\n(?:.*\n)*?fence \1\n</memory>\n*')
 """Matches a block that an injection adds to a call (`mnemic.inject.render`). Recalled text is not extracted again."""

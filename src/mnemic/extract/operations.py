@@ -19,6 +19,11 @@ from mnemic.extract.message_context import MessageContext, known_key
 from mnemic.extract.statement_dates import timed
 from mnemic.extract.typed_facts import says_more
 from mnemic.extract.vetting import follows, read_values, refusal, said_until
+from mnemic.language.comparison import Known, bears
+from mnemic.language.sentences.classify.classifier import weights
+from mnemic.language.sentences.clauses import clause_around
+from mnemic.language.sentences.extraction_filter import has_nothing_to_keep
+from mnemic.language.text.pattern import Pattern
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import (
@@ -41,11 +46,6 @@ from mnemic.reason_codes import (
 from mnemic.types import BETWEEN_PEOPLE, Candidate, Level, Memory, Message, Origin, Skipped, Source, Trust, lowered
 from mnemic.types.memory_kinds import TRUST
 from mnemic.types.values import canonical_key
-from mnemic_language.comparison import Known, bears
-from mnemic_language.sentences.classify.classifier import weights
-from mnemic_language.sentences.clauses import clause_around
-from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
-from mnemic_language.text.pattern import Pattern
 
 INSTRUCTION = "instruction"
 FEW_WORDS = 5

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from mnemic_language.sentences.general_knowledge_messages import speaks_of_self
-from mnemic_language.sentences.likings import without_marks_around
-from mnemic_language.sentences.pasted_text import data_spans, merged
-from mnemic_language.sentences.tables import straight
-from mnemic_language.text.normalise import invisible
-from mnemic_language.text.pattern import Pattern
+from mnemic.language.sentences.general_knowledge_messages import speaks_of_self
+from mnemic.language.sentences.likings import without_marks_around
+from mnemic.language.sentences.pasted_text import data_spans, merged
+from mnemic.language.sentences.tables import straight
+from mnemic.language.text.normalise import invisible
+from mnemic.language.text.pattern import Pattern
 
 SHORTEST_CONTENT_WORDS = 3
 LONGEST_TITLE, LONG_IN_TITLES = 6, 4

@@ -29,6 +29,22 @@ from mnemic.extract.readable_text import MARKER, SHORTEST_CONTENT_WORDS, readabl
 from mnemic.extract.reading_thread import QUICK_CHARS, read_in_thread
 from mnemic.extract.statement_dates import timed
 from mnemic.extract.typed_facts import says_more, typed_facts
+from mnemic.language.sentences.casual_spelling import written_out
+from mnemic.language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
+from mnemic.language.sentences.classify.general_knowledge import world
+from mnemic.language.sentences.clauses import Clause, clauses
+from mnemic.language.sentences.disputes import FROM_NOW_ON, only_disputes
+from mnemic.language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
+from mnemic.language.sentences.general_knowledge_messages import expounds, speaks_of_self
+from mnemic.language.sentences.main_clause import as_sentence, in_main_order
+from mnemic.language.sentences.pasted_text import fiction_from
+from mnemic.language.sentences.remember import bare_request
+from mnemic.language.sentences.social_remarks import is_company
+from mnemic.language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
+from mnemic.language.sentences.tables import other_languages
+from mnemic.language.sentences.temporary_states import takes_back_in_jest
+from mnemic.language.skip_reason_codes import JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
+from mnemic.language.text.pattern import Pattern
 from mnemic.policy.budget import Budget, check_time
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import check_candidate, drop_duplicates
@@ -36,22 +52,6 @@ from mnemic.ports import Embedder
 from mnemic.reason_codes import MAX_CAPTURE_ITEMS, ORIGIN
 from mnemic.types import BETWEEN_PEOPLE, Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
-from mnemic_language.sentences.casual_spelling import written_out
-from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
-from mnemic_language.sentences.classify.general_knowledge import world
-from mnemic_language.sentences.clauses import Clause, clauses
-from mnemic_language.sentences.disputes import FROM_NOW_ON, only_disputes
-from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
-from mnemic_language.sentences.general_knowledge_messages import expounds, speaks_of_self
-from mnemic_language.sentences.main_clause import as_sentence, in_main_order
-from mnemic_language.sentences.pasted_text import fiction_from
-from mnemic_language.sentences.remember import bare_request
-from mnemic_language.sentences.social_remarks import is_company
-from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
-from mnemic_language.sentences.tables import other_languages
-from mnemic_language.sentences.temporary_states import takes_back_in_jest
-from mnemic_language.skip_reason_codes import JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
-from mnemic_language.text.pattern import Pattern
 
 MAX_MESSAGE_CHARS = 32_768
 MAX_CLAUSE_CHARS = 400

@@ -1,6 +1,6 @@
 """Times that a statement gives relative to its message: "since last March", "two weeks ago", "until Friday".
 
-An expression is used that `mnemic_language.text.time_expressions` resolves to exactly one day, given the day of the
+An expression is used that `mnemic.language.text.time_expressions` resolves to exactly one day, given the day of the
 message; of a change also a longer period ("I moved last week"), represented by its first or likeliest day. "Next
 Friday", said on a Wednesday, may be this week's or next week's and is ignored, and so is a statement with two times.
 """
@@ -12,12 +12,12 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
+from mnemic.language.sentences.later_words import tells_end
+from mnemic.language.text.pattern import Pattern
+from mnemic.language.text.time_bounds import BOUND, beginning, ending
+from mnemic.language.text.time_expressions import Period, periods_in
+from mnemic.language.text.time_words import in_english
 from mnemic.types import Candidate
-from mnemic_language.sentences.later_words import tells_end
-from mnemic_language.text.pattern import Pattern
-from mnemic_language.text.time_bounds import BOUND, beginning, ending
-from mnemic_language.text.time_expressions import Period, periods_in
-from mnemic_language.text.time_words import in_english
 
 _SLIP = Pattern(
     r"\b(?:typos?|misspel\w{2,4}|misspoke|mistyped|slip of the (?:pen|tongue)|tippfehler|schreibfehler|vertippt"

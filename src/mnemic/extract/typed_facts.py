@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from mnemic.language.lexicon import no_places
+from mnemic.language.sentences.exclusion_rules import NEGATED, WISH
+from mnemic.language.sentences.tables import Rule, english, spanish, tidy
+from mnemic.language.text.analyse import terms
+from mnemic.language.text.normalise import plain
+from mnemic.language.text.pattern import Pattern, WordPattern
+from mnemic.language.text.stated_values import values_in
 from mnemic.policy.key_rules import Policy
-from mnemic_language.lexicon import no_places
-from mnemic_language.sentences.exclusion_rules import NEGATED, WISH
-from mnemic_language.sentences.tables import Rule, english, spanish, tidy
-from mnemic_language.text.analyse import terms
-from mnemic_language.text.normalise import plain
-from mnemic_language.text.pattern import Pattern, WordPattern
-from mnemic_language.text.stated_values import values_in
 
 _TYPED = (*english.RULES, *spanish.RULES)
 TABLE_KEYS = frozenset(rule.key for rule in _TYPED if rule.key is not None)

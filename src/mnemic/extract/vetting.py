@@ -11,15 +11,15 @@ from collections.abc import Sequence
 
 from mnemic.extract.grounding import NormalisedText, same_word
 from mnemic.extract.typed_facts import typed_facts
+from mnemic.language.frames.stated_part import stated_until
+from mnemic.language.questions.small_talk import is_small_talk
+from mnemic.language.sentences.clauses import Clause, clauses
+from mnemic.language.sentences.exclusion_rules import payload_follows
+from mnemic.language.sentences.pasted_text import data_spans, fiction_from
+from mnemic.language.text.analyse import terms
+from mnemic.language.text.pattern import Pattern
 from mnemic.policy.key_rules import Policy
 from mnemic.reason_codes import NOT_DURABLE, QUOTED, TRANSIENT
-from mnemic_language.frames.stated_part import stated_until
-from mnemic_language.questions.small_talk import is_small_talk
-from mnemic_language.sentences.clauses import Clause, clauses
-from mnemic_language.sentences.exclusion_rules import payload_follows
-from mnemic_language.sentences.pasted_text import data_spans, fiction_from
-from mnemic_language.text.analyse import terms
-from mnemic_language.text.pattern import Pattern
 
 MAX_BEFORE = 8
 """Maximum number of clauses before a quote that may announce a text."""

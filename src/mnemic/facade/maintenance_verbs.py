@@ -11,17 +11,17 @@ from mnemic.runtime.sync_facade import DualModeApi, M, asks, verb
 from mnemic.types import Actor
 
 if TYPE_CHECKING:
-    from mnemic_kinds.entity import EntityMemory
-    from mnemic_kinds.episodic import EpisodicMemory
-    from mnemic_kinds.long_term import LongTermMemory
-    from mnemic_kinds.persona import PersonaMemory
-    from mnemic_kinds.short_term import ShortTermMemory
-    from mnemic_kinds.working import WorkingMemory
-    from mnemic_maintenance.consolidate import ConsolidationReport, ConsolidationRules
-    from mnemic_maintenance.expiry_job import ExpiryReport, ExpiryRules
-    from mnemic_maintenance.health import Health
-    from mnemic_maintenance.reports import MaintenanceReport
-    from mnemic_structured.structured_memory import StructuredMemory
+    from mnemic.kinds.entity import EntityMemory
+    from mnemic.kinds.episodic import EpisodicMemory
+    from mnemic.kinds.long_term import LongTermMemory
+    from mnemic.kinds.persona import PersonaMemory
+    from mnemic.kinds.short_term import ShortTermMemory
+    from mnemic.kinds.working import WorkingMemory
+    from mnemic.maintenance.consolidate import ConsolidationReport, ConsolidationRules
+    from mnemic.maintenance.expiry_job import ExpiryReport, ExpiryRules
+    from mnemic.maintenance.health import Health
+    from mnemic.maintenance.reports import MaintenanceReport
+    from mnemic.structured.structured_memory import StructuredMemory
 
 
 class KindAndMaintenanceVerbs(DualModeApi[M]):

@@ -20,8 +20,8 @@ from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, M, awaited, 
 from mnemic.types import Actor, AuditEvent
 
 if TYPE_CHECKING:
-    from mnemic_kinds.profile import Profile
-    from mnemic_maintenance.administration_verbs import Form
+    from mnemic.kinds.profile import Profile
+    from mnemic.maintenance.administration_verbs import Form
 
 SERVICES = ("http://", "https://")
 

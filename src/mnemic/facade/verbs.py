@@ -16,10 +16,10 @@ from mnemic.types.writes import AUDIT_END
 
 if TYPE_CHECKING:
     from mnemic.engine.lineage import Lineage, Use
+    from mnemic.maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
+    from mnemic.maintenance.undo import UndoReceipt
     from mnemic.types import ConversationReceipts, MemoryRequest, RequestOutcome
     from mnemic.types.trace import RunReport
-    from mnemic_maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
-    from mnemic_maintenance.undo import UndoReceipt
 
 POLL_SECONDS = 0.5
 """Seconds between two looks of `changes` for new lines of the audit."""
@@ -28,7 +28,7 @@ POLL_SECONDS = 0.5
 def _governance() -> Any:
     from mnemic.plugins.extras import package_module
 
-    return package_module("mnemic_maintenance.governance")
+    return package_module("mnemic.maintenance.governance")
 
 
 class MemoryVerbs(KindAndMaintenanceVerbs[M]):

@@ -9,9 +9,9 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.extract.entities import ME, NamedEntity, StatedRelation
+from mnemic.language.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
+from mnemic.language.text.names import core, slug
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Relation, Source
-from mnemic_language.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
-from mnemic_language.text.names import core, slug
 
 MAX_NAME_CHARS = 80
 MAX_VALUE_CHARS = 120

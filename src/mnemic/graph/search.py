@@ -12,16 +12,16 @@ from typing import Any
 from mnemic.graph.entity_names import ME_NODE, SAME, key_of, node_of
 from mnemic.graph.entity_resolution import MergedNodes
 from mnemic.graph.traversal import GraphTraversal
+from mnemic.language.entities.relation_questions import AskedRelations, read_asked
+from mnemic.language.entities.relations import LABELS, THING
+from mnemic.language.questions.question_words import COMMON
+from mnemic.language.text.names import slug
+from mnemic.language.text.spelled_names import spelled_names
 from mnemic.ports import Snapshot
 from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.graph_neighbourhood import SAID, ReachedNode, Walk
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.types import Deadline, Kind, Level, Neighbour, Scope, Where
-from mnemic_language.entities.relation_questions import AskedRelations, read_asked
-from mnemic_language.entities.relations import LABELS, THING
-from mnemic_language.questions.question_words import COMMON
-from mnemic_language.text.names import slug
-from mnemic_language.text.spelled_names import spelled_names
 
 MAX_CHARS = 2_000
 """Words of a query after which nothing is named."""

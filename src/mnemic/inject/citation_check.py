@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from mnemic.language.compare.answer_mentions import Mention, mention
+from mnemic.language.text.pattern import Pattern
 from mnemic.types import Hit, Memory
-from mnemic_language.compare.answer_mentions import Mention, mention
-from mnemic_language.text.pattern import Pattern
 
 
 class Verdict(StrEnum):

@@ -11,9 +11,9 @@ from typing import Protocol, overload
 from mnemic.inject.escape import defused, visible
 from mnemic.inject.token_budget import ENTRY_OVERHEAD_TOKENS
 from mnemic.inject.token_count import TokenCount, estimated_tokens
+from mnemic.language.text.normalise import canonical_value
+from mnemic.language.text.time_expressions import periods_in
 from mnemic.types import PASTED, SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
-from mnemic_language.text.normalise import canonical_value
-from mnemic_language.text.time_expressions import periods_in
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 """Channels of a person's own words. Content from a tool, the web or a model is untrusted."""

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from mnemic.errors import InvalidConfig
-from mnemic_language.text.pattern import Pattern
+from mnemic.language.text.pattern import Pattern
 
 TokenCount = Callable[[str], int]
 """A function from a text to its number of tokens."""

@@ -15,15 +15,15 @@ from mnemic.types.memory_kinds import CATALOG, Home, kind_of
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic_kinds.entity import EntityMemory
-    from mnemic_kinds.episodic import EpisodicMemory
-    from mnemic_kinds.long_term import LongTermMemory
-    from mnemic_kinds.persona import PersonaMemory
-    from mnemic_kinds.profile import Profile
-    from mnemic_kinds.retrieval import KindRetrieval
-    from mnemic_kinds.short_term import ShortTermMemory
-    from mnemic_kinds.working import WorkingMemory
-    from mnemic_structured.structured_memory import StructuredMemory
+    from mnemic.kinds.entity import EntityMemory
+    from mnemic.kinds.episodic import EpisodicMemory
+    from mnemic.kinds.long_term import LongTermMemory
+    from mnemic.kinds.persona import PersonaMemory
+    from mnemic.kinds.profile import Profile
+    from mnemic.kinds.retrieval import KindRetrieval
+    from mnemic.kinds.short_term import ShortTermMemory
+    from mnemic.kinds.working import WorkingMemory
+    from mnemic.structured.structured_memory import StructuredMemory
 
 
 class SevenKinds(KindView[M]):
@@ -43,42 +43,42 @@ class SevenKinds(KindView[M]):
     @cached_property
     def working(self) -> WorkingMemory:
         """Scratch values of one task."""
-        from mnemic_kinds.working import WorkingMemory
+        from mnemic.kinds.working import WorkingMemory
 
         return WorkingMemory()
 
     @cached_property
     def short_term(self) -> ShortTermMemory[M]:
         """The messages of the session."""
-        from mnemic_kinds.short_term import ShortTermMemory
+        from mnemic.kinds.short_term import ShortTermMemory
 
         return ShortTermMemory(self._engine, self._actor, self.ground)
 
     @cached_property
     def long_term(self) -> LongTermMemory[M]:
         """Facts and preferences."""
-        from mnemic_kinds.long_term import LongTermMemory
+        from mnemic.kinds.long_term import LongTermMemory
 
         return LongTermMemory(self._engine, self._actor, self.ground)
 
     @cached_property
     def persona(self) -> PersonaMemory[M]:
         """Memory of the agent's identity."""
-        from mnemic_kinds.persona import PersonaMemory
+        from mnemic.kinds.persona import PersonaMemory
 
         return PersonaMemory(self._engine, self._actor, self.ground, profile=self._profile)
 
     @cached_property
     def episodic(self) -> EpisodicMemory[M]:
         """Memory of the agent's actions and their outcomes."""
-        from mnemic_kinds.episodic import EpisodicMemory
+        from mnemic.kinds.episodic import EpisodicMemory
 
         return EpisodicMemory(self._engine, self._actor, self.ground)
 
     @cached_property
     def entity(self) -> EntityMemory[M]:
         """Memory of the people and things that the user speaks of."""
-        from mnemic_kinds.entity import EntityMemory
+        from mnemic.kinds.entity import EntityMemory
 
         return EntityMemory(self._engine, self._actor, self.ground)
 
@@ -90,7 +90,7 @@ class SevenKinds(KindView[M]):
         from mnemic.plugins.extras import brought_by
 
         with brought_by("structured"):
-            package = import_module("mnemic_structured.structured_memory")
+            package = import_module("mnemic.structured.structured_memory")
         made: StructuredMemory[M] = package.StructuredMemory(self._engine, self._actor, self.ground)
         return made
 
@@ -128,7 +128,7 @@ class SevenKinds(KindView[M]):
         task: working, short_term, the store, persona. A home that fails is named in `errors` and the others still
         answer; if all fail, the first failure is raised.
         """
-        from mnemic_kinds.retrieval import MemoryHomes
+        from mnemic.kinds.retrieval import MemoryHomes
 
         homes = MemoryHomes(self._engine, self._actor, self.working, self._messages, self._traits)
         return await homes.retrieved(query, kinds, top_k)
@@ -136,7 +136,7 @@ class SevenKinds(KindView[M]):
     # -- add ----------------------------------------------------------------------------------------------------------
 
     async def _extracted(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
-        from mnemic_kinds.entity import EntityMemory
+        from mnemic.kinds.entity import EntityMemory
 
         view = EntityMemory(self._engine, self._actor, awaited())
         return (await view.extract(content, idempotency_key=idempotency_key)).receipts
@@ -151,7 +151,7 @@ class SevenKinds(KindView[M]):
         return WriteReceipt(outcome=Outcome.CREATED, key=key, level=Level.SESSION, durable=False)
 
     async def _said(self, content: str) -> None:
-        from mnemic_kinds.short_term import ShortTermMemory
+        from mnemic.kinds.short_term import ShortTermMemory
 
         await ShortTermMemory(self._engine, self._actor, awaited()).append("user", content)
 
@@ -163,6 +163,6 @@ class SevenKinds(KindView[M]):
         return await self._engine.sessions.tail(self._actor.scope(Level.SESSION), limit=limit)
 
     async def _traits(self) -> Sequence[Memory]:
-        from mnemic_kinds.persona import PersonaMemory
+        from mnemic.kinds.persona import PersonaMemory
 
         return await PersonaMemory(self._engine, self._actor, awaited()).traits()

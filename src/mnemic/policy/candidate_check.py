@@ -8,12 +8,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from mnemic.errors import InvalidCandidates, InvalidInput, KeyNotAllowed, ScopeNotAllowed
+from mnemic.language.text.normalise import invisible
 from mnemic.policy.budget import Budget
 from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, SHORTEST_TTL
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Kind
 from mnemic.types.values import canonical_key, clean_content
-from mnemic_language.text.normalise import invisible
 
 MAX_CONTENT_CHARS = 8192
 """Longest content of a memory without a key, and longest quote: at most 32 KiB in UTF-8."""

@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.language.text.normalise import canonical_value
 from mnemic.types import FrozenDict, Kind, Level
 from mnemic.types.memory_kinds import DURABLE_KINDS
 from mnemic.types.values import canonical_key
-from mnemic_language.text.normalise import canonical_value
 
 MAX_TTL_DAYS = 36_500
 MAX_WORD_CHARS = 100

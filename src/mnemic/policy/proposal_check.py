@@ -17,6 +17,7 @@ from mnemic.errors import (
     ModelInvalidSchema,
     RunStopped,
 )
+from mnemic.language.text.normalise import canonical_value
 from mnemic.policy import strict_json
 from mnemic.policy.answer_json import loads_answer
 from mnemic.policy.budget import Budget
@@ -35,7 +36,6 @@ from mnemic.policy.key_rules import Policy
 from mnemic.reason_codes import DUPLICATE
 from mnemic.types import Candidate, Level, Skipped, Source
 from mnemic.types.values import canonical_key, clean_content
-from mnemic_language.text.normalise import canonical_value
 
 __all__ = [
     "CAPTURE_CATEGORIES",

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from mnemic.errors import InvalidConfig
+from mnemic.redact.types import Action
 from mnemic.types import Detector
-from mnemic_redact.types import Action
 
 _ENTITY = re.compile(r"[A-Z][A-Z_]{1,19}")
 NAMES = ("PERSON", "LOCATION")

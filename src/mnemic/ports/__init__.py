@@ -1,4 +1,4 @@
-"""Ports of the engine. The docstrings are obligations that `mnemic_testing` checks.
+"""Ports of the engine. The docstrings are obligations that `mnemic.testing` checks.
 
 An implementation raises only errors of `mnemic.errors`, never those of a driver.
 """

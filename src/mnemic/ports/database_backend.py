@@ -1,4 +1,4 @@
-"""The smallest port of a database: ten verbs, out of which `mnemic_stores.row_store_adapter` makes a record store.
+"""The smallest port of a database: ten verbs, out of which `mnemic.stores.row_store_adapter` makes a record store.
 
 Cassandra, the store in memory and stores of plug-ins implement it; SQLite and PostgreSQL implement the larger port of
 `mnemic.ports.record_store` in SQL. A method that every store must have belongs there and in the adapter. A package
@@ -86,7 +86,7 @@ class RowStore(Protocol):
         """Run `work` in one transaction and commit it; the result is returned only once the commit is durable.
 
         `work` may run again from the start after a lost race; it may await only the transaction, and other awaits are
-        refused (`mnemic_stores.sync_transactions`, `mnemic_stores.async_transactions`). If it raises, nothing is
+        refused (`mnemic.stores.sync_transactions`, `mnemic.stores.async_transactions`). If it raises, nothing is
         committed. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
         """
 

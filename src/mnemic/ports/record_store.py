@@ -1,7 +1,7 @@
 """Port of the store of memories, its transactions and snapshots.
 
 A further database is added below it: by the ten methods of `mnemic.ports.database_backend`, of which
-`mnemic_stores.row_store_adapter` makes a record store, and an entry point (see `mnemic.bootstrap.stores`).
+`mnemic.stores.row_store_adapter` makes a record store, and an entry point (see `mnemic.bootstrap.stores`).
 """
 
 from __future__ import annotations

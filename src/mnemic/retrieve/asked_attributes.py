@@ -10,6 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from mnemic.language.changes.change_classifier import frame_of, framed
+from mnemic.language.frames.statement_frame import Frame
+from mnemic.language.questions.key_questions import PREFERENCE
+from mnemic.language.questions.stated_work import Work, stated_work
 from mnemic.ports import Snapshot
 from mnemic.retrieve.distractor_siblings import BEHIND_STATED, lowered
 from mnemic.retrieve.past_questions import asks_past
@@ -17,10 +21,6 @@ from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import RELATED
 from mnemic.types import Kind, Memory, Origin, Scope
 from mnemic.types.search import MESSAGE_CATEGORY
-from mnemic_language.changes.change_classifier import frame_of, framed
-from mnemic_language.frames.statement_frame import Frame
-from mnemic_language.questions.key_questions import PREFERENCE
-from mnemic_language.questions.stated_work import Work, stated_work
 
 ASKED = "asked"
 """Rank name of the move of memories that answer, or end an earlier answer."""

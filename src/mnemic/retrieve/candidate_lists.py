@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from mnemic.language.questions.word_fields import language_asked_in
 from mnemic.ports import Snapshot
 from mnemic.retrieve.background_similarity import (
     APART,
@@ -22,7 +23,6 @@ from mnemic.retrieve.background_similarity import (
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Vector, VectorSpace, Where
 from mnemic.types.cosine_scaling import read
-from mnemic_language.questions.word_fields import language_asked_in
 
 # With a weight of 0.01 recency only decides between hits that are otherwise equal.
 RECENT_DEPTH = 20

@@ -15,6 +15,8 @@ from itertools import takewhile
 from pkgutil import get_data
 from types import MappingProxyType
 
+from mnemic.language.questions.asked_attributes import words_of_answers
+from mnemic.language.text.analyse import terms
 from mnemic.ports import Snapshot
 from mnemic.retrieve.candidate_lists import RankedList
 from mnemic.retrieve.events_of_period import PERIOD, asks_for_events, by_period
@@ -24,8 +26,6 @@ from mnemic.retrieve.kinds_in_other_languages import (
 )
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Where
-from mnemic_language.questions.asked_attributes import words_of_answers
-from mnemic_language.text.analyse import terms
 
 INSTANCES, ANSWERS = "instances", "answers"
 _READ = 300

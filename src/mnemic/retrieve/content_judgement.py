@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mnemic.language.questions.word_fields import language_asked_in
+from mnemic.language.text.language import in_latin_letters, language_of
 from mnemic.retrieve.asked_attributes import ASKED, AttributeAnswers
 from mnemic.retrieve.distractors import NonAnswers
 from mnemic.retrieve.everyday_words import EverydayWords
@@ -17,8 +19,6 @@ from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import ANOTHER_MODEL, relevance, relevances
 from mnemic.retrieve.signals import ScoreShift
 from mnemic.types import Memory, Scored, Signals
-from mnemic_language.questions.word_fields import language_asked_in
-from mnemic_language.text.language import in_latin_letters, language_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 
+from mnemic.language.questions.question_words import COMMON, content_words
+from mnemic.language.text.analyse import terms
 from mnemic.retrieve.category_members import asked_kind, kinds_of_things
 from mnemic.types import Memory
-from mnemic_language.questions.question_words import COMMON, content_words
-from mnemic_language.text.analyse import terms
 
 _LONGEST = 80
 """Maximum length, in characters, of a memory that is read: a longer one may name the thing in question in other words.

@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from mnemic.language.text.analyse import terms
+from mnemic.language.text.pattern import Pattern
 from mnemic.retrieve.category_members import kinds_of_things
 from mnemic.types import Memory
-from mnemic_language.text.analyse import terms
-from mnemic_language.text.pattern import Pattern
 
 OWN_NAME = "name"
 """The key of the user's own name."""

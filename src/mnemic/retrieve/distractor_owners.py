@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from mnemic.language.frames.vocabulary import person_words, plain, word_classes
+from mnemic.language.frames.word_stems import stem
+from mnemic.language.text.language import language_of
 from mnemic.retrieve.distractor_siblings import OWNED, sibling_groups
 from mnemic.types import Memory
-from mnemic_language.frames.vocabulary import person_words, plain, word_classes
-from mnemic_language.frames.word_stems import stem
-from mnemic_language.text.language import language_of
 
 _LONGEST = 200
 """Characters of the longest text that is read: longer ones may be about several owners without naming them."""

@@ -1,7 +1,7 @@
 """Statements about another person than the question: the sister's home, if the question is about one's own.
 
 They have the words of the question and its attribute, so that similarity takes one for the other. The person and the
-attribute of a statement are read as when statements are compared (`mnemic_language.frames`).
+attribute of a statement are read as when statements are compared (`mnemic.language.frames`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 
+from mnemic.language.changes.change_classifier import frame_of
+from mnemic.language.frames.statement_frame import Frame, stem
+from mnemic.language.frames.vocabulary import person_words, plain, speaks_as_i
+from mnemic.language.questions.key_questions import asked_keys
+from mnemic.language.questions.word_fields import asked_in, evidence
 from mnemic.types import Memory
-from mnemic_language.changes.change_classifier import frame_of
-from mnemic_language.frames.statement_frame import Frame, stem
-from mnemic_language.frames.vocabulary import person_words, plain, speaks_as_i
-from mnemic_language.questions.key_questions import asked_keys
-from mnemic_language.questions.word_fields import asked_in, evidence
 
 _READ = 300
 """Characters of a question that are read."""

@@ -16,8 +16,8 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from pkgutil import get_data
 
+from mnemic.language.frames.vocabulary import products
 from mnemic.types import Memory, Scored
-from mnemic_language.frames.vocabulary import products
 
 BEHIND, BEHIND_STATED = 0.8, 0.5
 """Factor for the score of such a message, and of such a statement, which names its subject itself."""

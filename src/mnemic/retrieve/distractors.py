@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from mnemic.language.questions.asks_only import asks_only
 from mnemic.retrieve.distractor_kinds import about_other_kinds
 from mnemic.retrieve.distractor_names import of_other_names
 from mnemic.retrieve.distractor_owners import about_other_owners
@@ -21,7 +22,6 @@ from mnemic.retrieve.question import ROLES
 from mnemic.retrieve.signals import ScoreShift
 from mnemic.types import Memory, Scored
 from mnemic.types.search import MESSAGE_CATEGORY
-from mnemic_language.questions.asks_only import asks_only
 
 SIBLING, KIND, QUESTION, NAME, PERSON = "sibling", "kind", "question", "name", "person"
 """Names of the moves of such memories among the ranks."""

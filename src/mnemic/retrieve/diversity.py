@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from mnemic.language.frames.vocabulary import plain
 from mnemic.types import Kind, Memory, Signals
-from mnemic_language.frames.vocabulary import plain
 
 Entry = tuple[str, float, str]
 """A memory with its score and the reason why it is there."""

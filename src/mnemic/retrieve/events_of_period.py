@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
-from mnemic.ports import Snapshot
-from mnemic.retrieve.question import Question
-from mnemic.types import Kind, Memory, Scored, Where
-from mnemic_language.changes.change_classifier import frame_of
-from mnemic_language.questions.time_only import (
+from mnemic.language.changes.change_classifier import frame_of
+from mnemic.language.questions.time_only import (
     asked_about,
     asks_lately,
     is_about_oneself,
     is_of_asker,
     tells_what_happened,
 )
-from mnemic_language.text.analyse import terms
+from mnemic.language.text.analyse import terms
+from mnemic.ports import Snapshot
+from mnemic.retrieve.question import Question
+from mnemic.types import Kind, Memory, Scored, Where
 
 PERIOD = "period"
 """Name of the list among the ranks."""

@@ -2,7 +2,7 @@
 
 The default model places all texts of another language close to each other, regardless of meaning: by cosines and shared
 words alone, a search in a small scope cannot separate questions that nothing answers from others. A table of everyday
-words (`mnemic_language.questions.word_fields`) adds which words of the question a statement meets in other words, and
+words (`mnemic.language.questions.word_fields`) adds which words of the question a statement meets in other words, and
 which it does not meet although both are known. The weights are in `relevance.json`; `training/relevance/everyday.py`
 fits them to the `dev` half of sentences made for this project.
 """
@@ -16,11 +16,11 @@ from functools import cache
 from math import exp, log
 from pkgutil import get_data
 
+from mnemic.language.questions.word_fields import asked_in, evidence
 from mnemic.retrieve.past_questions import asks_past
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.signals import ScoreShift
 from mnemic.types import Memory, Scored
-from mnemic_language.questions.word_fields import asked_in, evidence
 
 MEANT = "meant"
 """Name of the move of statements with words about the same things as the question's, among the ranks."""

@@ -7,11 +7,11 @@ from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
 
+from mnemic.language.questions.question_words import content_words
+from mnemic.language.text.analyse import terms
 from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS
 from mnemic.retrieve.question import Question
 from mnemic.types import Memory, Origin, Rank
-from mnemic_language.questions.question_words import content_words
-from mnemic_language.text.analyse import terms
 
 WORDS = 3
 """Maximum words of the query that are named."""

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from functools import cache
 from pkgutil import get_data
 
-from mnemic_language.text.language import language_of
-from mnemic_language.text.pattern import Pattern
+from mnemic.language.text.language import language_of
+from mnemic.language.text.pattern import Pattern
 
 READ = 300
 """Characters of a question that are read."""

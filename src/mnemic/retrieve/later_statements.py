@@ -15,23 +15,23 @@ from types import MappingProxyType
 
 import numpy as np
 
+from mnemic.language.changes import MIN_COSINE
+from mnemic.language.changes.change_bounds import ChangeBounds
+from mnemic.language.changes.change_classifier import frame_of, judge
+from mnemic.language.changes.disagreements import claims, disagree
+from mnemic.language.comparison import Known, contests
+from mnemic.language.frames.statement_frame import Frame
+from mnemic.language.frames.vocabulary import plain
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.types import Kind, Memory, Status, VectorSpace
 from mnemic.types.cosine_scaling import read
-from mnemic_language.changes import MIN_COSINE
-from mnemic_language.changes.change_bounds import ChangeBounds
-from mnemic_language.changes.change_classifier import frame_of, judge
-from mnemic_language.changes.disagreements import claims, disagree
-from mnemic_language.comparison import Known, contests
-from mnemic_language.frames.statement_frame import Frame
-from mnemic_language.frames.vocabulary import plain
 
 COMPARED = 24
 """Number of the best hits that are compared with each other."""
 FEWER = 4
 """Number of search hits that count as one neighbour of a statement in the threshold of
-`mnemic_language.changes.change_classifier`: their order closes nothing, so a lower threshold is safe.
+`mnemic.language.changes.change_classifier`: their order closes nothing, so a lower threshold is safe.
 """
 GENERATIONS = 4
 """Changes of a statement, one after the other, that are followed back from the latest."""

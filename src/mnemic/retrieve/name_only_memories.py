@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from mnemic.language.text.pattern import Pattern
 from mnemic.retrieve.distractor_siblings import OWNED
 from mnemic.types import Memory
-from mnemic_language.text.pattern import Pattern
 
 _MOST = 48
 """Characters of the longest mere name."""

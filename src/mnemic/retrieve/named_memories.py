@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mnemic.language.text.analyse import analyse
+from mnemic.language.text.names import further_names
 from mnemic.types import Memory
-from mnemic_language.text.analyse import analyse
-from mnemic_language.text.names import further_names
 
 # Shorter names are one letter away from too many other words.
 SHORTEST_MISSPELT = 5

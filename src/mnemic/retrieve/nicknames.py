@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+from mnemic.language.questions.named_dates import MONTHS
+from mnemic.language.questions.question_words import COMMON
 from mnemic.ports import Snapshot
 from mnemic.retrieve.question import ROLES, called
 from mnemic.types import Where
-from mnemic_language.questions.named_dates import MONTHS
-from mnemic_language.questions.question_words import COMMON
 
 LEAST = 2
 """Number of messages that must use a name before it is assigned; one that resembles the speaker's name needs one."""

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
+from mnemic.language.questions.past_forms import asks_before, ends_before, tells_past
+from mnemic.language.questions.time_clause import Clause, Side
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.retrieve.question import Question
 from mnemic.types import Kind, Memory, Status, Where
-from mnemic_language.questions.past_forms import asks_before, ends_before, tells_past
-from mnemic_language.questions.time_clause import Clause, Side
 
 THEN = "then"
 """Rank name of the move of facts true then."""

@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from mnemic.language.questions.question_words import content_words
+from mnemic.language.questions.rule_subjects import rule_subject, without_acts
+from mnemic.language.questions.small_talk import is_small_talk
+from mnemic.language.questions.topics import topics_of_memory, topics_of_request
+from mnemic.language.text.analyse import terms
 from mnemic.retrieve.preference_dependence import LEAST, RequestSimilarity
 from mnemic.types import Hit
-from mnemic_language.questions.question_words import content_words
-from mnemic_language.questions.rule_subjects import rule_subject, without_acts
-from mnemic_language.questions.small_talk import is_small_talk
-from mnemic_language.questions.topics import topics_of_memory, topics_of_request
-from mnemic_language.text.analyse import terms
 
 ALIKE = 0.35
 """Cosine from which a memory of any topic concerns the request."""

@@ -10,13 +10,13 @@ from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
 
+from mnemic.language.questions.asked_attributes import plainly_asked
+from mnemic.language.questions.key_questions import asked_keys
+from mnemic.language.questions.named_dates import NamedDate, named_date
+from mnemic.language.questions.question_words import COMMON, content_words
+from mnemic.language.text.analyse import parse_query
+from mnemic.language.text.time_expressions import READ, Period, period_of
 from mnemic.types import Vector, VectorSpace
-from mnemic_language.questions.asked_attributes import plainly_asked
-from mnemic_language.questions.key_questions import asked_keys
-from mnemic_language.questions.named_dates import NamedDate, named_date
-from mnemic_language.questions.question_words import COMMON, content_words
-from mnemic_language.text.analyse import parse_query
-from mnemic_language.text.time_expressions import READ, Period, period_of
 
 # Keys of more words are found by their words in the keyword list.
 _KEY_WORDS = 4

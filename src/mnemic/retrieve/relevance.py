@@ -17,6 +17,9 @@ from itertools import islice
 from operator import itemgetter
 from types import MappingProxyType
 
+from mnemic.language.questions.key_questions import asked_keys
+from mnemic.language.questions.word_fields import language_asked_in
+from mnemic.language.text.language import in_latin_letters
 from mnemic.retrieve.category_members import INSTANCES
 from mnemic.retrieve.distractor_siblings import asks_attribute
 from mnemic.retrieve.fusion import rarity
@@ -24,9 +27,6 @@ from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
 from mnemic.retrieve.message_relevance import MESSAGE_SCALE, best_first
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Signals, VectorSpace
-from mnemic_language.questions.key_questions import asked_keys
-from mnemic_language.questions.word_fields import language_asked_in
-from mnemic_language.text.language import in_latin_letters
 
 SCORE = itemgetter(1)
 _OF_SEARCH = ("vector", "keyword")

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TypeGuard, TypeVar
 
 from mnemic.errors import MnemicError
+from mnemic.language.questions.word_fields import asked_in
 from mnemic.ports import Embedder, ModelLoading, RecordStore, Reranker, Snapshot
 from mnemic.retrieve.asked_attributes import answering
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
@@ -41,7 +42,6 @@ from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
 from mnemic.retrieve.signals import LEARNED, MessageBoosts, ScoreShift, SignalWeights, with_signals
 from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, anchored
 from mnemic.types import Deadline, JsonValue, Memory, Scored, SearchResult, Signals, Vector, Where
-from mnemic_language.questions.word_fields import asked_in
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192

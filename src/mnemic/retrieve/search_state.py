@@ -9,6 +9,9 @@ from datetime import date, datetime
 from functools import partial
 
 from mnemic.errors import MnemicError
+from mnemic.language.questions.asked_attributes import stated
+from mnemic.language.questions.time_clause import Clause, clause_of
+from mnemic.language.text.time_expressions import READ
 from mnemic.ports import Snapshot
 from mnemic.retrieve.candidate_lists import RankedList
 from mnemic.retrieve.graph_neighbourhood import ReachedNode
@@ -17,9 +20,6 @@ from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.question import NOBODY, Question, read_question
 from mnemic.retrieve.sub_queries import parts_of
 from mnemic.types import JsonValue, Scored, Vector, VectorSpace, Where
-from mnemic_language.questions.asked_attributes import stated
-from mnemic_language.questions.time_clause import Clause, clause_of
-from mnemic_language.text.time_expressions import READ
 
 Lists = dict[str, Sequence[Scored]]
 

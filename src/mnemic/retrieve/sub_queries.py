@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mnemic.language.questions.question_words import content_words
+from mnemic.language.text.pattern import Pattern
+from mnemic.language.text.time_expressions import READ
 from mnemic.policy.intent_check import MAX_PARTS
-from mnemic_language.questions.question_words import content_words
-from mnemic_language.text.pattern import Pattern
-from mnemic_language.text.time_expressions import READ
 
 _QUESTIONS = Pattern(r"(?<=\?)\s+")
 _JOINED = (

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from mnemic.language.questions.time_clause import Clause, Side
+from mnemic.language.text.analyse import terms
 from mnemic.ports import Snapshot
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import relevance
 from mnemic.types import Scored, Signals, Where
-from mnemic_language.questions.time_clause import Clause, Side
-from mnemic_language.text.analyse import terms
 
 ANCHORED = "anchored"
 """Name of the move by the event, among the ranks."""

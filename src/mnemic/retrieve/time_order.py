@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, time
 
+from mnemic.language.questions.named_dates import named_date
 from mnemic.types import Hit, Memory
-from mnemic_language.questions.named_dates import named_date
 
 _READ = 2_000
 """Characters of a question that are read."""

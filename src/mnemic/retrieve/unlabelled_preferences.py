@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from mnemic.language.sentences.categories import category_of
+from mnemic.language.sentences.classify.classifier import weights
 from mnemic.retrieve.preference_relevance import IDENTITY, ParsedRequest
 from mnemic.types import Hit, Kind, Status
-from mnemic_language.sentences.categories import category_of
-from mnemic_language.sentences.classify.classifier import weights
 
 PERSONAL = frozenset({"preference", "constraint", IDENTITY})
 """Categories on which a choice, a plan or a draft can depend."""

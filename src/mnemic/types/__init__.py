@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mnemic.language.text.cues import Cues
+from mnemic.redact.types import Detector, Found
 from mnemic.types.enums import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
 from mnemic.types.measures import Usage, VectorSpace
 from mnemic.types.memory import BETWEEN_PEOPLE, PASTED, ROLES, Candidate, Memory, Message, Source
@@ -26,8 +28,6 @@ from mnemic.types.values import (
     window_of,
 )
 from mnemic.types.writes import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, StoredAnswer, WriteReceipt
-from mnemic_language.text.cues import Cues
-from mnemic_redact.types import Detector, Found
 
 if TYPE_CHECKING:
     from mnemic.types.documents import (

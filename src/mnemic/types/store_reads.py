@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from mnemic.errors import InvalidInput
+from mnemic.language.text.cues import Cues
 from mnemic.types.enums import Kind, Status
 from mnemic.types.memory import Memory
 from mnemic.types.scope import Scope
 from mnemic.types.serialisation import Serialisable
-from mnemic_language.text.cues import Cues
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from unicodedata import is_normalized
 
 from mnemic.errors import InvalidInput
-from mnemic_language.text.normalise import alphabets, invisible, nfkc, visible
+from mnemic.language.text.normalise import alphabets, invisible, nfkc, visible
 
 MAX_KEY_CHARS = 128
 """Longest key, counted after normalising (NFKC may grow a text 18 times)."""

@@ -1,7 +1,7 @@
 """The one decision: does a new statement keep, refresh, replace or end what is known, or does a person decide?
 
 What a person said is kept; what it means is a reading. A reading ends something only on evidence about that very thing
-(`mnemic_language.comparison`), and doubt keeps both. Only the write path asks, in the transaction that commits, so that
+(`mnemic.language.comparison`), and doubt keeps both. Only the write path asks, in the transaction that commits, so that
 every way of telling something is answered alike. A statement takes the place of another only for
 
 - another value under the same declared key of the same owner,
@@ -21,6 +21,18 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
+from mnemic.language.comparison import (
+    Evidence,
+    How,
+    Known,
+    bears,
+    compare,
+    corrected,
+    differs_in_value,
+    is_correction,
+    is_safety,
+)
+from mnemic.language.text.time_expressions import periods_in
 from mnemic.ports import Reads
 from mnemic.reason_codes import (
     ALREADY_SUPERSEDED,
@@ -35,18 +47,6 @@ from mnemic.types import Candidate, Kind, Level, Memory, Outcome, Status
 from mnemic.types.cosine_scaling import measured, read
 from mnemic.write.draft import Decision, Draft, StepTimer, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
-from mnemic_language.comparison import (
-    Evidence,
-    How,
-    Known,
-    bears,
-    compare,
-    corrected,
-    differs_in_value,
-    is_correction,
-    is_safety,
-)
-from mnemic_language.text.time_expressions import periods_in
 
 MAX_LINEAGE = 64
 """Originals that one memory may represent, and how far back its history is followed."""

@@ -132,7 +132,7 @@ class Draft:
         candidate = self.candidate
         asked = candidate.kind is not Kind.EPISODIC and candidate.source.origin is not Origin.OPERATOR
         if asked and any(map(candidate.content.lower().__contains__, ORDER_STEMS)):
-            from mnemic_language.sentences.injected_orders import gives_orders_to_override
+            from mnemic.language.sentences.injected_orders import gives_orders_to_override
 
             if gives_orders_to_override(candidate.content):
                 return "instruction_to_override"

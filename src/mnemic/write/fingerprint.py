@@ -15,10 +15,10 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput
+from mnemic.language.text.normalise import nfkc
 from mnemic.types import Candidate, Kind, Scope
 from mnemic.types.memory_kinds import CATALOG
 from mnemic.write.draft import Draft
-from mnemic_language.text.normalise import nfkc
 
 MAX_IDEMPOTENCY_KEY_CHARS = 512
 _SPACE = re.compile(r"\s+")

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from typing import Any
 
 from mnemic.ports import RecordStore
+from mnemic.redact.replacement import MARKER
 from mnemic.types import JsonValue, Memory, Scope, Status, Where
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.tokenisation import marker_of, vault_prefix
-from mnemic_redact.replacement import MARKER
 
 PAGE = 500
 

@@ -1,4 +1,4 @@
-"""Step 2: personal data and secrets are replaced before anything else sees the text (`mnemic_redact`)."""
+"""Step 2: personal data and secrets are replaced before anything else sees the text (`mnemic.redact`)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.reason_codes import PII_BLOCKED
+from mnemic.redact import redactor as library
+from mnemic.redact.types import InvalidRules, Redaction, Unredactable
 from mnemic.types import Candidate, Detector, JsonValue
 from mnemic.types.values import canonical_key
 from mnemic.write.draft import Draft
 from mnemic.write.validate import within_limits
-from mnemic_redact import redactor as library
-from mnemic_redact.types import InvalidRules, Redaction, Unredactable
 
 
 class Redactor(library.Redactor):
-    """The redactor of the library `mnemic_redact`, with this package's errors.
+    """The redactor of the library `mnemic.redact`, with this package's errors.
 
     Raises InvalidConfig (`invalid_config:redaction.entities`) for an entity that no detector finds, and
     (`:redaction.regions`) for a region without a numbering plan.

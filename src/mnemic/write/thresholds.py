@@ -14,7 +14,7 @@ class WriteRules:
 
     `near_duplicate` (0.92) and `conflict` (0.85) are the defaults of the write pipeline's specification. Both are
     necessary conditions only: with all-MiniLM-L6-v2 a third of opposite statements are above 0.92, so words decide
-    (`mnemic_language.comparison`), not the cosine. From `near_duplicate` on, two statements in the same words are one
+    (`mnemic.language.comparison`), not the cosine. From `near_duplicate` on, two statements in the same words are one
     memory; from `conflict` on, another value by another author waits for a person. `compared_from` is the cosine from
     which a memory is compared at all, `neighbours` the number of memories that a new one is compared with. Memories of
     `reviewed_categories` from `reviewed_origins` wait for a person.

@@ -19,17 +19,17 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.inject import injector_for
+from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.episodic import EpisodicMemory, Step
+from mnemic.maintenance.tenant_registry import Tenants
 from mnemic.policy.limits import Quota
 from mnemic.runtime.sync_facade import awaited
+from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
-from mnemic_kinds.entity import EntityMemory
-from mnemic_kinds.episodic import EpisodicMemory, Step
-from mnemic_maintenance.tenant_registry import Tenants
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.service_settings import ServiceSettings
 from mnemic_server.settings_in_force import settings_in_force
-from mnemic_testing.clock import ManualClock
 from tests.servers import in_thread
 
 ANA = Actor(user="ana")

@@ -22,11 +22,11 @@ from mcp import Client
 from playwright.async_api import Browser, Locator, Page, expect
 
 from mnemic import Actor, MemoryManager, Message, Settings, build_engine
+from mnemic.agents.mcp import memory_server
+from mnemic.cli import cli
 from mnemic.engine import MemoryEngine
-from mnemic_agents.mcp import memory_server
-from mnemic_cli import cli
+from mnemic.testing.clock import ManualClock
 from mnemic_client import connect
-from mnemic_testing.clock import ManualClock
 from tests.e2e.browser.chromium import signed_in, visit
 from tests.e2e.browser.stage import Stage
 from tests.service import Served, serving

@@ -9,7 +9,7 @@ ROW = Row(
     property="clock",
     aim="0 lost or misordered",
     tests=(
-        "packages/mnemic-maintenance/tests/test_expiry_job.py",
+        "tests/maintenance/test_expiry_job.py",
         "tests/unit/test_times.py",
     ),
 )

@@ -11,6 +11,6 @@ ROW = Row(
     tests=(
         "tests/security/test_canaries.py",
         "tests/unit/write/test_redact.py",
-        "packages/mnemic-redact/tests/test_redactor.py",
+        "tests/redact/test_redactor.py",
     ),
 )

@@ -9,9 +9,9 @@ ROW = Row(
     property="erasure",
     aim="0 hits; receipt verifies",
     tests=(
-        "packages/mnemic-sqlite/tests/test_sqlite_erasure.py",
+        "tests/stores/sqlite/test_sqlite_erasure.py",
         "tests/unit/maintain/test_erase.py",
-        "packages/mnemic-maintenance/tests/test_erase_places.py",
+        "tests/maintenance/test_erase_places.py",
         "tests/security/test_canaries.py",
         "tests/security/test_postgres_sealed.py",
         "tests/e2e/test_postgres_backup.py",

@@ -8,6 +8,6 @@ ROW = Row(
     id="S23",
     property="audit",
     aim="100 % detected, 100 % listed",
-    tests=("packages/mnemic-maintenance/tests/test_audit.py",),
+    tests=("tests/maintenance/test_audit.py",),
     bites="every byte of a line is flipped",
 )

@@ -9,8 +9,8 @@ ROW = Row(
     property="an audit one can rely on",
     aim="a chain made new is told from the one that was written; sign-ins, refusals and acts on keys are in it",
     tests=(
-        "packages/mnemic-sqlite/tests/test_signed_audit.py",
-        "packages/mnemic-maintenance/tests/test_audit.py",
+        "tests/stores/sqlite/test_signed_audit.py",
+        "tests/maintenance/test_audit.py",
         "tests/unit/server/test_login_throttle.py",
     ),
     bites="without the key that signs, the same rewritten chain holds",

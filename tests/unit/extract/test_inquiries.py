@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from mnemic.language.sentences.clauses import clauses
+from mnemic.language.sentences.exclusion_rules import left_out, mood_of
 from mnemic.reason_codes import TRANSIENT
-from mnemic_language.sentences.clauses import clauses
-from mnemic_language.sentences.exclusion_rules import left_out, mood_of
 
 ASKED = [
     "ground transportation in leeds",

@@ -15,14 +15,14 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract.message_context import MessageContext, known_key
 from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Scope, Trust
 from mnemic.types.trace import RunReport
-from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)

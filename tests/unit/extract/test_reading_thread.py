@@ -17,8 +17,8 @@ from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget, check_time
 from mnemic.policy.key_rules import Policy
 from mnemic.ports import Embedder
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Deadline, Message, Vector
-from mnemic_testing.embedder import WordEmbedder
 
 LONG = "I live in Oslo. I am vegetarian. " + "The ferry leaves the harbour in the morning. " * 40
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from mnemic.errors import BudgetSpent
 from mnemic.extract import Extraction
 from mnemic.extract.rule_extractor import MAX_SKIPPED, MAX_STATEMENTS, RuleExtractor
+from mnemic.language.sentences.main_clause import as_sentence
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
 from mnemic.types import Deadline, Message, Origin
-from mnemic_language.sentences.main_clause import as_sentence
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 INCIDENT = load_policy(EXAMPLES / "incident" / "policy.toml")

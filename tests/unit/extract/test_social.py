@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from mnemic.extract.rule_extractor import Sentence, _mark_social
-from mnemic_language.sentences.classify.classifier import LABELS, Opinion
-from mnemic_language.sentences.clauses import clauses
-from mnemic_language.sentences.exclusion_rules import left_out, mood_of
-from mnemic_language.sentences.statements import (
+from mnemic.language.sentences.classify.classifier import LABELS, Opinion
+from mnemic.language.sentences.clauses import clauses
+from mnemic.language.sentences.exclusion_rules import left_out, mood_of
+from mnemic.language.sentences.statements import (
     ALOOF_FROM,
     KEEP_FROM,
     NAMED_FROM,

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemic.extract.rule_extractor import RuleExtractor
+from mnemic.language.sentences.temporary_states import is_in_jest, is_passing_state, takes_back_in_jest
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
-from mnemic_language.sentences.temporary_states import is_in_jest, is_passing_state, takes_back_in_jest
 
 STATES = [
     "Can't sleep tonight, ugh",

@@ -8,12 +8,12 @@ from datetime import timedelta
 import pytest
 
 from mnemic.extract.rule_extractor import RuleExtractor
+from mnemic.language.sentences.classify.classifier import LABELS, Opinion
+from mnemic.language.sentences.statements import Piece, Statement, decided, is_order
+from mnemic.language.sentences.unresolved_references import hangs, leans
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
-from mnemic_language.sentences.classify.classifier import LABELS, Opinion
-from mnemic_language.sentences.statements import Piece, Statement, decided, is_order
-from mnemic_language.sentences.unresolved_references import hangs, leans
 
 HANGS = [
     "Til 6.",

@@ -15,14 +15,14 @@ from mnemic.engine import MemoryEngine
 from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.message_context import WINDOW_TURNS
 from mnemic.extract.model_extractor import WINDOW_CHARS, ModelExtractor, windows
+from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import Fault, Reply, ScriptedModelServer
 from mnemic.types import BETWEEN_PEOPLE, Actor, Message
 from mnemic.types.trace import RunReport
-from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.scripted_model import Fault, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 TALK = [

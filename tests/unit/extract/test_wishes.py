@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from mnemic.language.sentences.classify.classifier import LABELS, Opinion
+from mnemic.language.sentences.clauses import clauses
+from mnemic.language.sentences.exclusion_rules import left_out, mood_of
+from mnemic.language.sentences.statements import Piece, Statement, decided, pieces_of
 from mnemic.reason_codes import NOT_UNDERSTOOD, TRANSIENT
-from mnemic_language.sentences.classify.classifier import LABELS, Opinion
-from mnemic_language.sentences.clauses import clauses
-from mnemic_language.sentences.exclusion_rules import left_out, mood_of
-from mnemic_language.sentences.statements import Piece, Statement, decided, pieces_of
 
 
 def _opinion(keep: float, label: str) -> Opinion:

@@ -6,13 +6,9 @@ import pytest
 
 from mnemic.extract import Extraction
 from mnemic.extract.rule_extractor import RuleExtractor
-from mnemic.policy.budget import Budget
-from mnemic.policy.key_rules import Policy
-from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.types import Deadline, Message
-from mnemic_language.sentences.classify.classifier import weights
-from mnemic_language.sentences.classify.general_knowledge import world
-from mnemic_language.sentences.general_knowledge_messages import (
+from mnemic.language.sentences.classify.classifier import weights
+from mnemic.language.sentences.classify.general_knowledge import world
+from mnemic.language.sentences.general_knowledge_messages import (
     CERTAIN,
     EXPOUNDS,
     LONG,
@@ -21,6 +17,10 @@ from mnemic_language.sentences.general_knowledge_messages import (
     is_singled_out,
     speaks_of_self,
 )
+from mnemic.policy.budget import Budget
+from mnemic.policy.key_rules import Policy
+from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.types import Deadline, Message
 
 FRESH = Deadline(60.0, lambda: 0.0)
 PLOT = (

@@ -13,6 +13,8 @@ import tiktoken.model
 import tiktoken.registry
 from langgraph.store.memory import InMemoryStore
 
+from mnemic.agents.langgraph import memory_graph
+from mnemic.agents.steps import TurnRules
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
@@ -21,12 +23,10 @@ from mnemic.inject.citation_names import memory_item
 from mnemic.inject.configuration import InjectionConfig
 from mnemic.inject.engine_injector import injector_for
 from mnemic.inject.token_count import counter_of, estimated_tokens
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate
-from mnemic_agents.langgraph import memory_graph
-from mnemic_agents.steps import TurnRules
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.scripted_steps import Model, Proposals, wish
 
 ANA = Actor(user="ana")

@@ -17,10 +17,10 @@ from mnemic.inject import InjectionConfig, InjectionContext, InjectionRun, Injec
 from mnemic.inject.citation_check import Verdict
 from mnemic.inject.injection_log import digest_of
 from mnemic.retrieve.relevance import MIN_MEMORIES
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Kind, Origin
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.unit.inject.shapes import BEDROCK, SHAPES, texts
 
 ASK = BEDROCK["ask"]

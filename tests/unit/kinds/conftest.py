@@ -10,11 +10,11 @@ import pytest_asyncio
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.in_process_sessions import InProcessSessions
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_stores.in_process_sessions import InProcessSessions
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana", agent="guide", session="s1")
 BEN = Actor(user="ben", agent="guide", session="s2")

@@ -12,11 +12,11 @@ from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.ports import Snapshot
 from mnemic.runtime.sync_facade import awaited
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.in_process_sessions import InProcessSessions
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Kind, Message, Outcome, Scope
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_stores.in_process_sessions import InProcessSessions
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.unit.kinds.conftest import ANA, BEN, House
 
 

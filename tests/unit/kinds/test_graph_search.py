@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.graph.search import MAX_REACHED, MAX_UNSAID, GraphNeighbourhood
+from mnemic.kinds.entity import EntityMemory
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
 from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Kind, Level, SearchResult, Where
 from mnemic.types.graph import fragment_of
-from mnemic_kinds.entity import EntityMemory
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite.graph import SqliteGraph
-from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 DAY = timedelta(days=1)

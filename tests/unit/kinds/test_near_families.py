@@ -12,15 +12,15 @@ from mnemic.bootstrap import build_embedder
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.graph.search import GraphNeighbourhood
+from mnemic.kinds.entity import EntityMemory
 from mnemic.ports import Embedder
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import awaited
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Actor
-from mnemic_kinds.entity import EntityMemory
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite.graph import SqliteGraph
 
 ANA = Actor(user="ana")
 OFF = Weights(graph=0.0, near=0.0)

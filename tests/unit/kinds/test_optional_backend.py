@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.retrieve.optional_backend import OptionalBackend
-from mnemic_testing.clock import ManualClock
+from mnemic.testing.clock import ManualClock
 
 
 async def gone() -> None:

@@ -13,9 +13,9 @@ from mnemic.errors import NotSupported, StoreBusy
 from mnemic.retrieve.external_search_service import SearchIndexAdapter
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.question import read_question
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.record_store import scope
 from mnemic.types import Memory, Scope, Scored, Vector, Where
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.record_store import scope
 
 HERE = Where(scopes=(scope(),))
 ASKED = read_question("green tea", speakers=frozenset(), asked_on=None, depth=7)

@@ -1,7 +1,7 @@
-"""The engine and the users of the tests of maintenance, those of the package mnemic-maintenance too."""
+"""The engine and the users of the tests of maintenance, those of the package mnemic.maintenance too."""
 
 from __future__ import annotations
 
-from mnemic_testing.engine_fixtures import ana, ben, clock, engine
+from mnemic.testing.engine_fixtures import ana, ben, clock, engine
 
 __all__ = ["ana", "ben", "clock", "engine"]

@@ -13,8 +13,15 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, ScopeDenied, SpaceMismatch, VersionConflict
+from mnemic.importers.file_readers import read_conversation
+from mnemic.maintenance.archive import ArchivedMemory, read_line
+from mnemic.maintenance.reembed import reembed
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import (
     Actor,
     Candidate,
@@ -29,13 +36,6 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
-from mnemic_importers.file_readers import read_conversation
-from mnemic_maintenance.archive import ArchivedMemory, read_line
-from mnemic_maintenance.reembed import reembed
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 Line = dict[str, Any]
 LEVELS = frozenset({"user", "workspace"})

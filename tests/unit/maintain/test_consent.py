@@ -12,10 +12,10 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.policy.limits import Limits, Quota, Retention
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Message, Outcome
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 
 @asynccontextmanager

@@ -15,22 +15,22 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.kinds.all_kinds import SevenKinds
+from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.entity_readers.rules import RuleEntityReader
+from mnemic.maintenance.consolidate import ConsolidationReport, ConsolidationRules
+from mnemic.maintenance.expiry_job import ExpiryRules
+from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import Limits
 from mnemic.runtime.sync_facade import awaited
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.derived_memories import DERIVED, sources_of
-from mnemic_kinds.entity import EntityMemory
-from mnemic_kinds.entity_readers.rules import RuleEntityReader
-from mnemic_maintenance.consolidate import ConsolidationReport, ConsolidationRules
-from mnemic_maintenance.expiry_job import ExpiryRules
-from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.graph import InProcessGraph
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer
 from tests.unit.maintain.test_archive import archive, bring
 from tests.unit.maintain.test_erase import on_disk
 

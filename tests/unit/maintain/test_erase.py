@@ -16,18 +16,18 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFull
+from mnemic.kinds.short_term import ShortTermMemory
+from mnemic.maintenance import erase
+from mnemic.maintenance.erasure_receipt import ErasureReceipt
 from mnemic.policy.grant import Grant
 from mnemic.runtime.sync_facade import awaited
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.in_process_sessions import InProcessSessions
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.disk import FullDisk
 from mnemic.types import Actor, Candidate, Level, Message, Origin, Outcome, Source
-from mnemic_kinds.short_term import ShortTermMemory
-from mnemic_maintenance import erase
-from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_stores.in_process_sessions import InProcessSessions
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.disk import FullDisk
 
 CANARY = "Zyxwvutsrq9876543210canary"
 

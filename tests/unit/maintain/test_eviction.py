@@ -14,10 +14,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.policy.limits import Limits, Quota, makes_room
 from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Outcome, Status
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 Opened = Callable[[Quota], AbstractAsyncContextManager[MemoryEngine]]

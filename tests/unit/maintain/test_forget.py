@@ -11,13 +11,13 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, ForgetResult, Kind, Memory, Origin, Status
 from mnemic.unit_of_work import apply
 from mnemic.write.derived_memories import noted
 from mnemic.write.forget import forget
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 
 async def test_a_memory_goes_with_what_was_drawn_from_it(clock: ManualClock, ana: Actor, ben: Actor) -> None:

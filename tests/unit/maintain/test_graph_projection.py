@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.graph.projection import GraphProjection
+from mnemic.kinds.entity import EntityMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.graph_store import mention, node
 from mnemic.types import Actor, Fragment, Outcome, Scope
 from mnemic.write.outbox_consumer import OutboxConsumer
-from mnemic_kinds.entity import EntityMemory
-from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.graph_store import mention, node
 
 ANA = Actor(user="ana")
 OPERATOR = Actor(user="operator")

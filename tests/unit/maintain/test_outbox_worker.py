@@ -13,18 +13,18 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.derived_copy import Copy
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status
 from mnemic.write.outbox_compaction import compact
 from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic.write.outbox_worker import OutboxWorker, drain
 from mnemic.write.publish import Publisher
-from mnemic_postgres import PostgresStore
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.derived_copy import Copy
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 
 @pytest.fixture(params=["in-process", "sqlite", "postgres"])

@@ -11,10 +11,10 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidCandidates, MemoryNotFound, ReviewDenied, VersionConflict
 from mnemic.policy.limits import Limits
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source, Status, Trust
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 DAY = timedelta(days=1)
 

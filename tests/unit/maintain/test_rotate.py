@@ -14,13 +14,13 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, KeyFailed, MemoryNotFound, NotSupported
+from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.policy.grant import Grant
 from mnemic.policy.redaction_policy import RedactionRules
+from mnemic.stores.encryption import ERASED
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Level, Scope, Vector
-from mnemic_keys import KeyFolder, MasterKeys
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.encryption import ERASED
-from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana", workspace="office"), Actor(user="ben", workspace="office")
 ROLE = "privacy_officer"

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.keys import KeyFolder, MasterKeys
+from mnemic.maintenance.expiry_job import ExpiryRules
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import Limits
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind
 from mnemic.write import turn_log
 from mnemic.write.turn_log import TurnTexts, keep_turn, turns_of
-from mnemic_keys import KeyFolder, MasterKeys
-from mnemic_maintenance.expiry_job import ExpiryRules
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana", workspace="w"), Actor(user="ben", workspace="w")
 OPERATOR = Actor(user="zoe")

@@ -8,9 +8,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Memory, Outcome, Status
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.clock import ManualClock
 from tests.unit.maintain.test_review import contradiction
 
 DAY = timedelta(days=1)

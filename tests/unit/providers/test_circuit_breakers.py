@@ -11,8 +11,8 @@ import pytest
 
 from mnemic.errors import EmbedderFailed, MnemicError, ModelEmpty, ModelTimeout, ModelUnavailable
 from mnemic.providers.model_breakers import CROWD, FEW, TRIAL_WAIT, BreakingCompleter, BreakingEmbedder
+from mnemic.testing.clock import ManualClock
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
-from mnemic_testing.clock import ManualClock
 
 SPACE = VectorSpace(model="m", dimension=2)
 

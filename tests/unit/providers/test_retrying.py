@@ -19,12 +19,12 @@ from mnemic.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.ports import Completer, Embedder
 from mnemic.providers.retrying import RetryingCompleter, RetryingEmbedder
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.scripted_model import Fault, Reply, ScriptedModelServer
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
-from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.scripted_model import Fault, Reply, ScriptedModelServer
 
 PROMPT = Prompt(system="", user="hello")
 

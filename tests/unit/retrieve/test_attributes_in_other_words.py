@@ -6,8 +6,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.types import Actor
-from mnemic_stores.in_memory_store import InProcessStore
 
 ANA = Actor(user="ana")
 TOLD = {

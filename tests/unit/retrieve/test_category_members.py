@@ -9,9 +9,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.category_members import instances_of
 from mnemic.retrieve.relevance import A_MEMBER
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 

@@ -13,8 +13,8 @@ from mnemic import MemoryManager
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.json_output import hit_dict
 from mnemic.retrieve.later_statements import disagreeing, later_relevances, newest_of
+from mnemic.testing.record_store.fixtures import START, memory
 from mnemic.types import Actor, Hit, Source, Status, Trust
-from mnemic_testing.record_store.fixtures import START, memory
 
 REX, MAX = "My dog is called Rex", "My dog is called Max"
 

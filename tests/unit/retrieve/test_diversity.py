@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.diversity import repetitions, spread, without_repetitions
 from mnemic.retrieve.policy_candidates import RELEVANCE
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.record_store.fixtures import memory
 from mnemic.types import Actor, Kind, Message, Signals, Source
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.record_store.fixtures import memory
 
 WHEN = datetime(2024, 1, 1, tzinfo=UTC)
 

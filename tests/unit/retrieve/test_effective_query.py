@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.language.questions.named_dates import named_date
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Message
-from mnemic_language.questions.named_dates import named_date
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 ASKED = datetime(2024, 6, 15, tzinfo=UTC)

@@ -9,8 +9,8 @@ import pytest
 
 from mnemic import Actor, Settings, build_engine
 from mnemic.engine import MemoryEngine
+from mnemic.language.questions.time_only import asked_about
 from mnemic.types import Candidate, Message
-from mnemic_language.questions.time_only import asked_about
 
 KIM, CHAT = Actor(user="kim"), Actor(user="chat")
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)

@@ -10,8 +10,8 @@ from mnemic import MemoryManager, Settings
 from mnemic.retrieve.everyday_words import EverydayWords
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import OTHER_LANGUAGE
+from mnemic.testing.record_store.fixtures import memory
 from mnemic.types import Scored
-from mnemic_testing.record_store.fixtures import memory
 
 TOLD = {
     "german": ("Ich arbeite als Buchhalter.", "Meine Katze heißt Pauline.", "Dienstags spiele ich Handball."),

@@ -10,10 +10,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.retrieve.explanation import as_depended_on, as_found, why
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import RELATED, RelevanceModel, relevances
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Rank, Scored, Source, Trust
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 NOW = datetime(2026, 5, 3, tzinfo=UTC)

@@ -14,9 +14,9 @@ from mnemic.retrieve.fusion import fuse
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import ReachedNode, Walk, around
 from mnemic.retrieve.search import Searcher
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.record_store.fixtures import EMBEDDER, everything, memory, remember, scope
 from mnemic.types import Deadline, Kind, Memory, Scored, Status, Where
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.record_store.fixtures import EMBEDDER, everything, memory, remember, scope
 
 
 async def store_of(*memories: Memory) -> InProcessStore:

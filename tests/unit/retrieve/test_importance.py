@@ -14,16 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
+from mnemic.maintenance.archive import read_line
 from mnemic.ports import RecordStore
 from mnemic.retrieve.importance import ORDINARY, RUNNERS_UP, contenders, importance, importance_ranks, weighed
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.snapshot import SqliteSnapshot
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Level, Memory, Origin, Rank, Scope, SearchResult, Trust, Where
-from mnemic_maintenance.archive import read_line
-from mnemic_sqlite import SqliteStore
-from mnemic_sqlite.snapshot import SqliteSnapshot
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 NOW = datetime(2024, 5, 8, tzinfo=UTC)

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.language.questions.key_questions import asked_keys
 from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.types import Actor
-from mnemic_language.questions.key_questions import asked_keys
-from mnemic_stores.in_memory_store import InProcessStore
 
 ANA = Actor(user="ana")
 

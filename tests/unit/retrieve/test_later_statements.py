@@ -12,8 +12,8 @@ from mnemic.inject.memory_source import SourceEntry
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, later_relevances, latest_first, marked, outdated
 from mnemic.retrieve.policy_candidates import PINNED, RELEVANCE
+from mnemic.testing.record_store.fixtures import START, memory
 from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
-from mnemic_testing.record_store.fixtures import START, memory
 
 SAID = ("My office is in Turin.", "The office moved from Turin to Genoa.", "I play the flute.")
 

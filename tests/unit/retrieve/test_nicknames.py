@@ -9,9 +9,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.nicknames import unique_speaker, unknown_names
 from mnemic.retrieve.question import read_question
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Message
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 TWO = frozenset({"Melanie", "Caroline"})

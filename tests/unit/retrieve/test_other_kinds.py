@@ -8,7 +8,7 @@ import pytest
 
 from mnemic import MemoryManager
 from mnemic.retrieve.distractor_kinds import about_other_kinds
-from mnemic_testing.record_store.fixtures import memory
+from mnemic.testing.record_store.fixtures import memory
 
 
 def test_what_is_of_another_kind_is_no_instance(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from mnemic import MemoryManager
 from mnemic.retrieve.distractor_names import of_other_names
-from mnemic_testing.record_store.fixtures import memory
+from mnemic.testing.record_store.fixtures import memory
 
 
 def test_the_landlords_name_is_not_the_pets(tmp_path: Path) -> None:

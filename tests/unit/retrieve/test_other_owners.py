@@ -9,7 +9,7 @@ import pytest
 
 from mnemic import MemoryManager
 from mnemic.retrieve.distractor_owners import about_other_owners
-from mnemic_testing.record_store.fixtures import memory
+from mnemic.testing.record_store.fixtures import memory
 
 PAIRS = (
     ("My dog is called Rex.", "Ben's dog is called Max.", "What is my dog called?", "What is Ben's dog called?"),

@@ -8,7 +8,7 @@ import pytest
 
 from mnemic import MemoryManager
 from mnemic.retrieve.distractor_persons import about_other_persons
-from mnemic_testing.record_store.fixtures import memory
+from mnemic.testing.record_store.fixtures import memory
 
 ASKED = (
     ("I moved to Leipzig three years ago.", "My sister Emma lives in Lisbon.", "Where do I live?"),

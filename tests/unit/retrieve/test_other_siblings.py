@@ -8,7 +8,7 @@ import pytest
 
 from mnemic import MemoryManager
 from mnemic.retrieve.distractor_siblings import about_siblings
-from mnemic_testing.record_store.fixtures import memory
+from mnemic.testing.record_store.fixtures import memory
 
 FILLING = (
     "The office coffee machine is cleaned on Fridays",

@@ -13,8 +13,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.retrieve.past_questions import asks_past
 from mnemic.retrieve.question import read_question
+from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Intent, Message, RecallRequest, SearchResult
-from mnemic_testing.clock import ManualClock
 
 ADA = Actor(user="ada")
 PERIODS = (

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from mnemic.language.questions.topics import MAX_WORDS
 from mnemic.retrieve.preference_relevance import READ, ParsedRequest
 from mnemic.types import Actor, Hit, Kind, Memory, Origin, Rank, Source, Trust
-from mnemic_language.questions.topics import MAX_WORDS
 
 NOW = datetime(2026, 5, 3, tzinfo=UTC)
 

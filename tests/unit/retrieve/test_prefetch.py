@@ -14,9 +14,9 @@ from mnemic.ports import Snapshot
 from mnemic.ports.optional_capabilities import Marks
 from mnemic.retrieve.prefetch import MOST, SpeakerCache
 from mnemic.retrieve.search import Searcher
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Level, Message, Vector, Where
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
 
 T = TypeVar("T")
 ANA = Actor(user="ana", session="harbour")

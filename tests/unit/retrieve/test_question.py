@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemic.language.questions.named_dates import NamedDate, named_date
+from mnemic.language.text.time_expressions import READ
 from mnemic.retrieve.question import called, first_person, read_question, spelled_keys
-from mnemic_language.questions.named_dates import NamedDate, named_date
-from mnemic_language.text.time_expressions import READ
 
 
 def test_the_vector_is_made_of_the_question_in_the_first_person() -> None:

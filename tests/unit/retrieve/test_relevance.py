@@ -30,11 +30,11 @@ from mnemic.retrieve.relevance import (
     measured_with,
     relevance,
 )
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.record_store.fixtures import START, memory
 from mnemic.types import Actor, Deadline, Message, Scored, Signals, Vector, VectorSpace
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.record_store.fixtures import START, memory
 
 ANA = Actor(user="ana")
 MINILM = "all-MiniLM-L6-v2-int8"

@@ -13,9 +13,9 @@ from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PREFERENCE_BIAS, RELEVANCE
 from mnemic.retrieve.relevance_order import POOLED, explained
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Intent, Message, RecallRequest
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
 
 ANA = Actor(user="ana")
 TOLD = (

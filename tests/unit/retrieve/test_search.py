@@ -18,9 +18,9 @@ from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import DEFAULT_MODEL
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Level, Scored, VectorSpace, Where
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 MINE = Where(scopes=ANA.scopes([Level.USER]))

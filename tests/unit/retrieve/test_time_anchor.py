@@ -11,15 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
+from mnemic.language.questions.time_clause import Clause, Side
 from mnemic.ports import RecordStore
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
 from mnemic.retrieve.time_anchor import TimeAnchor, anchored
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Level, Message, SearchResult, Signals, Where
-from mnemic_language.questions.time_clause import Clause, Side
-from mnemic_sqlite import SqliteStore
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 MOVED = datetime(2023, 5, 8, 12, tzinfo=UTC)

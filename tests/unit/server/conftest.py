@@ -12,18 +12,18 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.graph.projection import GraphProjection
+from mnemic.kinds.profile import Profile
+from mnemic.maintenance.tenant_registry import Tenants
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
-from mnemic_kinds.profile import Profile
-from mnemic_maintenance.tenant_registry import Tenants
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.request_limits import RequestLimits
 from mnemic_server.streams import Streams
-from mnemic_stores.graph import InProcessGraph
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 
 @dataclass(frozen=True)

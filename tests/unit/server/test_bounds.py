@@ -10,12 +10,12 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.rate_limit import RateLimit
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.unit.server.conftest import Running
 
 LARGE = b'{"content": "' + b"a" * 70_000 + b'"}'

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, checked_identifier, checked_name
 from mnemic.types.values import LONGEST_NAME
 from mnemic_server.bearer_tokens import Claims, Provider, Tokens
 from mnemic_server.claimed_identities import MARK, ClaimedUsers, identifier_of
 from mnemic_server.credentials import ApiKeys, Principal
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.identity_provider import IdentityProvider, running
 
 ISSUER = "https://id.example"

@@ -9,12 +9,12 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.browser_sessions import COOKIE
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.service_settings import ServiceSettings
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
 
 APP = "https://app.example.com"
 JSON = {"Accept": "application/json, text/event-stream"}

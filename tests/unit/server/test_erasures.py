@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from mnemic.errors import MemoryNotFound, StoreFailed
+from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.personal_keys import names_of_key_owners
+from mnemic.maintenance.subject_data import audit_of
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
 from mnemic.types import VectorSpace
-from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.personal_keys import names_of_key_owners
-from mnemic_maintenance.subject_data import audit_of
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT
 from mnemic_server import erasure_jobs
 from mnemic_server.credentials import Principal, Role
 from mnemic_server.erasure_jobs import Erasures
 from mnemic_server.problems import Refusal
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
 from tests.unit.server.conftest import Running
 
 AT = datetime(2026, 11, 23, tzinfo=UTC)

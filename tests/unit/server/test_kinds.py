@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_structured.structured_memory import StructuredMemory
-from mnemic_testing.scripted_model import ScriptedModelServer
+from mnemic.models.openai_completer import OpenAICompleter
+from mnemic.structured.structured_memory import StructuredMemory
+from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic_travel import plugin
 from tests.unit.server.conftest import Running
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from mnemic.errors import StoreFull
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic_server.login_throttle import BURST
 from mnemic_server.logs import RequestLog
 from mnemic_server.observability import Observation

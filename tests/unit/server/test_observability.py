@@ -18,16 +18,16 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from mnemic.cli.server_log import LineFormatter, configure
 from mnemic.engine import MemoryEngine
-from mnemic_cli.server_log import LineFormatter, configure
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.logs import RequestLog
 from mnemic_server.observability import Observation
 from mnemic_server.prometheus_metrics import Meter
 from mnemic_server.telemetry import Telemetry
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
 from tests.architecture.sources import ROOT
 from tests.loopback import Quiet, listening
 

@@ -14,6 +14,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mnemic.engine import MemoryEngine
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Trust, to_json
 from mnemic_server.app import create_app
 from mnemic_server.credentials import Role
@@ -21,8 +23,6 @@ from mnemic_server.example_values import REQUESTS, VALUES
 from mnemic_server.field_descriptions import FIELDS
 from mnemic_server.openapi_descriptions import shape_of
 from mnemic_server.operation_summaries import SUMMARIES
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
 
 from .conftest import Running
 

@@ -13,6 +13,9 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, AuditEvent, Deadline, Vector
 from mnemic.write.batch import BATCH
 from mnemic_server.app import create_app
@@ -20,9 +23,6 @@ from mnemic_server.credentials import ApiKeys
 from mnemic_server.problems import Refusal
 from mnemic_server.request_limits import RequestLimits
 from mnemic_server.streams import Streams, changes
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.unit.server.conftest import Running
 
 SEATS = ("aisle", "window", "exit row")

@@ -10,10 +10,10 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
 
 
 @pytest.fixture(params=["reviewer", "subject"])

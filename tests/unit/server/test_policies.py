@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from mnemic_maintenance.tenant_engine import LASTS
+from mnemic.maintenance.tenant_engine import LASTS
 from mnemic_server.app import create_app
 from tests.unit.server.conftest import Running
 

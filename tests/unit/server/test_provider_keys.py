@@ -13,13 +13,13 @@ from joserfc import jwt
 from joserfc.jwk import ECKey
 
 from mnemic.errors import InvalidConfig
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.bearer_tokens import Provider, Tokens
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.provider_fetch import MAX_BYTES
 from mnemic_server.provider_keys import LASTS, OUTLASTS, RESTS
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.loopback import Quiet, listening
 
 

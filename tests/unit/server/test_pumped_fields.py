@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic_server.app import routes
 from mnemic_server.credentials import Role
-from mnemic_stores.in_process_sessions import InProcessSessions
 from tests.faults.scale import FULL
 from tests.security.test_linear_patterns import PIECES
 from tests.unit.server.conftest import Running

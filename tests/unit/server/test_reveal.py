@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.policy.redaction_policy import RedactionRules
-from mnemic_keys import KeyFolder, MasterKeys
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
 
 NEW = {"content": "Write to ana.silva@example.org"}
 

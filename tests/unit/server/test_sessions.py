@@ -8,12 +8,12 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.browser_sessions import AT_ONCE, COOKIE, LASTS
 from mnemic_server.credentials import ApiKeys, Principal, Role
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 from .conftest import Running
 

@@ -15,7 +15,10 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT, Tenants
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT, Tenants
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.bearer_tokens import Provider
 from mnemic_server.browser_sessions import LASTS as SESSION_LASTS
@@ -29,9 +32,6 @@ from mnemic_server.oidc_sign_in import (
     SECURE_COOKIE,
     Client,
 )
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 from tests.identity_provider import CLIENT_ID, SECRET, IdentityProvider, running
 
 

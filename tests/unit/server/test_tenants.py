@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mnemic_maintenance.tenant_engine import LASTS
+from mnemic.maintenance.tenant_engine import LASTS
 from tests.unit.server.conftest import Running
 
 ROLES = ("reader", "writer", "reviewer", "subject", "operator")

@@ -18,7 +18,7 @@ from standardwebhooks.webhooks import Webhook as Verifier
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from mnemic.errors import InvalidInput
-from mnemic_maintenance.tenant_engine import Tenancy
+from mnemic.maintenance.tenant_engine import Tenancy
 from mnemic_server.webhook_addresses import NotCallable, Resolver, is_public, require_callable
 from mnemic_server.webhook_delivery import LEASE, MAX_FAILURES, Deliveries
 from mnemic_server.webhooks import Webhooks

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.extract.statement_dates import times_in
+from mnemic.language.text.time_expressions import Period, period_of
 from mnemic.retrieve.question import read_question
-from mnemic_language.text.time_expressions import Period, period_of
 
 ASKED = date(2024, 5, 15)
 """A Wednesday."""

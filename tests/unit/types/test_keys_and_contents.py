@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
+from mnemic.language.text.normalise import invisible
 from mnemic.types.values import canonical_key, clean_content
-from mnemic_language.text.normalise import invisible
 
 ANY_TEXT = st.text(st.characters())
 

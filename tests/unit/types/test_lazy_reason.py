@@ -9,9 +9,9 @@ from typing import cast
 
 import pytest
 
+from mnemic.testing.record_store.fixtures import memory
 from mnemic.types import Hit
 from mnemic.types.search import LazyText
-from mnemic_testing.record_store.fixtures import memory
 
 ID = "01900000-0000-7000-8000-000000000001"
 

@@ -21,6 +21,18 @@ import mnemic
 from mnemic import types
 from mnemic.engine import lineage
 from mnemic.errors import InvalidInput
+from mnemic.maintenance import (
+    administration_verbs,
+    consolidate,
+    erase,
+    expiry_job,
+    health,
+    key_rotation,
+    reembed,
+    reveal,
+    review,
+    undo,
+)
 from mnemic.types import (
     Candidate,
     Fragment,
@@ -45,18 +57,6 @@ from mnemic.types import (
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.trace import RunReport, UseAudit
 from mnemic.types.values import duration_of
-from mnemic_maintenance import (
-    administration_verbs,
-    consolidate,
-    erase,
-    expiry_job,
-    health,
-    key_rotation,
-    reembed,
-    reveal,
-    review,
-    undo,
-)
 
 WITHOUT_JSON = {"Deadline", "Detector", "FrozenDict", "Serialisable"}
 """A clock, a protocol, and what values are made with."""

@@ -9,11 +9,11 @@ import pytest
 
 from mnemic.policy.key_rules import Policy
 from mnemic.ports import Embedder
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Memory, Origin, Source, Status, Vector, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.clock import ManualClock
-from mnemic_testing.embedder import WordEmbedder
 
 
 class Blind(WordEmbedder):

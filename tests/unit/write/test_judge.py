@@ -12,13 +12,13 @@ import pytest
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
+from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.scripted_model import Fault, ScriptedModelServer
 from mnemic.types import Kind, Origin, Outcome, Status, WriteReceipt
 from mnemic.write.model_judge import ModelJudge
-from mnemic_models.openai_completer import OpenAICompleter
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.scripted_model import Fault, ScriptedModelServer
 from tests.unit.write.conftest import Blind, Desk
 
 BUS = "Takes the bus to the office"

@@ -10,10 +10,10 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Outcome, Vector
 from mnemic.write.consent import decide
-from mnemic_sqlite import SqliteStore
-from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 BAD = Candidate(content="I like tea.", confidence=0.5, data={"amount": float("nan")})

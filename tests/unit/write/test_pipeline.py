@@ -11,11 +11,11 @@ import pytest
 
 from mnemic.errors import BudgetSpent, EmbedderFailed, IdempotencyConflict, InvalidInput, StoreFull
 from mnemic.policy.grant import Grant
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Outcome, Status, Vector, Where
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.thresholds import WriteRules
 from mnemic.write.write_transaction import is_known
-from mnemic_testing.embedder import WordEmbedder
 
 STEPS = ["validate", "redact", "fingerprint", "embed", "conflict", "merge", "commit", "publish"]
 
@@ -171,7 +171,7 @@ async def test_a_vector_of_the_wrong_size_is_a_failure(desk: Any) -> None:
 
 @pytest.mark.parametrize("method", ["insert", "append_audit", "enqueue", "remember_request"])
 async def test_a_failure_inside_the_transaction_leaves_nothing(desk: Any, method: str, monkeypatch: Any) -> None:
-    from mnemic_stores.row_store_adapter.transaction import LayeredTransaction
+    from mnemic.stores.row_store_adapter.transaction import LayeredTransaction
 
     async def fail(*_: Any, **__: Any) -> None:
         raise StoreFull

@@ -8,14 +8,14 @@ import pytest
 
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.policy.redaction_policy import MAX_REGIONS, RedactionRules
+from mnemic.redact.replacement import marker
+from mnemic.redact.search_primitives import Finder
+from mnemic.redact.types import Action
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Found, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.redact import Redactor, redact_candidate, redact_value
-from mnemic_redact.replacement import marker
-from mnemic_redact.search_primitives import Finder
-from mnemic_redact.types import Action
-from mnemic_stores.in_memory_store import InProcessStore
-from mnemic_testing.embedder import WordEmbedder
 
 SECRET = b"k" * 32
 REDACTOR = Redactor()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic_redact import Detector, Finder, pattern
+from mnemic.redact import Detector, Finder, pattern
 
 
 def build() -> Detector:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from mnemic.importers.file_readers import Item
 from mnemic.types import Message, Origin
-from mnemic_importers.file_readers import Item
 
 
 def items(records: Iterator[Any], name: str) -> Iterator[Item]:

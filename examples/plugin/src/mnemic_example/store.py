@@ -1,11 +1,11 @@
-"""A record store. A real one implements `mnemic.ports.RecordStore` and passes `mnemic_testing.record_store`."""
+"""A record store. A real one implements `mnemic.ports.RecordStore` and passes `mnemic.testing.record_store`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from mnemic.ports import RecordStore
-from mnemic_stores.in_memory_store import InProcessStore
+from mnemic.stores.in_memory_store import InProcessStore
 
 
 class ExampleStore(InProcessStore):

@@ -1,14 +1,14 @@
-"""The conversation in progress at a service; see `mnemic_kinds.short_term`."""
+"""The conversation in progress at a service; see `mnemic.kinds.short_term`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mnemic.kinds.compaction import Compaction
 from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import Message, Origin, from_json
 from mnemic_client.kinds import RemoteView
 from mnemic_client.request_bodies import lower
-from mnemic_kinds.compaction import Compaction
 
 
 class RemoteConversation(RemoteView[M]):

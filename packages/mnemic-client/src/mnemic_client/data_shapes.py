@@ -7,13 +7,13 @@ from typing import Any, cast
 
 from mnemic.runtime.event_loop_thread import Portal
 from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.structured.schema import Schema
+from mnemic.structured.shape import Shape
+from mnemic.structured.structured_memory import StructuredMemory
 from mnemic.types import Actor
 from mnemic_client.engine import RemoteEngine
 from mnemic_client.opening import AsyncClient
 from mnemic_client.remote import Remote
-from mnemic_structured.schema import Schema
-from mnemic_structured.shape import Shape
-from mnemic_structured.structured_memory import StructuredMemory
 
 
 def kept_at(remote: Remote) -> StructuredMemory[Awaited]:

@@ -1,5 +1,5 @@
 """The engine's verbs of review, consent, erasure and audit, carried out by a service; the faces of them are those of
-`mnemic_maintenance.governance`.
+`mnemic.maintenance.governance`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from urllib.parse import quote
 
+from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.reports import AuditReport, ReviewOutcome, Revocation
+from mnemic.maintenance.review import PendingReview, decided
 from mnemic.retrieve.export import from_dict
 from mnemic.types import Actor, AuditEvent, Level, RequestOutcome, Scope, WriteReceipt
 from mnemic_client.failures import failure_of
 from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import memories
 from mnemic_client.response_values import receipt_of
-from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.reports import AuditReport, ReviewOutcome, Revocation
-from mnemic_maintenance.review import PendingReview, decided
 
 PAGE = 200
 WAITED = 10

@@ -7,6 +7,9 @@ from dataclasses import asdict
 from types import SimpleNamespace
 from urllib.parse import quote
 
+from mnemic.kinds.entity import EntityExtraction, EntityMemory
+from mnemic.kinds.episodic import Episode, EpisodicMemory, Lesson, Step
+from mnemic.kinds.persona import PersonaMemory
 from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, lowered
@@ -14,9 +17,6 @@ from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import iso, message_body, receipts
 from mnemic_client.response_values import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
 from mnemic_client.verb_parameters import like
-from mnemic_kinds.entity import EntityExtraction, EntityMemory
-from mnemic_kinds.episodic import Episode, EpisodicMemory, Lesson, Step
-from mnemic_kinds.persona import PersonaMemory
 
 
 class RemoteView(DualModeApi[M]):
@@ -28,7 +28,7 @@ class RemoteView(DualModeApi[M]):
 
 
 class RemoteEpisodes(RemoteView[M]):
-    """Episodes; see `mnemic_kinds.episodic`."""
+    """Episodes; see `mnemic.kinds.episodic`."""
 
     @like(EpisodicMemory.record)
     async def record(self, given: SimpleNamespace) -> WriteReceipt:
@@ -77,7 +77,7 @@ class RemoteEpisodes(RemoteView[M]):
 
 
 class RemoteEntities(RemoteView[M]):
-    """People and things that the user speaks of; see `mnemic_kinds.entity`."""
+    """People and things that the user speaks of; see `mnemic.kinds.entity`."""
 
     @like(EntityMemory.mention)
     async def mention(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:
@@ -145,7 +145,7 @@ class RemoteEntities(RemoteView[M]):
 
 
 class RemotePersona(RemoteView[M]):
-    """The persona of the credential's agent; see `mnemic_kinds.persona`."""
+    """The persona of the credential's agent; see `mnemic.kinds.persona`."""
 
     @like(PersonaMemory.learn)
     async def learn(self, given: SimpleNamespace) -> WriteReceipt:

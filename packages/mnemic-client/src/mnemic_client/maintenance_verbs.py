@@ -7,16 +7,16 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from mnemic.facade.verbs import MemoryVerbs
+from mnemic.maintenance.consolidate import ConsolidationReport
+from mnemic.maintenance.expiry_job import ExpiryReport
+from mnemic.maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
+from mnemic.maintenance.health import Health
+from mnemic.maintenance.reports import MaintenanceReport
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import from_json, to_json
 from mnemic_client.governance import RemoteGovernance
 from mnemic_client.remote import Remote
 from mnemic_client.verb_parameters import like
-from mnemic_maintenance.consolidate import ConsolidationReport
-from mnemic_maintenance.expiry_job import ExpiryReport
-from mnemic_maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
-from mnemic_maintenance.health import Health
-from mnemic_maintenance.reports import MaintenanceReport
 
 G = TypeVar("G")
 """A face of the governance."""

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 from mnemic.engine.message_forms import each_message, in_places, messages_of
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.facade.verbs import MemoryVerbs
+from mnemic.maintenance.undo import UndoReceipt
 from mnemic.retrieve.export import plain
 from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.types import (
@@ -51,7 +52,6 @@ from mnemic_client.request_bodies import (
 from mnemic_client.response_values import receipt_of, report_of
 from mnemic_client.structured import RemoteData
 from mnemic_client.verb_parameters import like
-from mnemic_maintenance.undo import UndoReceipt
 
 K = TypeVar("K")
 

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import httpx
 
+from mnemic.maintenance.administration_verbs import Form
 from mnemic.runtime.event_loop_thread import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, awaited, blocking
 from mnemic.types import Actor
 from mnemic_client.memory import MemoryClient
 from mnemic_client.remote import Remote
-from mnemic_maintenance.administration_verbs import Form
 
 FOR_USERS = ("reader", "writer")
 """Roles of the tokens that an application's users act by, unless it says otherwise."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from mnemic.engine.lineage import Lineage, Use
 from mnemic.facade.verbs import MemoryVerbs
+from mnemic.kinds.retrieval import KindRetrieval
 from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import M
 from mnemic.types import Memory
@@ -16,7 +17,6 @@ from mnemic_client.remote import json_of
 from mnemic_client.request_bodies import Context, Found, at, body_of, found_in, iso, memories, names, narrowed, use
 from mnemic_client.response_values import hit_of, kind_hit_of
 from mnemic_client.verb_parameters import like
-from mnemic_kinds.retrieval import KindRetrieval
 
 PAGE = 200
 """Page size of a list of memories."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from mnemic.kinds.episodic import Episode, Lesson, Step
+from mnemic.kinds.retrieval import KindHit
 from mnemic.retrieve.export import from_dict
 from mnemic.types import (
     Blocked,
@@ -24,8 +26,6 @@ from mnemic.types import (
 from mnemic.types import Step as WriteStep
 from mnemic.types.search import Rank
 from mnemic.types.trace import RunReport, RunStatus, UseAudit
-from mnemic_kinds.episodic import Episode, Lesson, Step
-from mnemic_kinds.retrieval import KindHit
 
 Json = Mapping[str, Any]
 STOPPED_ON = ("raw_intent", "invalid_used_memory_keys", "retrieved_keys")

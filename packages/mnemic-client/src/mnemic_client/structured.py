@@ -16,12 +16,12 @@ from mnemic_client.request_bodies import at as place_of
 from mnemic_client.request_bodies import iso, lower, memories, receipts
 
 if TYPE_CHECKING:
-    from mnemic_structured.shape import Shape
-    from mnemic_structured.structured_memory import StructuredMemory
+    from mnemic.structured.shape import Shape
+    from mnemic.structured.structured_memory import StructuredMemory
 
 
 class RemoteData(RemoteView[M]):
-    """Data of known shapes; see `mnemic_structured.structured_memory`.
+    """Data of known shapes; see `mnemic.structured.structured_memory`.
 
     The service validates data of the shapes it defines. A shape defined here stays here, as with a local file: this
     program validates and merges the data, and the service stores it like any other memory.

@@ -14,9 +14,9 @@ from fastapi.security import HTTPBearer
 from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
+from mnemic.kinds.profile import Profile
+from mnemic.maintenance.tenant_engine import Tenancy
 from mnemic.types import Actor, Level, Origin
-from mnemic_kinds.profile import Profile
-from mnemic_maintenance.tenant_engine import Tenancy
 from mnemic_server import service_reason_codes
 from mnemic_server.bearer_tokens import Tokens
 from mnemic_server.browser_sessions import CSRF_HEADER, Sessions, session_cookie

@@ -14,8 +14,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
-from mnemic_kinds.profile import Profile
-from mnemic_maintenance.tenant_engine import Tenancy
+from mnemic.kinds.profile import Profile
+from mnemic.maintenance.tenant_engine import Tenancy
 from mnemic_server import problems
 from mnemic_server.access import ServiceContext, admit
 from mnemic_server.bearer_tokens import Provider, Tokens

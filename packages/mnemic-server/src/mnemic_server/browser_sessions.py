@@ -22,10 +22,10 @@ from joserfc import jwe
 from joserfc.jwk import OctKey
 from starlette.requests import HTTPConnection
 
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Mutation, apply
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT
 from mnemic_server.credentials import ApiKeys, Principal, Role, digest
 
 COOKIE, SECURE_COOKIE = "mnemic_session", "__Host-mnemic_session"

@@ -22,14 +22,14 @@ from enum import StrEnum
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported, StoreFailed
+from mnemic.maintenance.cross_tenant_commit import commit_act
+from mnemic.maintenance.personal_keys import API_KEY, API_KEY_USED
+from mnemic.maintenance.tenant_registry import PAGE, SERVICE_TENANT, noted
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.consent import subject_token
-from mnemic_maintenance.cross_tenant_commit import commit_act
-from mnemic_maintenance.personal_keys import API_KEY, API_KEY_USED
-from mnemic_maintenance.tenant_registry import PAGE, SERVICE_TENANT, noted
 
 COMMAND_LINE = "command line"
 """Actor of an operation without a credential, by a person with access to the store itself."""

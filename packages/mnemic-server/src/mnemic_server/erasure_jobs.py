@@ -22,12 +22,12 @@ from joserfc import jwe
 from joserfc.jwk import OctKey
 
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
+from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.personal_keys import RECEIPT_LASTS
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.consent import subject_token
-from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.personal_keys import RECEIPT_LASTS
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT
 from mnemic_server.concurrency_shares import ConcurrencyLimit
 from mnemic_server.credentials import Principal, digest
 from mnemic_server.service_reason_codes import INTERRUPTED, TOO_MANY_ERASURES

@@ -19,12 +19,12 @@ from typing import Any
 from mnemic.errors import InvalidInput
 from mnemic.extract.entities import ME, ROLE, EntityReader, StatedRelation
 from mnemic.graph.entity_names import ME_NODE, is_name, me_or
+from mnemic.kinds.entity_readers.marking import MarkedText, mark_names
+from mnemic.kinds.entity_readers.rules import RuleEntityReader
+from mnemic.language.entities.relations import SAME_AS, THING, rule_of
+from mnemic.language.text.names import core, slug
 from mnemic.types import Deadline, Kind, Memory, Message, Neighbour, Node, Relation
 from mnemic.types.search import MESSAGE_CATEGORY
-from mnemic_kinds.entity_readers.marking import MarkedText, mark_names
-from mnemic_kinds.entity_readers.rules import RuleEntityReader
-from mnemic_language.entities.relations import SAME_AS, THING, rule_of
-from mnemic_language.text.names import core, slug
 
 MAX_READ = 500
 """Maximum number of memories read for one view, newest first: about a fifth of a millisecond each."""

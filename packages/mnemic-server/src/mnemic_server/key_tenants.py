@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT, noted
 from mnemic.ports import Clock
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT, noted
 from mnemic_server.credentials import ApiKeys, read
 
 _NOTED = "api_keys_noted"

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
+from mnemic.kinds.episodic import MAX_STEPS, Episode, Lesson
+from mnemic.maintenance.consolidate import ConsolidationRules
+from mnemic.maintenance.expiry_job import ExpiryRules
 from mnemic.types import Neighbour, Node, Relation, from_json
-from mnemic_kinds.episodic import MAX_STEPS, Episode, Lesson
-from mnemic_maintenance.consolidate import ConsolidationRules
-from mnemic_maintenance.expiry_job import ExpiryRules
 from mnemic_server.request_bodies import Kinds, LowerOrigin, MessageBody, Moment, Name, Strict, Text
 
 Ending = Literal["success", "failure", "partial"]

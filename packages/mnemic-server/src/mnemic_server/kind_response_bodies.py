@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, JsonValue
 
+from mnemic.kinds.compaction import Compaction
+from mnemic.kinds.episodic import Lesson
 from mnemic.types import Message
-from mnemic_kinds.compaction import Compaction
-from mnemic_kinds.episodic import Lesson
 from mnemic_server.openapi_descriptions import ResponseBody, shape_of
 from mnemic_server.response_bodies import MemoryResponse, ReceiptResponse
 

@@ -19,9 +19,9 @@ from typing import TypeVar
 from starlette.requests import HTTPConnection
 
 from mnemic.errors import NotSupported, StoreFailed
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic.unit_of_work import Mutation, apply
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT
 from mnemic_server.connections import place_of
 from mnemic_server.credentials import Principal
 from mnemic_server.problems import Refusal

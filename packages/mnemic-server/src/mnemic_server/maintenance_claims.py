@@ -10,9 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from mnemic.ports import Clock, RecordStore
-from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic_maintenance.tenant_registry import (
+from mnemic.maintenance.tenant_registry import (
     MAINTAINED,
     SERVICE_TENANT,
     SLOT_MAINTAINED,
@@ -21,6 +19,8 @@ from mnemic_maintenance.tenant_registry import (
     enlisted,
     slot_of,
 )
+from mnemic.ports import Clock, RecordStore
+from mnemic.unit_of_work import Mutation, Unit, commit
 
 _PAGE = 1000
 

@@ -9,8 +9,8 @@ from typing import Any
 from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
+from mnemic.agents.mcp import Permission, answer, memory_server
 from mnemic.engine import MemoryEngine
-from mnemic_agents.mcp import Permission, answer, memory_server
 from mnemic_server.access import ServiceContext, admitted, refuse_foreign_origin, require_role, require_user
 from mnemic_server.credentials import Principal, Role
 from mnemic_server.problems import Refusal

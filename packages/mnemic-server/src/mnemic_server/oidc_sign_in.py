@@ -20,8 +20,8 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from mnemic.errors import InvalidConfig
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT
 from mnemic_server.bearer_tokens import Tokens
 from mnemic_server.credentials import Principal
 from mnemic_server.provider_fetch import FetchFailed, fetched, require_fetchable

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from mnemic_maintenance.consolidate import ConsolidationReport
-from mnemic_maintenance.expiry_job import ExpiryReport
-from mnemic_maintenance.health import Health
-from mnemic_maintenance.reports import AuditReport, MaintenanceReport
+from mnemic.maintenance.consolidate import ConsolidationReport
+from mnemic.maintenance.expiry_job import ExpiryReport
+from mnemic.maintenance.health import Health
+from mnemic.maintenance.reports import AuditReport, MaintenanceReport
 from mnemic_server.openapi_descriptions import ResponseBody, shape_of
 from mnemic_server.response_bodies import MemoryResponse
 

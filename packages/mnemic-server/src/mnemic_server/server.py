@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from mnemic.bootstrap import build_engine, build_profile
+from mnemic.cli.server_log import configure
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
 from mnemic.plugins.extras import missing_extra
 from mnemic.runtime.clock import SystemClock
-from mnemic_cli.server_log import configure
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Principal, Role
 from mnemic_server.gc_freeze import keep_what_lasts

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from mnemic.maintenance.erase import bar_tenant, erase, erase_left
+from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.subject_data import users_of
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.types import Actor
 from mnemic.write.outbox_consumer import OutboxConsumer
-from mnemic_maintenance.erase import bar_tenant, erase, erase_left
-from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.subject_data import users_of
 
 
 async def erase_tenant(

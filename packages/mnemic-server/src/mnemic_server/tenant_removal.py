@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mnemic.engine import MemoryEngine
+from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.tenant_registry import Tenants
 from mnemic.types import Actor
-from mnemic_maintenance.erasure_receipt import ErasureReceipt
-from mnemic_maintenance.tenant_registry import Tenants
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.tenant_erasure import erase_tenant
 from mnemic_server.webhooks import Webhooks

@@ -23,9 +23,9 @@ import httpx
 
 from mnemic.errors import MnemicError
 from mnemic.json_output import memory_dict
+from mnemic.maintenance.tenant_engine import Tenancy
 from mnemic.ports import Clock
 from mnemic.types import Actor, AuditEvent, Level
-from mnemic_maintenance.tenant_engine import Tenancy
 from mnemic_server.webhook_addresses import NotCallable, Resolver, require_callable
 from mnemic_server.webhooks import Webhook, Webhooks, WebhookState, due
 

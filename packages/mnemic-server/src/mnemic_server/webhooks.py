@@ -14,11 +14,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.maintenance.cross_tenant_commit import commit_act
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types.writes import AUDIT_END
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic_maintenance.cross_tenant_commit import commit_act
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT
 from mnemic_server.credentials import COMMAND_LINE
 from mnemic_server.webhook_addresses import require_callable
 

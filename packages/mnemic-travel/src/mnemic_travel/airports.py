@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mnemic_language.text.pattern import Pattern
+from mnemic.language.text.pattern import Pattern
 from mnemic_travel.months import folded
 
 _WORD = Pattern(r"[^\W_]+")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from mnemic_language.text.pattern import Pattern
+from mnemic.language.text.pattern import Pattern
 from mnemic_travel.months import month_named
 
 _LATE = timedelta(days=7)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mnemic_language.text.pattern import Pattern
+from mnemic.language.text.pattern import Pattern
 
 MOST = 12
 _LABEL = Pattern(

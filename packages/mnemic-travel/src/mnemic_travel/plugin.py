@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from mnemic_structured.documents import DocumentReader
-from mnemic_structured.shape import Shape
+from mnemic.structured.documents import DocumentReader
+from mnemic.structured.shape import Shape
 from mnemic_travel.airport_table import airport_table
 from mnemic_travel.document import document_of
 from mnemic_travel.reservation_reader import reservations

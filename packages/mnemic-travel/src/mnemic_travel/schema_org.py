@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from mnemic_structured.schema import Schema
-from mnemic_structured.shape import Shape
+from mnemic.structured.schema import Schema
+from mnemic.structured.shape import Shape
 from mnemic_travel.legs import CANCELLED, CONFIRMED, said
 
 _TEXT = {"type": "string", "maxLength": 500}

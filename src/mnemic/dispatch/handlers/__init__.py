@@ -40,7 +40,7 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
 
     def __missing__(self, request: type[requests.Request[Any]]) -> Handler:
         """Return the handler of a request other than `Add`. Raises KeyError for a request that is not dispatched,
-        MissingExtra (`missing_extra:maintenance`) if the package mnemic-maintenance, which handles it, is not
+        MissingExtra (`missing_extra:maintenance`) if the package mnemic.maintenance, which handles it, is not
         installed.
         """
         while request not in self:
@@ -59,5 +59,5 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
     def _maintenance(self) -> None:
         from mnemic.plugins.extras import package_module
 
-        table = package_module("mnemic_maintenance.handlers").table
+        table = package_module("mnemic.maintenance.handlers").table
         self.update(table(*self._parts, *self._stores, redaction=self._redaction, forgotten=self._forgotten))

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mnemic.language.sentences.classify.classifier import KEPT, LABELS, LEFT, Opinion, weights
+from mnemic.language.sentences.classify.features import MAX_CHARS, WIDTH, buckets, tokens
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic_language.sentences.classify.classifier import KEPT, LABELS, LEFT, Opinion, weights
-from mnemic_language.sentences.classify.features import MAX_CHARS, WIDTH, buckets, tokens
 
 
 def test_words_are_folded_and_numbers_are_one() -> None:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic_cli.failures import Exit
-from mnemic_cli.lazy_loading import TenantCommand
-from mnemic_cli.shared_options import Given
-from mnemic_cli.terminal import table
+from mnemic.cli.failures import Exit
+from mnemic.cli.lazy_loading import TenantCommand
+from mnemic.cli.shared_options import Given
+from mnemic.cli.terminal import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mnemic.engine import MemoryEngine
+    from mnemic.maintenance.tenant_registry import Tenant
     from mnemic.policy.limits import Quota
-    from mnemic_maintenance.tenant_registry import Tenant
 
 _LIMITS = ("rows", "bytes", "writes_a_minute")
 _EACH = tuple(f"user_{name}" for name in _LIMITS)
@@ -73,8 +73,8 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
 
 
 def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
-    from mnemic_cli.failures import complain
-    from mnemic_cli.terminal import confirmed, pairs, require_new_file, write_json
+    from mnemic.cli.failures import complain
+    from mnemic.cli.terminal import confirmed, pairs, require_new_file, write_json
     from mnemic_server.credentials import COMMAND_LINE
     from mnemic_server.tenant_removal import end
 
@@ -113,8 +113,8 @@ def _changed(
     quotas: Sequence[Quota], limits: dict[str, int | None], kind: str | None, soft: float | None
 ) -> list[Quota]:
     """Return `quotas` with the values of the command line. Raises InvalidInput (`kind`)."""
+    from mnemic.maintenance.tenant_registry import with_limits
     from mnemic.types.memory_kinds import kind_of
-    from mnemic_maintenance.tenant_registry import with_limits
 
     chosen = None if kind is None else kind_of(kind)
     for_all = {name: limits[name] for name in _LIMITS if name in limits}
@@ -128,7 +128,7 @@ def _changed(
 async def _managed(
     engine: MemoryEngine, action: str, name: str, options: dict[str, Any], limits: dict[str, int | None]
 ) -> list[Tenant]:
-    from mnemic_maintenance.tenant_registry import Tenants
+    from mnemic.maintenance.tenant_registry import Tenants
     from mnemic_server.credentials import COMMAND_LINE
 
     def changed(quotas: Sequence[Quota]) -> list[Quota]:
@@ -147,7 +147,7 @@ async def _managed(
 
 
 def _shown(tenant: Tenant) -> dict[str, Any]:
-    from mnemic_maintenance.tenant_registry import tenant_data
+    from mnemic.maintenance.tenant_registry import tenant_data
 
     return tenant_data(tenant)
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
+from mnemic.cli.failures import Exit
+from mnemic.cli.lazy_loading import Command
+from mnemic.cli.shared_options import Given
+from mnemic.cli.terminal import pairs, table
 from mnemic.plugins.extras import missing_extra
-from mnemic_cli.failures import Exit
-from mnemic_cli.lazy_loading import Command
-from mnemic_cli.shared_options import Given
-from mnemic_cli.terminal import pairs, table
 
 BUSIEST = 12
 

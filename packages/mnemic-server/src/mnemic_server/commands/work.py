@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemic_cli.failures import Exit
-from mnemic_cli.lazy_loading import TenantCommand
-from mnemic_cli.shared_options import Given
-from mnemic_cli.terminal import note
+from mnemic.cli.failures import Exit
+from mnemic.cli.lazy_loading import TenantCommand
+from mnemic.cli.shared_options import Given
+from mnemic.cli.terminal import note
 
 if TYPE_CHECKING:
     from asyncio import Event
 
     from mnemic.engine import MemoryEngine
+    from mnemic.maintenance.tenant_engine import Tenancy
     from mnemic.types import Actor
-    from mnemic_maintenance.tenant_engine import Tenancy
 
 _LOOK_SECONDS = 60
 """Longest time between two checks for due tenants. A check reads one list, for any number of tenants."""
@@ -54,7 +54,7 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, p
         import asyncio
         import signal
 
-        from mnemic_maintenance.tenant_engine import Tenancy
+        from mnemic.maintenance.tenant_engine import Tenancy
 
         stop = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
@@ -77,7 +77,7 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, p
 
 def _share(part: str | None) -> tuple[int, int]:
     """Return the number of a part, from 0, and how many there are."""
-    from mnemic_maintenance.tenant_registry import SLOTS
+    from mnemic.maintenance.tenant_registry import SLOTS
 
     if part is None:
         return 0, 1
@@ -149,7 +149,7 @@ async def _upkeep(tenancy: Tenancy, actor: Actor, consolidate: str | None) -> No
     is logged, and the worker continues.
     """
     from mnemic.errors import EmbedderFailed, StoreFailed
-    from mnemic_maintenance.consolidate import ConsolidationRules
+    from mnemic.maintenance.consolidate import ConsolidationRules
 
     drawn = None
     try:

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query
 
 from mnemic.json_output import memory_dict
 from mnemic.kinds.all_kinds import SevenKinds
+from mnemic.kinds.retrieval import KindHit
+from mnemic.kinds.short_term import MAX_TAIL, ShortTermMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Kind, Origin, to_json
-from mnemic_kinds.retrieval import KindHit
-from mnemic_kinds.short_term import MAX_TAIL, ShortTermMemory
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.evidence_filter import shown
 from mnemic_server.kind_request_bodies import CompactionRequest, RetrieveRequest, SessionMessage, TextOfUser

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from mnemic.json_output import receipt_dict
+from mnemic.kinds.entity import EntityMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor
-from mnemic_kinds.entity import EntityMemory
 from mnemic_server import access
 from mnemic_server.access import TheService, Writing
 from mnemic_server.graph_view import MAX_READ, ViewedGraph, readable, relations_of

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from mnemic.json_output import receipt_dict
+from mnemic.kinds.episodic import EpisodicMemory, Step
 from mnemic.runtime.sync_facade import awaited
-from mnemic_kinds.episodic import EpisodicMemory, Step
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.kind_request_bodies import Feedback, NewEpisode, Task, episode_dict, lesson_dict, neighbour_dict
 from mnemic_server.kind_response_bodies import LessonsResponse

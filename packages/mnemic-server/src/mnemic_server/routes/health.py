@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
 
 from mnemic.errors import MnemicError
-from mnemic_maintenance.tenant_registry import SERVICE_TENANT
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic_server.access import AnyService
 from mnemic_server.operations_response_bodies import StatusResponse
 from mnemic_server.response_bodies import answering

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 
 from mnemic.json_output import receipt_dict
+from mnemic.maintenance.bulk_import import ImportProgress, import_progress, take_part
 from mnemic.types import Candidate, Origin
-from mnemic_maintenance.bulk_import import ImportProgress, import_progress, take_part
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import ImportPart

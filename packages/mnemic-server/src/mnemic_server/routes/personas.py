@@ -8,9 +8,9 @@ from fastapi import APIRouter, Path, Query
 
 from mnemic.errors import MemoryNotFound
 from mnemic.json_output import memory_dict, receipt_dict
+from mnemic.kinds.persona import PersonaMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Origin, Status
-from mnemic_kinds.persona import PersonaMemory
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown
 from mnemic_server.kind_request_bodies import NewTrait

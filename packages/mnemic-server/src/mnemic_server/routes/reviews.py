@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Query
 
 from mnemic.json_output import memory_dict, receipt_dict
+from mnemic.maintenance.review import PendingReview
 from mnemic.retrieve.export import plain
 from mnemic.types import AuditEvent, to_json
-from mnemic_maintenance.review import PendingReview
 from mnemic_server.access import Deciding, Operating, Reviewing, TheService
 from mnemic_server.kind_request_bodies import ConsolidationRequest, ExpiryRequest
 from mnemic_server.operations_response_bodies import (

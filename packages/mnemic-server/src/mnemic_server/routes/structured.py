@@ -11,15 +11,15 @@ from fastapi import APIRouter, Path, Query
 from mnemic.errors import InvalidInput
 from mnemic.json_output import memory_dict, receipt_dict
 from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.structured.schema import Problem, Schema
+from mnemic.structured.shape import Shape
+from mnemic.structured.structured_memory import StructuredMemory
 from mnemic.types import Actor, Origin
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.kind_request_bodies import DataRequest, NewData, StructuredText, TextToExtract
 from mnemic_server.kind_response_bodies import DataResponse, ShapesResponse
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.response_bodies import MemoriesResponse, ReceiptsResponse, answering
-from mnemic_structured.schema import Problem, Schema
-from mnemic_structured.shape import Shape
-from mnemic_structured.structured_memory import StructuredMemory
 
 router = APIRouter(prefix="/v1/structured", tags=["kinds"], route_class=ParsedBodyRoute)
 

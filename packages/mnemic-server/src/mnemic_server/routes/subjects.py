@@ -14,9 +14,9 @@ from pydantic import JsonValue
 
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.json_output import memory_dict
+from mnemic.maintenance.erasure_receipt import ErasureReceipt
 from mnemic.requests import EraseKey
 from mnemic.write.consent import subject_token
-from mnemic_maintenance.erasure_receipt import ErasureReceipt
 from mnemic_server.access import (
     Erasing,
     OneselfOnly,

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.maintenance.tenant_registry import tenant_data
 from mnemic.policy.limits import Quota
-from mnemic_maintenance.tenant_registry import tenant_data
 from mnemic_server.access import AnyService, ServiceAdmin
 from mnemic_server.operations_response_bodies import TenantPageResponse, TenantResponse
 from mnemic_server.parsed_body_route import ParsedBodyRoute

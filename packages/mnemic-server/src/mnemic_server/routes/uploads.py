@@ -10,12 +10,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import Field, StringConstraints
 
+from mnemic.cli.file_import import Intake, Summary
+from mnemic.cli.import_dry_run import rehearse_beside
 from mnemic.errors import InvalidInput
+from mnemic.importers.file_readers import AUTO, Item, formats, read_bytes
+from mnemic.importers.file_readers.speakers import speakers_in, with_user
 from mnemic.types import Actor, Message
-from mnemic_cli.file_import import Intake, Summary
-from mnemic_cli.import_dry_run import rehearse_beside
-from mnemic_importers.file_readers import AUTO, Item, formats, read_bytes
-from mnemic_importers.file_readers.speakers import speakers_in, with_user
 from mnemic_server.access import Reading, ServiceContext, TheService, Writing
 from mnemic_server.console_response_bodies import FormatsResponse, UploadResponse
 from mnemic_server.parsed_body_route import ParsedBodyRoute

@@ -1,0 +1,215 @@
+"""Commands `mnemic eval` and `mnemic bench`: quality and speed."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mnemic.cli.lazy_loading import Command
+from mnemic.cli.shared_options import Given
+from mnemic.cli.terminal import Progress
+from mnemic.plugins.extras import missing_extra
+
+if TYPE_CHECKING:
+    pass
+
+SETS = (
+    "locomo",
+    "longmemeval",
+    "realtalk",
+    "captured",
+    "beam",
+    "precision",
+    "pairs",
+    "pii",
+    "structured",
+    "extraction",
+    "commands",
+    "truth",
+    "abstention",
+    "injection",
+    "preferences",
+    "languages",
+    "reliability",
+)
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("eval", cls=Command)
+@click.argument("name", metavar="SET", type=click.Choice(SETS))
+@click.option(
+    "--data", metavar="PATH", type=click.Path(path_type=Path), required=True, help="The set's file or folder."
+)
+@click.option(
+    "--per-question",
+    "--per-line",
+    "per_question",
+    metavar="FILE",
+    type=_FILE,
+    help="Write one JSON line a question, or a line of the set, to this file.",
+)
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Only the first N conversations or questions; of pairs of each class and source, of extraction of each half.",
+)
+@click.option("--vectors", metavar="FILE", type=_FILE, help="Keep embeddings here, for the next run.")
+@click.option("--ablate", is_flag=True, help="Also measure the contribution of each list and signal of the ranking.")
+@click.option("--model", is_flag=True, help="Extraction: let the configured language model read.")
+@click.option(
+    "--oracle",
+    type=click.Choice(["right", "wrong"]),
+    help="Truth: play a language model from the labels, one that answers rightly or wrongly.",
+)
+@click.option("--others", is_flag=True, help="Truth: every user has told 110 other things, and had other talks.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the intervals and samples.")
+@click.option("--report", metavar="DIR", type=_FOLDER, help="Write a page with charts, and the result, to this folder.")
+@click.pass_obj
+def eval_(
+    given: Given,
+    name: str,
+    data: Path,
+    per_question: Path | None,
+    limit: int | None,
+    vectors: Path | None,
+    ablate: bool,
+    model: bool,
+    oracle: str | None,
+    others: bool,
+    seed: int | None,
+    report: Path | None,
+) -> None:
+    """Measure quality on SET: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict), pii
+    (redaction), structured (travel confirmations), extraction or commands (extraction of facts and commands), truth
+    (statements that change over time), abstention (unanswerable questions), injection (choice of memories), preferences
+    (shown where they matter), languages (other than English), reliability (of relevance, by size and language).
+
+    Every message of a set of conversations is written to a temporary file, and every question is searched. Of pairs,
+    the second statement is written after the first. Texts of pii are redacted, confirmations read by rules. Nothing is
+    downloaded: PATH is your copy of the set. Your own memories are not touched.
+    """
+    from mnemic_eval.outcome import SEED
+    from mnemic_eval.registry import SETS as RUNNERS
+    from mnemic_eval.reports import write_report
+    from mnemic_eval.tables import set_table
+
+    if model and name != "extraction":
+        raise click.UsageError("--model goes with extraction", ctx=click.get_current_context())
+    if oracle and name != "truth":
+        raise click.UsageError("--oracle goes with truth", ctx=click.get_current_context())
+    if others and name != "truth":
+        raise click.UsageError("--others goes with truth", ctx=click.get_current_context())
+    progress, end = _progress_line()
+    try:
+        result = RUNNERS[name](
+            data,
+            progress=progress,
+            per_question=per_question,
+            limit=limit,
+            vectors=vectors,
+            ablate=ablate,
+            seed=SEED if seed is None else seed,
+            **({"model": True} if model else {}),
+            **({"oracle": oracle} if oracle else {}),
+            **({"others": True} if others else {}),
+        )
+    finally:
+        end()
+    if report is not None:
+        write_report(result, report, _command())
+    given.show(result, lambda: set_table(result))
+
+
+def _command() -> str:
+    """Return the command line as typed, without the path of the program."""
+    return shlex.join(["mnemic", *sys.argv[1:]])
+
+
+@click.command("bench", cls=Command)
+@click.option("--rows", metavar="N", type=click.IntRange(20), help="Memories of the measured user; 10,000.")
+@click.option(
+    "--others", metavar="N", type=click.IntRange(0), help="Other users in the file, 1,000 memories each; 100."
+)
+@click.option("--repeats", metavar="N", type=click.IntRange(5, 2000), help="How often each call is timed; 200.")
+@click.option(
+    "--folder",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where the file is made.",
+)
+@click.option("--server", "store", metavar="URL", help="A postgresql:// address: measure a new database there.")
+@click.option("--graph", metavar="URL", help="A neo4j:// address: measure the entities and a graph there too.")
+@click.option(
+    "--sessions", metavar="URL", help="A redis:// address: conversations and the hot set are there; fed by every write."
+)
+@click.option("--durability", type=click.Choice(["durable", "fast"]), help="Of the timed writes; durable.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the texts.")
+@click.option("--quick", is_flag=True, help="Small enough for a smoke test; its figures mean little.")
+@click.option("--service", is_flag=True, help="Measure `mnemic serve` under load instead; --rows, --server, --seed.")
+@click.pass_obj
+def bench_(given: Given, /, *, quick: bool, service: bool, **asked: object) -> None:
+    """Measure how fast it writes, searches and starts on this machine.
+
+    Works in a temporary file or database. Takes a few minutes; --quick takes seconds.
+    """
+    if service:
+        _bench_service(given, quick, asked)
+        return
+    from dataclasses import replace
+
+    from mnemic_eval.bench import BenchOptions, run
+    from mnemic_eval.tables import bench_table
+
+    options = BenchOptions().quick() if quick else BenchOptions()
+    options = replace(options, **{name: value for name, value in asked.items() if value is not None})  # type: ignore[arg-type]
+    progress, end = _progress_line()
+    try:
+        result = run(options, progress=progress)
+    finally:
+        end()
+    given.show(result, lambda: bench_table(result))
+
+
+def _bench_service(given: Given, quick: bool, asked: dict[str, object]) -> None:
+    from dataclasses import fields, replace
+
+    try:
+        from mnemic_eval.service_load import LoadOptions, load_table, run
+    except ModuleNotFoundError as missing:
+        raise missing_extra("server,client", setting="bench") from missing
+
+    known = {field.name for field in fields(LoadOptions)}
+    chosen = {name: value for name, value in asked.items() if value is not None and name in known}
+    options = replace(LoadOptions(), **chosen)  # type: ignore[arg-type]
+    progress, end = _progress_line()
+    try:
+        result = run(options.quick() if quick else options, progress=progress)
+    finally:
+        end()
+    given.show(result, lambda: load_table(result))
+
+
+def _progress_line() -> tuple[Callable[[str, int, int], None], Callable[[], None]]:
+    """Return a progress callback that shows one line at a time, and a function that clears the last one."""
+    current: dict[str, Progress] = {}
+
+    def end() -> None:
+        for line in current.values():
+            line.end()
+        current.clear()
+
+    def progress(what: str, done: int, total: int) -> None:
+        if what not in current:
+            end()
+            current[what] = Progress(what)
+        current[what].at(done, total)
+
+    return progress, end

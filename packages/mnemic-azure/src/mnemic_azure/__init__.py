@@ -1,7 +1,0 @@
-"""A search index of memories on Azure AI Search."""
-
-from __future__ import annotations
-
-from mnemic_azure.index import AzureSearchIndex
-
-__all__ = ["AzureSearchIndex"]

@@ -1,1 +1,0 @@
-"""The kinds of memory, each with its verbs."""

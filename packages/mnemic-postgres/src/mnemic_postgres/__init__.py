@@ -1,8 +1,0 @@
-"""Memories in PostgreSQL: rows, history, vectors, postings, audit and outbox, committed together; and documents."""
-
-from __future__ import annotations
-
-from mnemic_postgres.documents import PostgresDocuments
-from mnemic_postgres.store import PostgresStore
-
-__all__ = ["PostgresDocuments", "PostgresStore"]

@@ -1,0 +1,216 @@
+"""chat: a conversation with a language model that has a memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic.cli.failures import Exit, complain, exit_code_of_run
+from mnemic.cli.lazy_loading import Command
+from mnemic.cli.memory_requests import carried_out, outcome
+from mnemic.cli.model_health import asked_at
+from mnemic.cli.result_texts import capture_text, label, report_dict, written_words
+from mnemic.cli.shared_options import Given, OpenMemory
+from mnemic.cli.terminal import at_terminal, json_text, note, say
+
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
+    from mnemic.types import Actor, ContextBlock, WriteReceipt
+    from mnemic.types.trace import RunReport
+
+REMEMBERED_TURNS = 10
+"""Number of turns of the conversation that the model sees again; older ones it has from memory alone."""
+LOOKED_UP_WITHIN = 20
+"""Seconds for the search before an answer. The first one of a process loads the embedder, and a person waits for it."""
+LEAVE = ("/quit", "/exit")
+LEAVING = "/quit or Ctrl-D leaves"
+_COMMAND = re.compile(r"/[A-Za-z?-]*(?=\s|$)")
+"""Opens a line that is no message but a command of this program; `/home/ana` does not."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """One message, the memories shown with it, the model's answer (None without a model), the facts remembered from it,
+    and the receipts of the messages themselves, which are stored verbatim.
+    """
+
+    message: str
+    block: ContextBlock
+    answer: str | None
+    report: RunReport
+    recorded: Sequence[WriteReceipt] = ()
+    failed: str | None = None
+    words: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the turn as JSON data."""
+        shown = [{"memory_id": hit.memory.memory_id, "content": hit.memory.content} for hit in self.block.hits]
+        fields: dict[str, Any] = {
+            "answer": self.answer,
+            "shown": shown,
+            "block": self.block.text,
+            "report": report_dict(self.report),
+        }
+        fields["recorded"] = [one.memory_id for one in self.recorded if one.stored]
+        return fields | ({} if self.failed is None else {"error": self.failed})
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The turns so far, as the model is to see them."""
+
+    said: list[dict[str, str]] = field(default_factory=list)
+
+    async def turn(self, engine: MemoryEngine, actor: Actor, message: str) -> Turn:
+        """Show the model what memory has for `message`, let it answer, then remember from the message."""
+        from mnemic.engine.message_forms import captured_after
+        from mnemic.engine.turn_texts import keep_injection
+        from mnemic.errors import ModelFailed
+        from mnemic.extract.conversation_context import TURNS_BEFORE
+        from mnemic.inject import InjectionConfig, injector_for
+        from mnemic.types import Message
+
+        begun = engine.clock.now()
+        config = InjectionConfig(timeout=timedelta(seconds=LOOKED_UP_WITHIN))
+        injector = injector_for(engine, actor, config, by="chat")
+        injection = await injector.inject([{"role": "user", "content": message}])
+        block = injection.block()
+        answer, failed = None, None
+        try:
+            answer = await self._answer(engine, block, message)
+        except ModelFailed as failure:
+            failed = failure.reason
+        if injection.injected:
+            await keep_injection(engine, actor, injection.run, message, answer, begun)
+        said = Message(role="user", content=message, session=actor.session)
+        turns = ((one["role"], one["content"]) for one in self.said[-TURNS_BEFORE:])
+        before = [Message(role=role, content=text, session=actor.session) for role, text in turns]
+        report = await captured_after(engine, said, before, actor=actor)
+        self.said.append({"role": "user", "content": message})
+        heard = [said]
+        if answer is not None:
+            self.said.append({"role": "assistant", "content": answer})
+            heard.append(Message(role="assistant", content=answer, session=actor.session))
+        # The words of the request, and those of the answer, contain the facts to be forgotten.
+        recorded = () if report.asked else await engine.record(heard, actor=actor)
+        words = await written_words(report, engine, actor)
+        return Turn(message, block, answer, report, recorded, failed, words)
+
+    async def _answer(self, engine: MemoryEngine, block: ContextBlock, message: str) -> str | None:
+        """Return the model's answer, also one in plain words; None without a model. Raises ModelFailed."""
+        from mnemic.errors import ModelInvalidJson, ModelInvalidSchema
+        from mnemic.policy.answer_json import without_thought
+        from mnemic.policy.proposal_check import parse_json
+        from mnemic.prompts import chat_prompt
+        from mnemic.types import Deadline
+
+        if engine.completer is None:
+            return None
+        deadline = Deadline.after(timedelta(seconds=60), engine.clock.monotonic)
+        prompt = chat_prompt(self.said[-2 * REMEMBERED_TURNS :], block.text, message)
+        completion = await engine.completer.complete(prompt, deadline=deadline)
+        prose = without_thought(completion.text)
+        try:
+            data = parse_json(completion.text)
+        except ModelInvalidJson:
+            return prose
+        if isinstance(data, dict) and isinstance(data.get("answer"), str):
+            return str(data["answer"])
+        if prose.startswith(("{", "[", "```")):
+            raise ModelInvalidSchema("answer")
+        return prose
+
+
+@click.command("chat", cls=Command)
+@click.option("--quiet", is_flag=True, help="Print the answers only.")
+@click.pass_obj
+def chat_(given: Given, quiet: bool) -> Exit:
+    r"""Talk to a language model that remembers you. An empty line changes nothing; /quit or Ctrl-D leaves. Any other
+    line that begins with a slash and a word, such as /help, is refused and not recorded.
+
+    \b
+      MNEMIC_MODEL=gpt-4.1-mini mnemic chat
+      echo "What do I eat?" | mnemic chat --json
+
+    Below each answer you see the memories that the model was shown, and those made from your message; the
+    messages themselves are recorded, questions too. Without a model (MNEMIC_MODEL, MNEMIC_MODEL_URL) you see
+    the memories that one would be shown. With --json: one object for each message. If the model failed, lines from
+    standard input end with exit code 5.
+    """
+    failed = False
+    with given.opened() as opened:
+        if opened.engine.completer is None:
+            rest = "nothing answers you" if quiet else "you see what one would be shown"
+            note(f"no language model is configured (MNEMIC_MODEL or MNEMIC_MODEL_URL): {rest}")
+        if at_terminal():
+            note(LEAVING)
+        conversation = Conversation()
+        for message in _messages():
+            turn = opened.runner.run(conversation.turn(opened.engine, opened.actor, message))
+            _show(given, opened, turn, quiet=quiet)
+            failed = failed or turn.failed is not None or exit_code_of_run(turn.report.stop_reason) is Exit.MODEL
+    return Exit.MODEL if failed and not at_terminal() else Exit.OK
+
+
+def _facts(turn: Turn) -> list[str]:
+    """Return a line for each fact that the message was read for; the message itself is recorded in any case."""
+    if not (turn.report.receipts or turn.report.blocked or turn.report.skipped or turn.report.asked):
+        return ["no fact" if turn.report.status == "ok" else f"no fact ({turn.report.stop_reason})"]
+    return capture_text(turn.report, said=turn.message, contents=turn.words).splitlines()
+
+
+def _recorded(turn: Turn) -> str:
+    """Describe which messages were recorded."""
+    if turn.report.asked:
+        return "nothing (a request about memory)"
+    refused = next((one.reason for one in turn.recorded if not one.stored), None)
+    if refused is not None or not turn.recorded:
+        return f"nothing ({refused or 'no text'})"
+    return "your message, word for word" if turn.answer is None else "your message and the answer, word for word"
+
+
+def _messages() -> Iterator[str]:
+    """Yield the typed lines, or those of standard input, until its end."""
+    asking = at_terminal()
+    while True:
+        try:
+            line = input("you> " if asking else "")
+        except (EOFError, KeyboardInterrupt):
+            if asking:
+                note("")
+            return
+        message = line.strip()
+        command = _COMMAND.match(message)
+        if message in LEAVE:
+            return
+        if command is not None:
+            note(f"{command[0]} is no command here, and was not recorded: {LEAVING}; other lines are messages")
+        elif message:
+            yield message
+
+
+def _show(given: Given, opened: OpenMemory, turn: Turn, *, quiet: bool) -> None:
+    if given.as_json:
+        click.echo(json_text(turn.as_dict(), indent=None))
+        return
+    if turn.failed is not None:
+        place = asked_at(given.settings(), turn.failed)
+        complain(turn.failed, f"{f'{place}: ' if place else ''}no answer; your message was recorded all the same")
+    if turn.answer is not None:
+        say(turn.answer)
+    if not quiet:
+        for hit in turn.block.hits:
+            say(f"  shown       {label(hit.memory, 100)}")
+        if not turn.block.hits:
+            say(f"  shown       nothing ({turn.block.reason or 'nothing that helps'})")
+        for line in _facts(turn):
+            say(f"  remembered  {line}")
+        say(f"  recorded    {_recorded(turn)}")
+    for request in turn.report.asked:
+        done = carried_out(opened.call, request)
+        say(outcome(request, done))

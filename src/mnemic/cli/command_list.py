@@ -1,0 +1,97 @@
+"""List of the commands by the sections of the help. A new command is a line here and a module."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from mnemic.cli.lazy_loading import CommandEntry
+
+GROUPS = MappingProxyType(
+    {
+        "Start": {
+            "init": CommandEntry("init_command", "Write a file of settings, question by question."),
+            "chat": CommandEntry("chat_command", "Talk to a model with memory; see what is remembered and shown."),
+            "demo": CommandEntry("demo", "Run three demonstrations; no key needed."),
+            "doctor": CommandEntry("health", "Check the store, the embedder and the configuration."),
+        },
+        "Memories": {
+            "add": CommandEntry("write_commands", "Remember one thing."),
+            "capture": CommandEntry("write_commands", "Remember the lasting facts in a message."),
+            "search": CommandEntry("read_commands", "Find the memories that answer a question."),
+            "get": CommandEntry("read_commands", "Show one memory."),
+            "list": CommandEntry("read_commands", "List memories, newest first."),
+            "count": CommandEntry("inspection_commands", "Count the active memories."),
+            "update": CommandEntry("write_commands", "Correct a memory; the old version is kept."),
+            "history": CommandEntry("read_commands", "Show every version of a memory."),
+            "lineage": CommandEntry("inspection_commands", "Show the predecessors and successors of a memory."),
+            "uses": CommandEntry("inspection_commands", "Show the audit of a memory."),
+            "undo": CommandEntry("write_commands", "Undo a merge or a replacement."),
+            "rollback": CommandEntry("write_commands", "Go back to an earlier version of a memory."),
+            "forget": CommandEntry("write_commands", "Delete memories permanently."),
+        },
+        "Models and agents": {
+            "context": CommandEntry("inspection_commands", "Show the memories that a model would be given."),
+            "run": CommandEntry("run_command", "One turn: remember, answer from memory, audit the answer."),
+            "mcp": CommandEntry("", "Serve one user's memory to MCP clients.", "mnemic-agents"),
+        },
+        "Import and export": {
+            "import": CommandEntry("export_import", "Import a conversation or an export."),
+            "export": CommandEntry("export_import", "Write all memories as JSON lines."),
+        },
+        "Privacy and review": {
+            "review": CommandEntry(
+                "administration_commands", "List memories that await review; approve or reject them."
+            ),
+            "consent": CommandEntry("administration_commands", "Decide which keys may be remembered about you."),
+            "reveal": CommandEntry("reveal_command", "Show the original values behind the markers of a memory."),
+            "erase": CommandEntry("administration_commands", "Erase everything about a user, with a receipt."),
+            "audit": CommandEntry("administration_commands", "Show or verify the audit."),
+        },
+        "Operation": {
+            "maintain": CommandEntry("administration_commands", "Expire, purge, update copies, compact the file."),
+            "backup": CommandEntry("backup_commands", "Copy the store while it is in use."),
+            "restore": CommandEntry("backup_commands", "Restore a store from a verified backup."),
+            "move": CommandEntry("backup_commands", "Move everything to another store."),
+            "salvage": CommandEntry("backup_commands", "Recover the readable contents of a damaged file."),
+            "keys": CommandEntry("", "Create, change or inspect the keys.", "mnemic-keys"),
+            "serve": CommandEntry("", "Serve memory over HTTP.", "mnemic-server"),
+            "apikeys": CommandEntry("", "Create and revoke the API keys of the service.", "mnemic-server"),
+            "tenants": CommandEntry("", "Create, limit and suspend the tenants of the service.", "mnemic-server"),
+            "webhooks": CommandEntry("", "Create, list, rotate, enable and delete webhooks.", "mnemic-server"),
+            "work": CommandEntry("", "Update projections and run maintenance continuously.", "mnemic-server"),
+            "top": CommandEntry("", "Monitor a running service.", "mnemic-server"),
+        },
+        "Measuring and extending": {
+            "eval": CommandEntry("", "Measure search quality on public conversations.", "mnemic-eval"),
+            "bench": CommandEntry("", "Measure the speed on this machine.", "mnemic-eval"),
+            "embedder": CommandEntry("", "Use your own ONNX model.", "mnemic-onnx"),
+            "plugin": CommandEntry("", "Create a plug-in package; list the installed ones.", "mnemic-testing"),
+            "completion": CommandEntry("completion", "Print the completion script of a shell."),
+        },
+    }
+)
+"""The commands by the sections of the help, each with its module and its one line."""
+
+COMMANDS = MappingProxyType({name: listed for group in GROUPS.values() for name, listed in group.items()})
+"""Every command, in the order of the help."""
+
+HELP = """Memory for agents, in one file.
+
+\b
+  mnemic add "I prefer aisle seats" --key seat
+  mnemic capture "I am vegetarian and I live in Oslo."
+  mnemic search "do I eat meat?"
+
+The options below may also follow the command. MNEMIC_STORE, MNEMIC_USER, MNEMIC_POLICY and so on are read from the
+environment; an option wins.
+"""
+
+EPILOG = """\b
+Exit codes:
+  0  done
+  1  the object does not exist, or the run was stopped or refused
+  2  the command line is wrong
+  3  the input cannot be used
+  4  the store failed
+  5  the model or the embedder failed
+"""

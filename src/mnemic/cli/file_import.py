@@ -1,0 +1,253 @@
+"""Taking a file in: messages are recorded, and the user's statements in them are captured; memories are added.
+
+What is taken in completely is skipped when its file, or a later export of the same conversation, is imported again. An
+import that was broken off goes on where it ended (`mnemic.cli.import_ledger`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from mnemic.cli.failures import Exit, exit_code_of_run
+from mnemic.cli.import_ledger import Entry, EntryNames, ImportLedger, LedgerOfCapture
+from mnemic.engine import MemoryEngine
+from mnemic.engine.message_forms import captured
+from mnemic.errors import InvalidInput, MnemicError
+from mnemic.extract.messages import in_parts, message_candidates
+from mnemic.importers.file_readers import Item
+from mnemic.maintenance.archive import Archived
+from mnemic.reason_codes import (
+    CONSENT_REQUIRED,
+    INVALID_MEMORY_CANDIDATES,
+    KEY_DENIED_EXECUTION,
+    QUOTA_EXCEEDED,
+    RETENTION_DENIED,
+    SCOPE_DENIED_EXECUTION,
+)
+from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
+from mnemic.types.trace import RunReport
+from mnemic.write.limiter import words_read
+
+BATCH = 32
+KEYLESS = f"{INVALID_MEMORY_CANDIDATES}:missing_keys"
+"""Reason of a policy that stores nothing without a key: the messages themselves are left out then."""
+KEYLESS_HINT = (
+    "the policy keeps nothing without a key, so the messages themselves are left out; keyless = true keeps them"
+)
+_DENIALS = (KEY_DENIED_EXECUTION, SCOPE_DENIED_EXECUTION, CONSENT_REQUIRED, QUOTA_EXCEEDED, RETENTION_DENIED, KEYLESS)
+
+Progress = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class Summary:
+    """Results of importing a file so far. `refreshed` was there already; `left_out` are statements of messages that did
+    not become facts, by reason; `failed` has a place and a reason each, `hints` the form expected at a place.
+    `waiting`: how many of the captured await review.
+    """
+
+    recorded: int = 0
+    refreshed: int = 0
+    captured: Counter[str] = field(default_factory=Counter)
+    waiting: int = 0
+    blocked: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    degraded: Counter[str] = field(default_factory=Counter)
+    cost: Cost = Cost()
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    hints: dict[str, str] = field(default_factory=dict)
+    stopped: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary as JSON data."""
+        return {
+            "recorded": self.recorded,
+            "refreshed": self.refreshed,
+            "captured": dict(self.captured),
+            "blocked": dict(self.blocked),
+            "left_out": dict(self.left_out),
+            "skipped": dict(self.skipped),
+            **({"waiting": self.waiting} if self.waiting else {}),
+            **({"degraded": dict(self.degraded)} if self.degraded else {}),
+            **({"cost": self.cost.as_dict()} if self.cost.calls else {}),
+            "failed": [{"place": place, "reason": reason} for place, reason in self.failed],
+            "stopped": self.stopped,
+        }
+
+    def fail(self, place: str, reason: str) -> None:
+        """Note an item that could not be imported. A failing store or model will not do better on the next line."""
+        self.failed.append((place, reason))
+        if exit_code_of_run(reason) is not Exit.REFUSED:
+            self.stopped = self.stopped or reason
+
+    def count(self, place: str, receipt: WriteReceipt) -> None:
+        """Note how one write ended."""
+        if receipt.replayed or receipt.was_duplicate:
+            self.refreshed += 1
+        elif receipt.stored:
+            self.recorded += 1
+        elif receipt.reason and receipt.reason.startswith(_DENIALS):
+            self.blocked[f"{receipt.key or 'memory'}: {receipt.reason}"] += 1
+        else:
+            self.fail(place, receipt.reason or "blocked")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Content to store, its place in the file, and the key under which it is stored."""
+
+    place: str
+    key: str
+    content: Candidate | Archived
+
+
+@dataclass(slots=True, kw_only=True)
+class Intake:
+    """One import under way.
+
+    `extract` captures the user's statements; `strict` stops at the first problem; `again` takes in what an earlier
+    import has already taken in; `own` preserves origin, trust and author of an archive.
+    """
+
+    engine: MemoryEngine
+    actor: Actor
+    extract: bool = True
+    strict: bool = False
+    again: bool = False
+    own: bool = False
+    summary: Summary = field(default_factory=Summary)
+    _previous: Message | None = field(default=None, init=False)
+    _names: EntryNames = field(default_factory=EntryNames, init=False)
+
+    def follow(self, items: Sequence[Item]) -> None:
+        """Continue after these items, which were imported before: the last message is the context of the next."""
+        for one in items:
+            if one.content is not None:
+                self._names.named(one)
+        said = [one.content for one in items if isinstance(one.content, Message)]
+        self._previous = next((part for one in reversed(said) for part in reversed(list(in_parts(one)))), None)
+
+    async def take(self, items: Iterator[Item], progress: Progress) -> Summary:
+        """Take all items in, in order, unless the store or a model fails on the way: then `summary.stopped` is the
+        reason.
+
+        Items imported before an error stay imported.
+        """
+        # One import is one act: an erasure that begins meanwhile ends it for the words of the erased.
+        with words_read(self.engine.clock.now()):
+            return await self._take_all(items, progress)
+
+    async def _take_all(self, items: Iterator[Item], progress: Progress) -> Summary:
+        seen = 0
+        while self.summary.stopped is None and (batch := list(islice(items, BATCH))):
+            await self._take([self._names.named(one) for one in batch if self._is_usable(one)])
+            seen += len(batch)
+            progress(seen)
+        return self.summary
+
+    async def _take(self, entries: Sequence[Entry]) -> None:
+        """Take in what is new of these. What is captured first may be recorded later, never the reverse."""
+        ledger = ImportLedger(self.engine, self.actor)
+        parts = [part for entry in entries for part in self._parts(entry)]
+        lines: Mapping[str, Any] = {}
+        if not self.again:
+            lines = await ledger.lines([one.key for one in parts] + [one.captured_line for one in entries])
+        try:
+            if self.extract:
+                said = [one for one in entries if isinstance(one.content, Message)]
+                await self._capture(said, None if self.again else LedgerOfCapture(ledger, said, lines))
+            new = [one for one in parts if one.key not in lines]
+            self.summary.refreshed += len(parts) - len(new)
+            await self._record([one for one in new if isinstance(one.content, Candidate)])
+            for one in new:
+                if not isinstance(one.content, Candidate) and await self._restore(one.place, one.content):
+                    ledger.note(one.key)
+        finally:
+            await ledger.flush()
+
+    def _is_usable(self, item: Item) -> bool:
+        """Return True for an item with content; count any other. Raises InvalidInput if it is `strict`."""
+        if item.problem is not None:
+            if self.strict:
+                raise InvalidInput(item.problem.reason.partition(":")[2], hint=_hint(item.place, item.problem))
+            self.summary.fail(item.place, item.problem.reason)
+            self.summary.hints[item.place] = item.problem.hint or ""
+        elif item.skipped is not None:
+            self.summary.skipped[item.skipped] += 1
+        return item.content is not None
+
+    def _parts(self, entry: Entry) -> Iterator[_Part]:
+        """Yield what is stored of an entry: of a message that is too long for one memory, its parts."""
+        content = entry.content
+        if not isinstance(content, Message):
+            yield _Part(entry.item.place, entry.record_key(), content)
+            return
+        for number, part in enumerate(in_parts(content)):
+            said = [self._previous, part] if self._previous is not None else [part]
+            yield _Part(entry.item.place, entry.record_key(number), message_candidates(said)[-1])
+            self._previous = part
+
+    async def _record(self, parts: Sequence[_Part]) -> None:
+        receipts = await self.engine.add_many(
+            [one.content for one in parts if isinstance(one.content, Candidate)],
+            actor=self.actor,
+            idempotency_keys=[None if self.again else one.key for one in parts],
+        )
+        for one, receipt in zip(parts, receipts, strict=True):
+            if self.strict and receipt.outcome is Outcome.BLOCKED:
+                raise InvalidInput("import", hint=f"{one.place}: {receipt.reason}")
+            self.summary.count(one.place, receipt)
+
+    async def _restore(self, place: str, line: Archived) -> bool:
+        """Bring a memory or a consent back; return True if it is there."""
+        try:
+            receipt = await self.engine.restore(line, actor=self.actor, own=self.own)
+        except MnemicError as problem:
+            if self.strict:
+                raise
+            self.summary.fail(place, problem.reason)
+            return False
+        if self.strict and receipt.outcome is Outcome.BLOCKED:
+            raise InvalidInput("import", hint=f"{place}: {receipt.reason}")
+        self.summary.count(place, receipt)
+        return receipt.outcome is not Outcome.BLOCKED
+
+    async def _capture(self, entries: Sequence[Entry], log: LedgerOfCapture | None) -> None:
+        if log is not None and all(map(log.is_finished, range(len(entries)))):
+            return
+        said = [one.content for one in entries if isinstance(one.content, Message)]
+        keys = None if log is None else [one.capture_key for one in entries]
+        reports = await captured(self.engine, said, actor=self.actor, idempotency_keys=keys, log=log)
+        for one, report in zip(entries, reports, strict=True):
+            if report is not None:
+                self._count(one.item.place, report)
+
+    def _count(self, place: str, report: RunReport) -> None:
+        self.summary.cost += report.cost
+        self.summary.degraded.update(error for error in report.errors if error.startswith("extract:"))
+        self.summary.captured.update(captured_in(report))
+        self.summary.waiting += sum(
+            one.outcome is Outcome.PENDING_REVIEW and not one.replayed for one in report.receipts
+        )
+        for blocked in report.blocked:
+            self.summary.blocked[f"{blocked.key or 'memory'}: {blocked.reason}"] += 1
+        self.summary.left_out.update(one.reason for one in report.skipped)
+        if report.status != "ok":
+            self.summary.fail(place, report.stop_reason)
+
+
+def captured_in(report: RunReport) -> Iterator[str]:
+    """Yield the key of each memory that a capture made, or `without_key`: how an import and its dry run count."""
+    for receipt in report.receipts:
+        if receipt.stored and not receipt.replayed and not receipt.was_duplicate:
+            yield receipt.key or "without_key"
+
+
+def _hint(place: str, problem: InvalidInput) -> str:
+    hint = problem.hint or problem.reason
+    return hint if hint.startswith(place) else f"{place}: {hint}"

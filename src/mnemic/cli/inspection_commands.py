@@ -1,0 +1,113 @@
+"""count, context, lineage, uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic import requests
+from mnemic.cli.failures import Exit, complain, exit_code_of_search
+from mnemic.cli.lazy_loading import Command
+from mnemic.cli.request_options import asked, options_of
+from mnemic.cli.result_texts import day, hit_dict, label, memory_dict
+from mnemic.cli.shared_options import Given
+from mnemic.cli.terminal import note, say
+from mnemic.types.serialisation import to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mnemic.engine import MemoryEngine
+    from mnemic.engine.lineage import Lineage, Use
+    from mnemic.types import Actor, ContextBlock
+
+
+@click.command("count", cls=Command)
+@options_of(requests.Count)
+@click.pass_obj
+def count_(given: Given, /, **options: Any) -> None:
+    r"""Count the active memories.
+
+    \b
+      mnemic count --category travel --since 2026-01-01
+    """
+    request = asked(requests.Count, **options)
+
+    async def work(engine: MemoryEngine, actor: Actor) -> int:
+        return await engine.handle(request, actor=actor)
+
+    number = given.with_engine(work)
+    given.show({"count": number}, lambda: str(number))
+
+
+@click.command("context", cls=Command)
+@click.argument("query")
+@options_of(requests.Context)
+@click.pass_obj
+def context_(given: Given, /, query: str, **options: Any) -> Exit:
+    r"""Show the block of memories that a model asked QUERY would be given.
+
+    \b
+      mnemic context "Find me a flight to Denver."
+    """
+
+    async def work(engine: MemoryEngine, actor: Actor) -> ContextBlock:
+        return await engine.handle(requests.Context(query, **options), actor=actor)
+
+    block = given.with_engine(work)
+    shown: dict[str, Any] = {"text": block.text, "memory_ids": list(block.memory_ids), "reason": block.reason}
+    shown |= {"degraded": block.degraded, "abstained": block.abstained, "hits": [hit_dict(hit) for hit in block.hits]}
+    if block.degraded and not block.text:
+        if given.as_json:
+            given.show(shown, str)
+        complain(block.reason or "degraded", "what is remembered could not be looked up")
+        return exit_code_of_search(block.reason or "")
+    given.show(shown, lambda: block.text or "nothing that this depends on is remembered")
+    if block.degraded:
+        complain(f"degraded:{block.reason}", "what that source would have found may be missing")
+    return Exit.OK
+
+
+@click.command("lineage", cls=Command)
+@click.argument("memory_id")
+@click.pass_obj
+def lineage_(given: Given, /, memory_id: str) -> None:
+    """Show the predecessors of a memory, step by step, and its successors."""
+
+    async def work(engine: MemoryEngine, actor: Actor) -> Lineage:
+        return await engine.lineage(memory_id, actor=actor)
+
+    line = given.with_engine(work)
+    if given.as_json:
+        fields = {"earlier": line.earlier, "later": line.later}
+        shown = {name: [memory_dict(memory) for memory in memories] for name, memories in fields.items()}
+        given.show({"memory": memory_dict(line.memory), **shown, "complete": line.complete}, str)
+        return
+    for memory in (*line.earlier[::-1], line.memory, *line.later):
+        mark = "*" if memory is line.memory else " "
+        say(f"{mark} {day(memory.created_at)}  {memory.status:<14}  {label(memory)}")
+    if not line.complete:
+        note("there are more than 200 in one direction")
+
+
+@click.command("uses", cls=Command)
+@click.argument("memory_id")
+@click.option("--before", type=int, metavar="SEQUENCE", help="Continue after this line, the last of the previous page.")
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=50, show_default=True, help="Maximum number.")
+@click.pass_obj
+def uses_(given: Given, /, memory_id: str, before: int | None, limit: int) -> None:
+    """Show the audit of a memory, newest first: its authors, and the runs that were shown it."""
+
+    async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Use], int | None]:
+        return await engine.uses(memory_id, actor=actor, before=before, limit=limit)
+
+    uses, following = given.with_engine(work)
+    if given.as_json:
+        given.show({"uses": [to_json(use) for use in uses], "next": following}, str)
+        return
+    for use in uses:
+        run = f"  run {use.run_id}" if use.run_id else ""
+        say(f"{day(use.at)}  version {use.version:>3}  {use.action:<12}  {use.actor}{run}")
+    if following is not None:
+        note(f"the next page: --before {following}")

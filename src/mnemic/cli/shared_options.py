@@ -1,0 +1,202 @@
+"""Options of the command line that every command shares, and the engine that it opens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from mnemic.cli.terminal import note, say, say_json
+
+if TYPE_CHECKING:
+    from asyncio import Runner
+
+    from mnemic.config import Settings
+    from mnemic.engine import MemoryEngine
+    from mnemic.types import Actor
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMemory:
+    """An open engine, the actor who asks, and the event loop that its calls run in."""
+
+    engine: MemoryEngine
+    actor: Actor
+    runner: Runner
+
+    def call(self, work: Callable[[MemoryEngine, Actor], Awaitable[T]]) -> T:
+        """Return the result of `work`."""
+
+        async def inside() -> T:
+            return await work(self.engine, self.actor)
+
+        return self.runner.run(inside())
+
+
+@dataclass(slots=True)
+class Given:
+    """The common options, from the command line or the environment. A command that is not `personal` needs no user."""
+
+    store: str | None = None
+    user: str | None = None
+    tenant: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    workspace: str | None = None
+    policy: str | None = None
+    as_json: bool = False
+    debug: bool = False
+    personal: bool = True
+
+    def settings(self, **overrides: object) -> Settings:
+        """Return the settings of this call. Raises InvalidConfig."""
+        from mnemic.config import Settings
+
+        return Settings.load(store=self.store, tenant=self.tenant, policy=self.policy, **overrides)
+
+    def actor(self, settings: Settings) -> Actor:
+        """Return the actor who asks. Raises InvalidInput for a name that is no user id."""
+        from mnemic.types import Actor
+
+        return Actor(
+            tenant=settings.tenant,
+            user=self.user_name(),
+            agent=self.agent or "default",
+            workspace=self.workspace,
+            session=self.session or "cli",
+        )
+
+    def user_name(self) -> str:
+        """Return the user who asks: the one who is named, else the login name. Raises UsageError if there is neither
+        and the command is about a user's memories.
+        """
+        if self.user is not None:
+            return self.user
+        return login_name() if self.personal else operator_name()
+
+    def with_engine(
+        self,
+        work: Callable[[MemoryEngine, Actor], Awaitable[T]],
+        *,
+        creates: bool = False,
+        by_settings: bool = False,
+        **overrides: object,
+    ) -> T:
+        """Return the result of `work` on an open engine, which goes by what is in force for the tenant, or
+        `by_settings` alone. Unless it `creates`, the memory file must be there already.
+
+        Raises StoreUnavailable for a file that is not there, and whatever opening and the work itself raise.
+        """
+        import asyncio
+
+        from mnemic.bootstrap import build_engine
+
+        settings = self.settings(**overrides)
+        actor = self.actor(settings)
+        if not creates:
+            require_store(settings.store)
+
+        async def inside() -> T:
+            async with build_engine(settings) as engine:
+                return await work(engine if by_settings else await self._governed(engine, actor.tenant), actor)
+
+        return asyncio.run(inside())
+
+    @contextmanager
+    def opened(self) -> Iterator[OpenMemory]:
+        """Yield an engine that stays open for several calls, one after another; between them no event loop runs, so
+        that a question to the person at the terminal can be interrupted. The memory file is made if it is not there.
+        """
+        import asyncio
+
+        from mnemic.bootstrap import build_engine
+
+        settings = self.settings()
+        actor = self.actor(settings)
+        with asyncio.Runner() as runner:
+            engine = build_engine(settings)
+            runner.run(engine.open())
+            try:
+                yield OpenMemory(runner.run(self._governed(engine, actor.tenant)), actor, runner)
+            finally:
+                runner.run(engine.close())
+
+    async def _governed(self, engine: MemoryEngine, tenant: str) -> MemoryEngine:
+        """Return the engine by the rules of the tenant, as the service goes by them."""
+        from mnemic.maintenance.policies import Policies
+        from mnemic.maintenance.tenant_registry import Tenants
+
+        known = await Tenants(engine.store, engine.clock).find(tenant)
+        put = await Policies(engine.store, engine.clock).current(tenant)
+        in_force = None if put is None or put.policy is None else put.version
+        if in_force and self.policy is not None:
+            note(f"version {in_force} of a policy is in force for {tenant}: --policy is ignored")
+        if in_force is None and (known is None or known.quotas is None):
+            return engine
+        # Reading a policy takes longer to load than most commands take.
+        from mnemic.maintenance.tenant_engine import Tenancy
+
+        return (await Tenancy(engine).of(tenant)).engine
+
+    def show(self, value: Any, text: Callable[[], str]) -> None:
+        """Print the result: `value` as JSON if that was requested, else `text()`."""
+        if self.as_json:
+            say_json(value)
+        else:
+            say(text())
+
+
+def login_name() -> str:
+    """Return the login name. Raises UsageError if there is none that could serve as a user id."""
+    from mnemic.config.default_user import default_user
+    from mnemic.errors import InvalidInput
+
+    try:
+        return default_user()
+    except InvalidInput:
+        raise click.UsageError("whose memory is it? name a user with --user or MNEMIC_USER") from None
+
+
+def operator_name() -> str:
+    """Return the name that is recorded for an operator: the login name, or `uid:` and the number of a user without a
+    name, such as a container's.
+    """
+    try:
+        return login_name()
+    except click.UsageError:
+        return f"uid:{os.getuid()}" if hasattr(os, "getuid") else "operator"
+
+
+async def of_others(engine: MemoryEngine, actor: Actor) -> str:
+    """Return the text for an empty answer if the tenant has memories of other users; "" if it has none."""
+    usage = getattr(getattr(engine, "store", None), "usage", None)
+    if usage is None or await engine.count(actor=actor):
+        return ""
+    now = engine.clock.now()
+    everybody = sum(one.rows for one in (await usage(actor.tenant, since=now)).values())
+    own = sum(one.rows for one in (await usage(actor.tenant, since=now, scope=actor.scope("user"))).values())
+    others = everybody - own
+    if not others:
+        return ""
+    what = "memory" if others == 1 else "memories"
+    return f"the user {actor.user} has none here; other users have {others:,} {what}: name one with --user"
+
+
+def require_store(location: str) -> None:
+    """Raise StoreUnavailable where `location` names no file or an empty one: a typing error is not an empty memory, and
+    reading writes into no file.
+    """
+    from mnemic.bootstrap import store_file
+    from mnemic.errors import StoreUnavailable
+
+    path = store_file(location)
+    if path is not None and not path.exists():
+        raise StoreUnavailable("missing", hint="there is no memory file of that name yet; `mnemic add` makes one")
+    if path is not None and path.is_file() and path.stat().st_size == 0:
+        raise StoreUnavailable("missing", hint="that file is empty; `mnemic add` makes a memory file of it")

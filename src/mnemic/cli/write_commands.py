@@ -1,0 +1,244 @@
+"""add, capture, update, forget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic import requests
+from mnemic.cli.failures import Exit, complain, exit_code_of_run
+from mnemic.cli.lazy_loading import Command
+from mnemic.cli.memory_requests import carried_out, outcome
+from mnemic.cli.model_health import asked_at
+from mnemic.cli.option_values import KIND, LEVEL, MOMENT, json_object, text_or_stdin
+from mnemic.cli.request_options import options_of
+from mnemic.cli.result_texts import (
+    capture_text,
+    counted,
+    label,
+    list_text,
+    receipt_dict,
+    receipt_text,
+    report_dict,
+    written_words,
+)
+from mnemic.cli.shared_options import Given
+from mnemic.cli.terminal import confirmed, note
+from mnemic.errors import MemoryNotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from mnemic.engine import MemoryEngine
+    from mnemic.maintenance.undo import UndoReceipt
+    from mnemic.types import Actor, Memory, WriteReceipt
+    from mnemic.types.trace import RunReport
+
+
+@click.command("add", cls=Command)
+@click.argument("content")
+@options_of(
+    requests.NewMemory,
+    kind={"type": KIND, "default": "long_term", "show_default": True, "help": "The kind of memory."},
+    key={"help": "Key to store CONTENT under, such as home_city, seat or diet."},
+    level={"type": LEVEL, "default": "user", "show_default": True, "help": "Whose memory it is."},
+    ttl={"metavar": "TIME", "help": "Lifetime: 12h, 30d, 2w, 10y or never; the policy may shorten it."},
+    idempotency_key={"help": "A second call with the same key changes nothing."},
+)
+@click.pass_obj
+def add_(given: Given, /, content: str, **options: Any) -> int:
+    r"""Remember one thing. CONTENT "-" reads it from standard input.
+
+    \b
+      mnemic add "The cat is called Miso."
+      mnemic add aisle --key seat
+    """
+    content = text_or_stdin(content)
+    receipt = given.with_engine(lambda engine, actor: _add(engine, actor, content, options), creates=True)
+    given.show(receipt_dict(receipt), lambda: receipt_text(receipt, content))
+    return Exit.OK if receipt.stored else Exit.REFUSED
+
+
+async def _add(engine: MemoryEngine, actor: Actor, content: str, options: dict[str, Any]) -> WriteReceipt:
+    from mnemic.policy.expiry_rule import ttl_of
+
+    data: str | None = options.pop("data")
+    ttl = ttl_of(options.pop("ttl"))
+    return await engine.add(content, actor=actor, data=json_object(data, "data"), ttl=ttl, **options)
+
+
+@click.command("capture", cls=Command)
+@click.argument("message")
+@click.option("--sent-at", type=MOMENT, help="Time of the message. [default: now]")
+@click.option("--idempotency-key", help="A second call with the same key changes nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Carry out the changes that the message requests; do not ask.")
+@click.pass_obj
+def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_key: str | None, yes: bool) -> int:
+    r"""Remember the lasting facts in a message. MESSAGE "-" reads standard input.
+
+    \b
+      mnemic capture "I am vegetarian and I live in Oslo."
+      mnemic capture "Forget what I told you about my sister."
+
+    What a message asks of memory (forget, show, that something is wrong) is carried out once you have confirmed it: at
+    a terminal you are asked.
+    """
+    text = text_or_stdin(message)
+
+    async def work(engine: MemoryEngine, actor: Actor) -> tuple[RunReport, dict[str, str]]:
+        from mnemic.types import Message
+
+        said = Message(role="user", content=text, session=actor.session, sent_at=sent_at)
+        captured = await engine.capture(said, actor=actor, idempotency_key=idempotency_key)
+        return captured, await written_words(captured, engine, actor)
+
+    report, contents = given.with_engine(work, creates=True)
+    done = [carried_out(given.with_engine, request, yes=yes) for request in report.asked]
+    report_data = report_dict(report) | ({"carried_out": done} if done else {})
+    given.show(
+        report_data,
+        lambda: "\n".join([capture_text(report, said=text, contents=contents), *_outcomes(report, done)]),
+    )
+    if report.status == "ok":
+        return Exit.OK
+    complain(report.stop_reason, asked_at(given.settings(), report.stop_reason))
+    return exit_code_of_run(report.stop_reason)
+
+
+def _outcomes(report: RunReport, done: Sequence[dict[str, Any] | None]) -> list[str]:
+    """Return a line for each request about memory."""
+    hint = "; --yes carries it out"
+    return [outcome(request, one, unconfirmed=hint) for request, one in zip(report.asked, done, strict=True)]
+
+
+@click.command("update", cls=Command)
+@click.argument("memory_id")
+@click.argument("content", required=False)
+@options_of(
+    requests.Update,
+    without=("content", "origin"),
+    key={"help": 'The key that the content is a value of; "" removes the key.'},
+    category={"help": 'A category to group memories by; "" removes it.'},
+    context={"help": "New context: words that searches use too."},
+    ttl={"metavar": "TIME", "help": "How long it is kept from now: 12h, 30d, 2w, 10y or never."},
+    expected_version={"type": click.IntRange(min=1)},
+)
+@click.pass_obj
+def update_(given: Given, /, memory_id: str, content: str | None, **options: Any) -> int:
+    r"""Correct a memory; its old version stays in the history. CONTENT "-" reads standard input; without it the text
+    stays as it is.
+
+    \b
+      mnemic update ID "The cat is called Misa."
+      mnemic update ID --category pets --ttl never
+    """
+    text = None if content is None else text_or_stdin(content)
+    data = json_object(options.pop("data"), "data")
+
+    async def work(engine: MemoryEngine, actor: Actor) -> WriteReceipt:
+        return await engine.update(memory_id, text, actor=actor, data=data, **options)
+
+    receipt = given.with_engine(work)
+    given.show(receipt_dict(receipt), lambda: receipt_text(receipt, text or ""))
+    return Exit.OK if receipt.stored else Exit.REFUSED
+
+
+@click.command("undo", cls=Command)
+@click.argument("memory_id")
+@click.pass_obj
+def undo_(given: Given, memory_id: str) -> None:
+    """Undo a merge, a new value or an approval. The replaced memories become active again."""
+
+    async def work(engine: MemoryEngine, actor: Actor) -> UndoReceipt:
+        return await engine.undo(memory_id, actor=actor)
+
+    receipt = given.with_engine(work)
+    fields = {
+        "memory_id": memory_id,
+        "version": receipt.version,
+        "status": receipt.status.value,
+        "restored": list(receipt.restored),
+    }
+    given.show(fields, lambda: f"undone  {memory_id}  (active again: {', '.join(receipt.restored)})")
+
+
+@click.command("rollback", cls=Command)
+@click.argument("memory_id")
+@click.argument("version", type=click.IntRange(min=1))
+@click.pass_obj
+def rollback_(given: Given, memory_id: str, version: int) -> int:
+    """Restore the content of VERSION as the memory's next version; `mnemic history` lists the versions."""
+    receipt = given.with_engine(lambda engine, actor: engine.rollback(memory_id, version, actor=actor))
+    given.show(receipt_dict(receipt), lambda: receipt_text(receipt, f"version {version}"))
+    return Exit.OK
+
+
+_UNNAMED = "Which memories? Give their identifiers (mnemic list shows them), or options such as --key or --until."
+_NAMED_TWICE = "Give identifiers or options, not both."
+
+
+@click.command("forget", cls=Command)
+@click.argument("memory_ids", nargs=-1, metavar="[MEMORY_ID]...")
+@options_of(
+    requests.ForgetMatching,
+    limit={"type": click.IntRange(1, 1000)},
+    dry_run={"help": "Only show what would be deleted."},
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def forget_(given: Given, /, memory_ids: tuple[str, ...], yes: bool, limit: int, dry_run: bool, **bounds: Any) -> int:
+    r"""Delete memories permanently, with all their versions: those named, or those that meet every option. The audit
+    log records the deletion without content.
+
+    \b
+      mnemic forget 0197f3c2-6f0e-7d21-9a52-0a4f6e8d1c3b
+      mnemic forget --where '{"project": "apollo"}' --dry-run
+      mnemic forget --until 2024-01-01 --dry-run
+    """
+    bounds["where"] = json_object(bounds["where"], "where") or None
+    only = {name: list(value) or None if isinstance(value, tuple) else value for name, value in bounds.items()}
+    if any(value is not None for value in only.values()) == bool(memory_ids):
+        raise click.UsageError(_UNNAMED if not memory_ids else _NAMED_TWICE)
+    found = [] if memory_ids and yes and not dry_run else _meant(given, memory_ids, only, limit)
+    if dry_run or not (found or memory_ids):
+        fields = {"forgotten": [], "would_forget": [memory.memory_id for memory in found]}
+        given.show(fields, lambda: list_text(found) if found else "nothing meets that")
+        return Exit.OK
+    wanted = list(memory_ids) or [memory.memory_id for memory in found]
+    if not yes:
+        for memory in found:
+            note(f"  {label(memory, 100)}")
+        if not confirmed(f"Delete {counted(len(wanted))} permanently?"):
+            complain("not_confirmed", "nothing was deleted")
+            return Exit.REFUSED
+
+    async def erase(engine: MemoryEngine, actor: Actor) -> None:
+        for memory_id in wanted:
+            await engine.forget(memory_id, actor=actor)
+
+    given.with_engine(erase)
+    given.show({"forgotten": wanted}, lambda: f"forgotten  {counted(len(wanted))}")
+    return Exit.OK
+
+
+def _meant(given: Given, memory_ids: Sequence[str], only: dict[str, Any], limit: int) -> Sequence[Memory]:
+    """Return the memories that are named, or those that meet the options."""
+
+    async def look(engine: MemoryEngine, actor: Actor) -> Sequence[Memory]:
+        if memory_ids:
+            return [await _named(engine, actor, memory_id) for memory_id in memory_ids]
+        return await engine.list(actor=actor, limit=limit, **only)
+
+    return given.with_engine(look)
+
+
+async def _named(engine: MemoryEngine, actor: Actor, memory_id: str) -> Memory:
+    """Return the memory with this identifier. Raises MemoryNotFound, with the command for a key where it is one."""
+    try:
+        return await engine.get(memory_id, actor=actor)
+    except MemoryNotFound:
+        if not await engine.list(actor=actor, keys=[memory_id], limit=1):
+            raise
+        raise MemoryNotFound(hint=f"{memory_id} is a key: mnemic forget --key {memory_id}") from None

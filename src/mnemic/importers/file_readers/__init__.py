@@ -1,0 +1,246 @@
+"""Reader of conversation files: chat lines and mnemic's own exports here, every other format by the importer that a
+package offers (this one, and `mnemic-eval` for benchmarks).
+
+The format is detected from the content, and by the ending of the file name only for a text that nothing recognises;
+gzip is detected from its first bytes. Lines are read lazily.
+A defect of the whole file raises InvalidInput (`invalid_input:file:<what>`); a defective message becomes an `Item` with
+a `problem`, and reading continues.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from io import BufferedReader, BytesIO
+from itertools import chain, islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from mnemic.errors import InvalidInput, MissingExtra
+from mnemic.importers.file_readers import archive_lines, chat, export_lines
+from mnemic.importers.file_readers.item import Item
+from mnemic.importers.file_readers.multi_file_exports import Packed, packed
+from mnemic.importers.file_readers.records import Record, conversation_name, open_file, records, text_lines
+from mnemic.importers.importer_interface import Importer
+from mnemic.plugins import loaded, names, plugin
+from mnemic.plugins.extras import missing_extra
+
+__all__ = ["AUTO", "Importer", "Item", "formats", "read_bytes", "read_conversation"]
+
+_DETECTION_RECORDS = 20
+_HEAD_BYTES = 1024
+
+
+AUTO = "auto"
+"""Name that asks for the format to be detected."""
+_OWN: Mapping[str, Importer] = MappingProxyType(
+    {
+        "mnemic": Importer(items=export_lines.items, recognises=export_lines.recognises, rank=0),
+        "archive": Importer(items=archive_lines.items, recognises=archive_lines.recognises, rank=1),
+        # Several formats also have messages with a role and content, so this one comes last.
+        "chat": Importer(items=chat.items, recognises=chat.recognises, rank=1000),
+    }
+)
+_FURTHER = ("claude_code", "codex", "mcp_memory", "discord", "open_webui", "librechat")
+"""Modules of this package with one format each, of the same name."""
+_DETECTING = ("mnemic", "mnemic_eval")
+"""Packages whose importers are asked to recognise a file. Importers of other packages are used by name only, so that
+they cannot claim other files.
+"""
+_BENCHMARKS = frozenset({"locomo", "longmemeval", "beam", "realtalk"})
+
+
+def formats() -> list[str]:
+    """Return the names of the formats that this installation reads, `auto` first."""
+    return [AUTO, *_own(), *names("importers")]
+
+
+@cache
+def _own() -> Mapping[str, Importer]:
+    # Loaded at first use: these modules import the readers that this one exports.
+    further = {name: import_module(f"mnemic.importers.{name}").IMPORTER for name in _FURTHER}
+    return MappingProxyType({**_OWN, **further})
+
+
+def read_conversation(path: str | Path, file_format: str = AUTO, conversation: str | None = None) -> Iterator[Item]:
+    """Yield the items of the file at `path` (`-` is standard input), in its order.
+
+    `conversation` selects one conversation of a file with several. Raises InvalidInput: `invalid_input:format`,
+    `invalid_input:conversation`, or `invalid_input:file:<what>` with missing, directory, unreadable, empty, gzip,
+    encoding, json, too_large or format; MissingExtra for a format whose package is not installed.
+    """
+    seen: set[str] = set()
+    taken = False
+    for item in _items(path, file_format, conversation):
+        if conversation is not None and item.conversation != conversation and item.problem is None:
+            seen.add(item.conversation)
+            continue
+        taken = taken or item.problem is None
+        yield item
+    if conversation is not None and not taken:
+        raise InvalidInput("conversation", hint=_not_there(seen))
+
+
+def read_bytes(data: bytes, file_format: str = AUTO, name: str = "upload") -> Iterator[Item]:
+    """Yield the items of a local file. Raises as `read_conversation` does."""
+    candidates, asked = importers(file_format)
+    yield from _read(BufferedReader(BytesIO(data)), candidates, asked, name, name)
+
+
+def _items(path: str | Path, file_format: str, conversation: str | None) -> Iterator[Item]:
+    candidates, asked = importers(file_format)
+    files = packed(path)
+    if files is not None:
+        yield from _packed_items(files, candidates, asked, conversation)
+        return
+    with open_file(path) as (stream, name):
+        yield from _read(stream, candidates, asked, conversation or name, Path(path).name)
+
+
+def importers(file_format: str) -> tuple[list[Importer], bool]:
+    """Return the importer of this name, or every one that may recognise a file, and whether one was requested. Raises
+    InvalidInput (`invalid_input:format`), InvalidConfig (`invalid_config:plugin:<name>`) and MissingExtra.
+    """
+    if file_format == AUTO:
+        installed = [_importer(one) for one in loaded("importers", _DETECTING).values()]
+        return sorted([*installed, *_own().values()], key=lambda one: one.rank), False
+    offered = _own().get(file_format) or plugin("importers", file_format)
+    if offered is None:
+        raise _unknown(file_format)
+    return [_importer(offered)], True
+
+
+def _importer(offered: Any) -> Importer:
+    """Return a plug-in as an importer: it may be the reader of the records alone."""
+    return offered if isinstance(offered, Importer) else Importer(items=offered)
+
+
+def _unknown(file_format: str) -> InvalidInput | MissingExtra:
+    """Return the error for a format without an installed reader: it names the missing package, if one has it."""
+    if file_format in _BENCHMARKS:
+        return missing_extra("eval")
+    return InvalidInput("format", hint=f"one of {', '.join(formats())}")
+
+
+def _read(
+    stream: Any, candidates: list[Importer], asked: bool, name: str, file_name: str | None = None
+) -> Iterator[Item]:
+    """Yield the items of one file. An unrecognised text is read by the ending of `file_name`."""
+    text = _of_text(stream, candidates, asked, file_name or "")
+    if text is not None and text.lines is not None:
+        yield from text.lines(text_lines(stream), name)
+        return
+    found = records(stream)
+    chosen = candidates[0]
+    if not asked:
+        chosen, found = _detected(found, candidates)
+    if chosen.items is not None:
+        yield from chosen.items(found, name)
+
+
+def _of_text(stream: Any, candidates: list[Importer], asked: bool, file_name: str) -> Importer | None:
+    """Return the importer of a text: the requested one, one that recognises the first line, or one with the ending."""
+    if asked:
+        return candidates[0] if candidates[0].lines is not None else None
+    peek = getattr(stream, "peek", None)
+    if peek is None:
+        return None
+    try:
+        head = peek(_HEAD_BYTES)[:_HEAD_BYTES].decode("utf-8", "ignore").removeprefix("\ufeff").lstrip()
+    except (OSError, EOFError, zlib.error):  # reading it reports its defect
+        return None
+    line = head.partition("\n")[0]
+    known = next((one for one in candidates if one.recognises_line is not None and one.recognises_line(line)), None)
+    fitting = [] if known is not None or head.startswith(("{", "[")) else _by_ending(candidates, file_name)
+    return known or next(iter(fitting), None)
+
+
+def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conversation: str | None) -> Iterator[Item]:
+    """Yield the items of a folder or a zip: all files at once, the one file of another export, or each text."""
+    for name in files.outside:
+        problem = InvalidInput("file:link", hint=f"{name} leads out of the folder, and is not read")
+        yield Item(place=name, conversation="export", problem=problem)
+    for one in candidates:
+        whole = one.folder(files, asked) if one.folder is not None else None
+        if whole is not None:
+            yield from whole
+            return
+    names = [name for one in candidates for name in one.main_files] or _MAIN_FILES
+    main = next(files.named(*names), None)
+    if main is not None:
+        with files.open(main) as stream:
+            yield from _read(stream, candidates, asked, conversation or "export")
+        return
+    texts = list(files.named(".md", ".txt"))
+    if not texts:
+        raise InvalidInput("file:directory", hint="the folder or zip contains no export that is known")
+    for name in texts:
+        fitting = _by_ending(candidates, name)
+        chosen = (fitting, True) if fitting and not asked else (candidates, asked)
+        own = name.rpartition(".")[0] if fitting else _name_of_text(files, name)
+        try:
+            with files.open(name) as stream:
+                yield from _read(stream, *chosen, own)
+        except InvalidInput as problem:
+            if len(texts) == 1:
+                raise
+            yield Item(place=name, conversation=own, problem=problem)
+
+
+def _by_ending(candidates: list[Importer], name: str) -> list[Importer]:
+    return [one for one in candidates if one.ending is not None and name.casefold().endswith(one.ending)]
+
+
+def _name_of_text(files: Packed, name: str) -> str:
+    """Return the name of a chat in a folder or a zip: that of its file, as if it were alone, or of the whole if every
+    chat has the same file name.
+    """
+    inner = name.rpartition("/")[2]
+    return conversation_name(files.path.name if inner.casefold() == _NAMELESS else inner)
+
+
+_NAMELESS = "_chat.txt"
+"""Name of the one text in the zip that WhatsApp exports on an iPhone; the zip is named after the chat."""
+_MAIN_FILES = ("conversations.json", "myactivity.json", "result.json")
+"""Names of the one file of an export, if the requested format names none."""
+
+
+def _not_there(seen: set[str]) -> str:
+    if not seen:
+        return "the file names no such conversation"
+    names = sorted(seen)
+    return f"the file has {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
+
+
+def _detected(found: Iterator[Record], candidates: list[Importer]) -> tuple[Importer, Iterator[Record]]:
+    """Return the importer of the first record that is recognised, and the records again from the first."""
+    head = list(islice(found, _DETECTION_RECORDS))
+    if not head:
+        raise InvalidInput("file:empty", hint="the file contains no conversation")
+    for record in head:
+        if isinstance(record.value, Mapping):
+            for known in candidates:
+                if known.recognises is not None and known.recognises(record.value):
+                    return known, chain(head, found)
+    broken = next((record for record in head if record.problem is not None), None)
+    if broken is not None and broken.problem is not None:
+        raise _unread(broken.problem)
+    expected = f"expected {_EXPECTED}"
+    raise InvalidInput("file:format", hint=f"{head[0].place}: neither a message nor a memory; {expected}")
+
+
+def _unread(problem: InvalidInput) -> InvalidInput:
+    """Return the problem of the first line; if it is not JSON, add to the hint that the text has no known format."""
+    if problem.reason != "invalid_input:file:json":
+        return problem
+    return InvalidInput("file:json", hint=f"{problem.hint}, and the file is no text of a format that is known")
+
+
+_EXPECTED = (
+    "chat lines with role and content, mnemic's export, an export of ChatGPT, Claude, Gemini, Open WebUI, "
+    "LibreChat, Slack, Discord, Telegram or WhatsApp, sessions of Claude Code or Codex, ShareGPT, Markdown, memories "
+    "of mem0, Letta, Graphiti, LangMem or the MCP memory server, LoCoMo, LongMemEval, BEAM or REALTALK"
+)

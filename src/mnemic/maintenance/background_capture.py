@@ -1,0 +1,267 @@
+"""Background capture: a chat turn records its messages and continues; an extractor reads them afterwards.
+
+Recorded messages wait in the store until they are read, so a crash loses nothing: messages that were read but not yet
+removed from the queue are read again, without effect. Several turns of a session are read in one call of a language
+model, and small talk in none. Once read, a user's message is stored if it would have been recorded next to a capture
+(`is_recorded`): mere questions, other people's words, and statements that policy or consent exclude are forgotten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Protocol
+
+from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
+from mnemic.extract import is_users_own
+from mnemic.extract.messages import is_recorded
+from mnemic.extract.model_extractor import windows
+from mnemic.language.questions.small_talk import is_small_talk
+from mnemic.language.sentences.extraction_filter import has_nothing_to_keep
+from mnemic.maintenance.capture_queue import Lease, QueuedMessage, enqueue, messages_of, set_aside, take_out, waiting
+from mnemic.ports import Clock, RecordStore
+from mnemic.reason_codes import CONSENT_REQUIRED
+from mnemic.types import Actor, Message, Outcome, WriteReceipt
+from mnemic.types.trace import RunReport, RunStatus
+from mnemic.write.limiter import words_read
+
+logger = logging.getLogger("mnemic.engine.background_capture")
+
+PASSING = ("store_", "commit_", "embedder_", "llm_timeout", "llm_unavailable", "max_seconds")
+"""Prefixes of the reasons of failures that may be over at the next try."""
+OF_MODEL = "extract:model: "
+"""Prefix of the error of a run whose message only the rules could read."""
+CONSENT = f"{CONSENT_REQUIRED}:"
+"""Prefix of the reason for omitting facts that the user has not consented to."""
+MAX_TRIES = 8
+"""Failed tries, while other messages could be read, after which a message is given up."""
+FIRST_REST, LONGEST_REST = timedelta(minutes=1), timedelta(hours=6)
+"""Rest of a message after its first failure, doubled with each, and the longest."""
+_OUTAGE = 2
+"""Failures in a row, of an early and of the newest window, that mean an outage."""
+GATHERING_SECONDS = 2.0
+"""Seconds for which the background reader waits for more turns before it reads."""
+
+
+class CaptureEngine(Protocol):
+    """Parts of the engine that a background reader works with."""
+
+    store: RecordStore
+    clock: Clock
+
+    async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
+        """Store the messages themselves."""
+
+    async def capture_many(
+        self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[RunReport | None]:
+        """Remember the lasting facts in the messages."""
+
+    async def forget(self, memory_id: str, *, actor: Actor) -> None:
+        """Delete a memory."""
+
+
+class BackgroundCapture:
+    """Captures for one engine in the background. `counts`: messages that were read, skipped as small talk or failed,
+    by reason.
+    """
+
+    def __init__(self, engine: CaptureEngine, *, gathering_seconds: float = GATHERING_SECONDS) -> None:
+        self._engine = engine
+        self._gathering = gathering_seconds
+        self._task: asyncio.Task[None] | None = None
+        self._tenants: set[str] = set()
+        self.counts: Counter[str] = Counter()
+
+    async def put(self, *messages: Message, actor: Actor, before: Sequence[Message] = ()) -> Sequence[WriteReceipt]:
+        """Record `messages` and queue the user's own for the reader; durable on return, and read in the background.
+        Others' words in the turns `before` wait with them as their context, and are deleted once they are read.
+
+        Raises StoreFailed; then they must be queued again. Messages recorded before are queued, too: a crash may have
+        prevented that, and messages that were read already have no effect.
+        """
+        with words_read(self._engine.clock.now()):
+            return await self._put(messages, actor, before)
+
+    async def _put(
+        self, messages: Sequence[Message], actor: Actor, before: Sequence[Message]
+    ) -> Sequence[WriteReceipt]:
+        heard = [one for one in before if not is_users_own(one)]
+        context = _created(await self._engine.record(heard, actor=actor)) if heard else []
+        receipts = await self._engine.record(messages, actor=actor)
+        recorded = [one.memory_id for one in receipts if one.stored and one.memory_id]
+        if recorded:
+            await enqueue(self._engine.store, [*context, *recorded], actor=actor, context=context)
+            self._wake(actor.tenant)
+        return receipts
+
+    async def read(self, tenant: str = "default") -> int:
+        """Read the tenant's queue now; return the number of messages removed from it.
+
+        Does nothing while another process reads it. Messages that fail for a temporary reason stay. Raises StoreFailed.
+        """
+        lease = Lease(self._engine.store, self._engine.clock, tenant)
+        if not await lease.take():
+            return 0
+        done = 0
+        try:
+            for _, group in groupby(await waiting(self._engine.store, tenant), key=lambda one: one.actor):
+                with words_read(self._engine.clock.now(), anew=True):
+                    done += await self._read_user(list(group), lease)
+        finally:
+            with suppress(StoreFailed):  # the store is closed, and the lease expires
+                await lease.give_back()
+        return done
+
+    async def settled(self) -> None:
+        """Wait until the reader that was woken has finished."""
+        while self._task is not None and not self._task.done():
+            await asyncio.wait([self._task])
+
+    async def stop(self) -> None:
+        """Stop the background reader; unread messages stay in the queue. May be called twice."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    def _wake(self, tenant: str) -> None:
+        self._tenants.add(tenant)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run(), name="mnemic-background-capture")
+
+    async def _run(self) -> None:
+        while self._tenants:
+            await asyncio.sleep(self._gathering)
+            tenant = self._tenants.pop()
+            try:
+                await self.read(tenant)
+            except MnemicError as failure:
+                self.counts[f"failed:{failure.reason}"] += 1
+                logger.warning("reason=<%s> | background capture failed | it will be tried again", failure.reason)
+
+    async def _read_user(self, entries: list[QueuedMessage], lease: Lease) -> int:
+        """Read one user's messages window by window, in order. One that fails for a passing reason is left, and the
+        newest tried: if it fails as well there is an outage, and the queue stays as it is; else the failure is the
+        window's own, which rests while the queue goes on.
+        """
+        store, tenant = self._engine.store, lease.tenant
+        found = await messages_of(store, entries)
+        gone = [one for one in entries if one.memory_id not in found]
+        if gone:
+            await take_out(store, tenant, gone)
+        done, in_a_row = len(gone), 0
+        failed: list[tuple[Sequence[QueuedMessage], str]] = []
+        parts = deque(_parts([one for one in entries if one.memory_id in found], found, self._engine.clock.now()))
+        while parts and in_a_row < _OUTAGE and await lease.take():
+            part = parts.pop() if in_a_row else parts.popleft()
+            reason = await self._read_window(part, [found[one.memory_id] for one in part])
+            if reason is not None:
+                self.counts[f"failed:{reason}"] += 1
+                failed.append((part, reason))
+                in_a_row += 1
+                continue
+            in_a_row = 0
+            await self._take_out(part, tenant)
+            done += len(part)
+        if done > len(gone):
+            for part, reason in failed:
+                done += await self._set_aside(part, reason, tenant)
+        return done
+
+    async def _take_out(self, part: Sequence[QueuedMessage], tenant: str) -> None:
+        for one in part:
+            if one.context:
+                await self._forget(one)
+        await take_out(self._engine.store, tenant, part)
+
+    async def _set_aside(self, part: Sequence[QueuedMessage], reason: str, tenant: str) -> int:
+        """Let a window rest that fails while others can be read; return the number of messages that are given up, which
+        stay recorded without being read.
+        """
+        # Several messages are tried one by one next: one of them may be the cause.
+        tries = part[0].tries + 1
+        rest = timedelta(0) if len(part) > 1 else min(LONGEST_REST, FIRST_REST * 2 ** (tries - 1))
+        if tries < MAX_TRIES:
+            await set_aside(self._engine.store, tenant, part, self._engine.clock.now() + rest)
+            return 0
+        self.counts[f"given_up:{reason}"] += len(part)
+        logger.warning("reason=<%s>, messages=<%d> | capture given up | they stay recorded", reason, len(part))
+        await self._take_out(part, tenant)
+        return len(part)
+
+    async def _read_window(self, part: Sequence[QueuedMessage], messages: Sequence[Message]) -> str | None:
+        """Capture one window; the passing reason for which it is to be read again, or None."""
+        if not any(is_users_own(one) and is_worth_a_call(one.content) for one in messages):
+            self.counts["small_talk"] += len(messages)
+            return None
+        keys = [f"waiting:{one.memory_id}" for one in part]
+        reports = await self._engine.capture_many(messages, actor=part[0].actor, idempotency_keys=keys)
+        reason = next((why for one in reports if one is not None and (why := _passing(one)) is not None), None)
+        if reason is None:
+            for one, report in zip(part, reports, strict=True):
+                if report is not None and not is_kept(report):
+                    await self._forget(one)
+            self.counts["read"] += len(messages)
+        return reason
+
+    async def _forget(self, entry: QueuedMessage) -> None:
+        with suppress(MemoryNotFound):  # another forgot it meanwhile
+            await self._engine.forget(entry.memory_id, actor=entry.actor)
+
+
+def _parts(
+    entries: Sequence[QueuedMessage], found: Mapping[str, Message], now: datetime
+) -> Iterator[Sequence[QueuedMessage]]:
+    """Yield what is read in one call: neighbours together, and then those that have failed before, each alone, unless
+    they rest.
+    """
+    untried = [one for one in entries if not one.tries]
+    for places in windows([found[one.memory_id] for one in untried]):
+        yield untried[places.start : places.stop]
+    for one in entries:
+        if one.tries and (one.rests_until is None or one.rests_until <= now):
+            yield [one]
+
+
+def _created(receipts: Sequence[WriteReceipt]) -> list[str]:
+    return [one.memory_id for one in receipts if one.outcome is Outcome.CREATED and one.memory_id]
+
+
+def is_worth_a_call(text: str) -> bool:
+    """Return True if a language model may find a fact in `text`."""
+    return not (is_small_talk(text) or has_nothing_to_keep(text))
+
+
+def is_kept(report: RunReport) -> bool:
+    """Return True if the captured message itself is stored next to the facts found in it. An unreadable one is stored,
+    too.
+    """
+    if report.status is not RunStatus.OK:
+        return True
+    if any(one.reason.startswith(CONSENT) for one in report.blocked) or not all(one.stored for one in report.receipts):
+        return False
+    return is_recorded([one.reason for one in report.skipped], stored=bool(report.receipts))
+
+
+async def read_waiting(engine: CaptureEngine, tenant: str, *, dry_run: bool = False) -> int:
+    """Read the tenant's queue, as after a crash of its reader; return the number of messages read, or with `dry_run`
+    waiting. Raises StoreFailed.
+    """
+    found = await waiting(engine.store, tenant)
+    return len(found) if dry_run or not found else await BackgroundCapture(engine).read(tenant)
+
+
+def _passing(report: RunReport) -> str | None:
+    """Return the reason for which a message is to be read again, also where the rules have read it in the meantime."""
+    reasons = [receipt.reason or "" for receipt in report.receipts if not receipt.stored]
+    if report.status is not RunStatus.OK:
+        reasons.append(report.stop_reason)
+    reasons += [one.removeprefix(OF_MODEL) for one in report.errors if one.startswith(OF_MODEL)]
+    return next((reason for reason in reasons if reason.startswith(PASSING)), None)

@@ -1,0 +1,143 @@
+"""A language model called with its vendor's client by way of Pydantic AI."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from mnemic.errors import InvalidConfig, ModelEmpty
+from mnemic.models.clients import ClientPerLoop, OpenModel
+from mnemic.models.failures import call_failed
+from mnemic.models.openai_client import CallFailed, FailureCause
+from mnemic.models.openai_completer import model_error, negotiated, plain_json
+from mnemic.types import Completion, Deadline, Prompt
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.models import Model, ModelRequestParameters
+    from pydantic_ai.settings import ModelSettings
+
+TIMEOUT_SECONDS = 60.0
+
+
+class VendorCompleter:
+    """Asks for one JSON object at temperature 0 and without thinking, with the prompt's schema if the model accepts
+    one. `make` opens the client and is called once for each event loop.
+
+    If a model refuses a schema or the temperature, the call is repeated without it at once, and the refusal is cached.
+    One call takes at most `timeout` seconds and ends before its deadline. There are no retries here: see
+    `mnemic.providers.retrying.RetryingCompleter`.
+
+    Calls raise MissingExtra if the client is not installed, ModelTimeout, ModelUnavailable (`llm_unavailable:auth` for
+    a refused key), or ModelEmpty. Requests and answers never appear in an error or a log.
+    """
+
+    def __init__(self, model: str, make: Callable[[], OpenModel[Model]], *, timeout: float = TIMEOUT_SECONDS) -> None:
+        if not 0 < timeout < float("inf"):
+            raise InvalidConfig("timeout", hint="seconds, more than 0")
+        self._model, self._timeout = model, timeout
+        self._clients: ClientPerLoop[Model] = ClientPerLoop(make)
+        self._options = _Options()
+
+    @property
+    def model(self) -> str:
+        """The model's name, without its vendor."""
+        return self._model
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        """One completion; see `mnemic.ports.Completer`."""
+        if self._clients.closed:
+            raise model_error(CallFailed(FailureCause.REFUSED, "closed"), calls=0)
+        model = await self._clients.get()
+        answer, self._options = await negotiated(
+            prompt, self._options, lambda one: self._ask(model, prompt, one, deadline)
+        )
+        return answer
+
+    async def close(self) -> None:
+        """Close the connections. May be called twice."""
+        await self._clients.close()
+
+    async def _ask(self, model: Model, prompt: Prompt, options: _Options, deadline: Deadline) -> Completion:
+        from pydantic_ai.direct import model_request
+        from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
+
+        seconds = min(self._timeout, deadline.remaining())
+        if seconds <= 0:
+            raise CallFailed(FailureCause.TIMEOUT, "no time left for a call")
+        asked = ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(prompt.user)])
+        settings = _settings(model, prompt, temperature=options.temperature)
+        parameters = _parameters(model, prompt, schema=options.schema)
+        try:
+            # The client's timeout bounds each read; a server that drips bytes would outlive it.
+            async with asyncio.timeout(seconds):
+                answer = await model_request(
+                    model, [asked], model_settings=settings, model_request_parameters=parameters
+                )
+        except Exception as error:  # noqa: BLE001 - the vendors' clients raise classes of many kinds
+            raise call_failed(error) from None
+        return _completion(answer, self._model)
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """Options that a model understands: assumed at first, learnt from its refusals."""
+
+    schema: bool = True
+    temperature: bool = True
+
+    def without(self, about: str, prompt: Prompt) -> _Options | None:
+        """Return the next plainer options after an error that mentions `about`; None if nothing can be dropped."""
+        if self.temperature and "temperature" in about:
+            return replace(self, temperature=False)
+        return replace(self, schema=False) if self.schema and prompt.schema is not None else None
+
+
+def _settings(model: Model, prompt: Prompt, *, temperature: bool) -> ModelSettings:
+    from pydantic_ai.settings import ModelSettings
+
+    settings = ModelSettings(thinking=False, max_tokens=prompt.max_output_tokens)
+    fixed = model.profile.get("anthropic_disallows_sampling_settings", False) or (
+        model.profile.get("openai_supports_reasoning", False)
+        and not model.profile.get("openai_supports_reasoning_effort_none", False)
+    )
+    return ModelSettings(**settings, temperature=0.0) if temperature and not fixed else settings
+
+
+def _parameters(model: Model, prompt: Prompt, *, schema: bool) -> ModelRequestParameters:
+    """Return the request's schema, if the model is known to accept one."""
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.output import OutputObjectDefinition
+
+    if not schema or prompt.schema is None or not model.profile.get("supports_json_schema_output", False):
+        return ModelRequestParameters()
+    described = OutputObjectDefinition(json_schema=_one_type_each(plain_json(prompt.schema)), name=prompt.schema_name)
+    return ModelRequestParameters(output_mode="native", output_object=described)
+
+
+def _one_type_each(schema: Any) -> Any:
+    """Return the schema with `anyOf` for each list of types, on which Anthropic's client fails."""
+    if isinstance(schema, list):
+        return [_one_type_each(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {name: _one_type_each(value) for name, value in schema.items()}
+    if not isinstance(types := inner.get("type"), list):
+        return inner
+    rest = {name: value for name, value in inner.items() if name != "type"}
+    return {"anyOf": [{"type": one} if one == "null" else {"type": one, **rest} for one in types]}
+
+
+def _completion(answer: ModelResponse, model: str) -> Completion:
+    from pydantic_ai.messages import TextPart
+
+    tokens = {"input_tokens": answer.usage.input_tokens, "output_tokens": answer.usage.output_tokens}
+    text = "".join(part.content for part in answer.parts if isinstance(part, TextPart))
+    if not text.strip():
+        error = ModelEmpty()
+        error.paid = {**tokens, "calls": 1}
+        error.permanent = answer.finish_reason == "content_filter"
+        raise error
+    return Completion(text=text, model=answer.model_name or model, **tokens)

@@ -1,0 +1,117 @@
+"""Copies of a store while it is in use, and their way back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from mnemic.bootstrap.copies_and_replicas import plain, routed
+from mnemic.bootstrap.plugin_backends import backend
+from mnemic.bootstrap.stores import build_store, store_file
+from mnemic.errors import NotSupported
+from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.tenant_registry import SERVICE_TENANT, Tenants
+from mnemic.operations.backup_folder import Manifest, RestoreResult
+from mnemic.operations.erasures_since_backup import erase_again, erased_since
+from mnemic.operations.sqlite.backup import restore, take
+from mnemic.operations.sqlite.salvage import SalvageResult, salvage
+from mnemic.operations.store_migration import MigrationResult, move
+from mnemic.ports import Clock, Keyring, RecordStore
+from mnemic.types import Actor, VectorSpace
+from mnemic.unit_of_work import commit
+
+
+def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
+    """Return a copy of the store at `location`, a file or a database, in the new `folder`. Raises NotSupported for
+    `memory:`, InvalidInput, StoreCorrupt, StoreFailed.
+    """
+    if (backups := backend("backups", location)) is not None:
+        _check_alone(location)
+        manifest: Manifest = asyncio.run(backups.take(plain(location), folder, clock.now()))
+        return manifest
+    path = store_file(location)
+    if path is None:
+        raise NotSupported("backup", hint="an in-memory store cannot be backed up")
+    return take(path, folder, clock.now())
+
+
+def _check_alone(location: str) -> None:
+    """Raise NotSupported (`backup:router`) if several servers share the tenants."""
+    if routed(location):
+        raise NotSupported("backup:router", hint="take and restore a backup of each server, under its own address")
+
+
+def restore_store(
+    folder: Path,
+    target: str,
+    clock: Clock,
+    *,
+    erasures: str | None,
+    receipts: Sequence[ErasureReceipt],
+    keyring: Keyring | None = None,
+) -> tuple[RestoreResult, list[ErasureReceipt]]:
+    """Restore the backup in `folder` into the new file `target`, or into the empty database `target`, without the users
+    erased since: as recorded in the store at `erasures`, or in `receipts`; `keyring` decrypts sealed data. Raises
+    InvalidInput, StoreCorrupt, StoreNewer, StoreFailed, NotSupported.
+    """
+    erased: list[ErasureReceipt] = []
+
+    async def prepared(part: str, manifest: Manifest) -> None:
+        async with AsyncExitStack() as stores:
+            copy = await stores.enter_async_context(_opened(part, keyring))
+            later = None if erasures is None else await stores.enter_async_context(_opened(erasures, keyring))
+            for tenant, (lines, last) in manifest.tenants.items():
+                known = {} if later is None else await erased_since(later, tenant, lines, last)
+                known |= {one.subject: one.blocks_relearning for one in receipts if one.tenant == tenant}
+                erased.extend(await erase_again(copy, clock, tenant, known, actor=Actor(tenant=tenant, user="restore")))
+
+    if (backups := backend("backups", target)) is not None:
+        _check_alone(target)
+        return RestoreResult(asyncio.run(backups.restore(plain(target), folder, prepared))), erased
+    path = store_file(target)
+    if path is None:
+        raise NotSupported("restore", hint="a backup is restored into a file or a database")
+    return restore(folder, path, lambda part, manifest: asyncio.run(prepared(part, manifest))), erased
+
+
+def move_store(
+    location: str, target: str, clock: Clock, *, tenants: Sequence[str] = (), keyring: Keyring | None = None
+) -> MigrationResult:
+    """Copy the store at `location` into the empty store `target`; see
+    `mnemic.operations.store_migration`. `tenants` are copied in addition to those that the store knows. Raises
+    InvalidInput, NotSupported, StoreFailed.
+    """
+
+    async def run() -> MigrationResult:
+        async with AsyncExitStack() as stores:
+            source = await stores.enter_async_context(_opened(location, keyring))
+            space = await commit(source, lambda unit: unit.reads.space())
+            into = await stores.enter_async_context(_opened(target, keyring, space))
+            noted = [one.tenant for one in await Tenants(source, clock).all()]
+            return await move(source, into, {*tenants, *noted, SERVICE_TENANT})
+
+    return asyncio.run(run())
+
+
+def salvage_store(location: str, target: Path, *, keyring: Keyring | None = None) -> SalvageResult:
+    """Salvage the readable contents of the damaged file at `location` into the new file `target`. Raises NotSupported
+    if it is not a file, InvalidInput, StoreUnavailable.
+    """
+    path = store_file(location)
+    if path is None:
+        raise NotSupported("salvage", hint="a server's damage is its own tools' business; a backup helps")
+    return salvage(path, target, keyring=keyring)
+
+
+@asynccontextmanager
+async def _opened(
+    location: str, keyring: Keyring | None, space: VectorSpace | None = None
+) -> AsyncIterator[RecordStore]:
+    store = build_store(location, durability="durable", keyring=keyring)
+    await store.open(space)
+    try:
+        yield store
+    finally:
+        await store.close()

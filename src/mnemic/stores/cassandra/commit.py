@@ -1,0 +1,253 @@
+"""The commit: one lightweight transaction if it writes one partition, a decided change if it writes several.
+
+The rows that a transaction has read must be unchanged at its commit. The lightweight transaction's condition checks its
+own partition. For marks of the tenant outside its scopes (consents, erasures) the writer announces itself and reads
+them again; a process that changes a mark visits the announced partitions, so that a writer that missed the change is
+refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from mnemic.errors import CommitUnknown, MnemicError
+from mnemic.stores.cassandra.buckets import BucketPlan, Buckets
+from mnemic.stores.cassandra.connection import pause
+from mnemic.stores.cassandra.encoding import ordered, unpacked
+from mnemic.stores.cassandra.partitions import Head, Written, in_batches, redo_of
+from mnemic.stores.cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
+from mnemic.stores.cassandra.tenant_totals import with_lines
+from mnemic.stores.cassandra.transaction_view import UnansweredTransaction, View
+from mnemic.stores.row_store_adapter.tables import MARK
+
+WRITERS, OF_SHARED = 8, 64
+"""Number of writers that a partition records, so that a commit without an answer can be looked up. A partition that all
+scopes of a tenant, or all tenants, share records more: more writers commit before the look-up.
+"""
+
+_ANNOUNCED_FOR = 30.0
+"""Seconds for which this process relies on an announcement. The server keeps one for two minutes."""
+
+_MAX_ANNOUNCED = 10_000
+
+
+class Commits:
+    """Commits of one process."""
+
+    def __init__(self, buckets: Buckets) -> None:
+        self._buckets = buckets
+        self._partitions = buckets.partitions
+        self._link = self._partitions.link
+        self._announced: OrderedDict[Partition, float] = OrderedDict()
+
+    async def commit(self, view: View) -> bool:
+        """Apply the changes of a view, all or none; return False if it lost a race. Raises CommitUnknown."""
+        with_lines(view)
+        written = [home for home, changes in view.changes.items() if changes]
+        others = {home for home in view.heads if home not in written and home != EVERYWHERE}
+        if not written:
+            # A read of one partition whose last answer confirmed the version needs no second look: all of it was one
+            # moment.
+            sure = len(others) == 1 and all(view.heads[home].sure for home in others)
+            return self._kept(view, others) if sure or await self.holds(view, others) else False
+        # Directory entries come before the commit: an entry for a partition that stays empty does no harm, a partition
+        # without an entry could not be erased.
+        plans = {home: await self._buckets.plan(view, home) for home in written}
+        await self._prepare(view, plans)
+        await self._buckets.store(plans)
+        beside = {of_tenant(home.tenant) for home in written}
+        rows = {home: plan.rows for home, plan in plans.items()}
+        # One partition and one batch: a single lightweight transaction decides and writes.
+        if len(written) == 1 and others <= beside and len(in_batches(rows[written[0]])) == 1:
+            made = await self._at_once(view, written[0], rows[written[0]], others)
+        else:
+            made = await self._decided(view, rows, others)
+        if made:
+            self._kept(view, others)
+            marked = {home.tenant for home in written if any(table == MARK for table, _ in view.changes[home])}
+            for tenant in marked:
+                await self._pass_over(tenant, written)
+        return made
+
+    def _kept(self, view: View, homes: Collection[Partition]) -> bool:
+        """Cache the answers about partitions with confirmed versions; return True."""
+        self._partitions.answers.keep({asked: answer for asked, answer in view.answers.items() if asked[0] in homes})
+        return True
+
+    async def holds(self, view: View, homes: Collection[Partition]) -> bool:
+        """Check whether the answers read from these partitions are still valid."""
+        states = await asyncio.gather(*(self._partitions.state(home) for home in homes))
+        return all(
+            state[0] == view.heads[home].version and state[2] is None for home, state in zip(homes, states, strict=True)
+        )
+
+    async def _prepare(self, view: View, plans: Mapping[Partition, BucketPlan]) -> None:
+        """List new partitions, and those with lines to be collected, in the directory."""
+        notes: list[tuple[str, tuple[object, ...]]] = []
+        for home, plan in plans.items():
+            place = (*self._partitions.shard(home.tenant), home.level, home.owner)
+            if view.heads[home].version is None and home.level != "audit" and home != EVERYWHERE:
+                notes.append(("list", place))
+            if any(table == JOURNAL and row is not None for (table, _), row in view.changes[home].items()):
+                before = view.heads[home].small.get((NAMES[LANE], ordered(home[width_of(LANE) :])))
+                if before is None or _collected(before):
+                    notes.append(("note", (*place, secrets.token_hex(8))))
+            if plan.begins or plan.drops:
+                notes.append(("note", (*place, secrets.token_hex(8))))
+        await self._link.write(notes)
+
+    async def _at_once(self, view: View, home: Partition, rows: list[Written], others: Collection[Partition]) -> bool:
+        """Commit by one lightweight transaction on one partition."""
+        if others:
+            await self._announce(home)
+            if not await self.holds(view, others):
+                return False
+        head, name = view.heads[home], secrets.token_hex(6)
+        step = (_next(head), _writers(home, head, name), *self._partitions.key(home), head.version, None)
+        statements = [("step", step), *self._partitions.rows(home, rows)]
+
+        async def settled() -> bool:
+            attempt = UnansweredTransaction(home, head.version or 0, name)
+            made = await self.was_made(attempt)
+            view.unanswered = attempt if made is None else None
+            return made is True
+
+        def refused(answer: Sequence[Any]) -> None:
+            # A majority has the version in a refusal, as after a serial read.
+            *_, version, _ = answer
+            self._partitions.confirm(home, version)
+
+        made = await self._link.change(statements, settled=settled, refused=refused)
+        if made:
+            self._partitions.confirm(home, _next(head))
+        return made
+
+    async def was_made(self, unanswered: UnansweredTransaction) -> bool | None:
+        """Check whether a transaction without an answer was made; None while it may still be. Raises CommitUnknown."""
+        version, writers, _ = await self._partitions.state(unanswered.home, serial=True)
+        if unanswered.name in (writers or "").split(","):
+            return True
+        if (version or 0) == unanswered.version:
+            return None
+        # The partition keeps the names of its last writers only, so after more than that ours may have been pushed out.
+        if (version or 0) - unanswered.version > _remembered(unanswered.home):
+            raise CommitUnknown(hint="too many others have written since")
+        return False  # its condition requires an outdated version
+
+    async def _announce(self, home: Partition) -> None:
+        now = time.monotonic()
+        if now - self._announced.get(home, -_ANNOUNCED_FOR) >= _ANNOUNCED_FOR:
+            await self._link.write([("announce", (*self._partitions.key(home), secrets.token_hex(8)))])
+            self._announced[home] = now
+            self._announced.move_to_end(home)
+            # Bounded: an announcement that is forgotten here is just written again.
+            while len(self._announced) > _MAX_ANNOUNCED:
+                self._announced.popitem(last=False)
+
+    async def _pass_over(self, tenant: str, written: Collection[Partition]) -> None:
+        """Change the version of every announced partition, so that earlier readers of the marks begin again."""
+        key = self._partitions.key(of_tenant(tenant))
+        found = {Partition(tenant, *row) for row in await self._link.ask("announced", key[:1])}
+        await asyncio.gather(*(self._bump(home) for home in found - set(written)))
+
+    async def _bump(self, home: Partition) -> bool:
+        head, name = await self._partitions.head(home), secrets.token_hex(6)
+        step = (_next(head), _writers(home, head, name), *self._partitions.key(home), head.version, None)
+        # If the condition is not met, another process has changed the version, which is just as good.
+        return await self._link.change([("step", step)], settled=None)
+
+    async def overtake(self, home: Partition) -> None:
+        """Change the version of an unlocked partition: readers of an earlier version can no longer commit."""
+        while not await self._bump(home):
+            await pause(0.0, 0.02)
+
+    async def _decided(self, view: View, rows: dict[Partition, list[Written]], others: Collection[Partition]) -> bool:
+        """Commit over several partitions: lock each, validate the reads again, decide, write, unlock."""
+        change = secrets.token_hex(12)
+        redo = {
+            home: redo_of(_next(view.heads[home]), _writers(home, view.heads[home], change[:12]), written)
+            for home, written in rows.items()
+        }
+        # The redo log comes first. Once the decision is "committed", any process can finish the change from it.
+        await self._link.write([("redo", (change, self._partitions.part(home), each)) for home, each in redo.items()])
+
+        async def begun() -> bool:
+            return await self._partitions.decision(change) == "open"
+
+        if not await self._link.change([("begin", (change,))], settled=begun):
+            return False
+        locked: list[Partition] = []
+        committed = False
+        try:
+            # In a fixed order, so that two changes over the same partitions cannot hold each other up forever.
+            for home in sorted(rows):
+                if not await self._hold(home, change, view.heads[home].version):
+                    break
+                locked.append(home)
+            else:
+                # Check after all partitions are locked: from here on no row that was read can change before the
+                # decision.
+                committed = await self.holds(view, others) and await self._partitions.decide(change, "committed")
+        finally:
+            if not committed:
+                committed = not await self._give_up(change, locked)
+        if committed:
+            await self._complete(change, redo)
+        return committed
+
+    async def _complete(self, change: str, redo: Mapping[Partition, bytes]) -> None:
+        """Write the rows of a committed change. A failure does not undo it, so the caller must not get an error: the
+        process that finds a locked partition completes it.
+        """
+        # After the decision the order does not matter.
+        made = await asyncio.gather(
+            *(self._partitions.make(home, change, each) for home, each in redo.items()), return_exceptions=True
+        )
+        for each in made:
+            if isinstance(each, BaseException) and not isinstance(each, MnemicError):
+                raise each
+        # A refused last step proves nothing while nodes join or leave. The record of a change that still locks a
+        # partition is kept for the process that finds it there: without the recorded decision the change would be
+        # rolled back and its rows lost.
+        if all(each is True for each in made):
+            with suppress(MnemicError):  # `tidy` removes it later
+                await self._partitions.forget(change)
+
+    async def _hold(self, home: Partition, change: str, version: int | None) -> bool:
+        key = self._partitions.key(home)
+
+        async def is_locked() -> bool:
+            return bool((await self._partitions.state(home, serial=True))[2] == change)
+
+        return await self._link.change([("hold", (change, *key, version, None))], settled=is_locked)
+
+    async def _give_up(self, change: str, locked: Collection[Partition]) -> bool:
+        """Abort a change; return False if it is committed, because its decision arrived after the look-up."""
+        if not await self._partitions.decide(change, "aborted"):
+            return await self._partitions.decision(change) != "committed"
+        for home in locked:
+            await self._link.change([("release", (*self._partitions.key(home), change))], settled=None)
+        return True
+
+
+def _next(head: Head) -> int:
+    return (head.version or 0) + 1
+
+
+def _writers(home: Partition, head: Head, name: str) -> str:
+    return ",".join([name, *filter(None, head.writers.split(","))][: _remembered(home)])
+
+
+def _remembered(home: Partition) -> int:
+    return OF_SHARED if home.level in ("", "audit") else WRITERS
+
+
+def _collected(lane: bytes) -> bool:
+    last, _, collected, _ = unpacked(lane)
+    return bool(last == collected)

@@ -1,0 +1,344 @@
+"""Connection to the cluster: calls from event loops to the driver's threads."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import ssl
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from cassandra import ConsistencyLevel, InvalidRequest, OperationTimedOut
+from cassandra.auth import PlainTextAuthProvider
+from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile
+from cassandra.policies import (
+    ConstantReconnectionPolicy,
+    ConstantSpeculativeExecutionPolicy,
+    DCAwareRoundRobinPolicy,
+    FallthroughRetryPolicy,
+    RoundRobinPolicy,
+    TokenAwarePolicy,
+)
+from cassandra.protocol import SyntaxException
+from cassandra.query import BatchStatement, BatchType, tuple_factory
+
+from mnemic.errors import CommitUnknown, StoreBusy, StoreNewer, StoreUnavailable
+from mnemic.stores.cassandra.address import Address
+from mnemic.stores.cassandra.failures import DRIVER_ERRORS, PASSING, typed, unknown
+from mnemic.stores.cassandra.node_order import RestingNodes
+from mnemic.stores.cassandra.schema import KEYSPACE, LAST_TABLE, STATEMENTS, TABLES, VERSION
+
+T = TypeVar("T")
+Found = list[tuple[Any, ...]]
+
+_TRIES = 6
+_SECOND_ASK = 0.25
+"""Fraction of the time for an answer after which a read is sent to a second node too."""
+
+_OPENING_SECONDS = 10.0
+"""Least seconds for an answer while a store is opened: nobody waits for a memory yet, and a starting node is slow."""
+
+_SCHEMA_SECONDS = 60.0
+_OTHERS_SECONDS = 20.0
+"""Seconds for which a process waits for another one that creates a table."""
+
+
+class Connection:
+    """An open connection. Reads, and plain writes that may be repeated, are retried on other nodes."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._policy = RestingNodes(TokenAwarePolicy(DCAwareRoundRobinPolicy(address.datacenter or "")))
+        self._cluster: Any = None
+        self._session: Any = None
+        self._prepared: dict[str, Any] = {}
+        self._extended: dict[str, bool] = {}
+        self._extending = threading.Lock()
+        self.durable = True
+        self.keyspace = address.keyspace
+        levels = ConsistencyLevel
+        self._majority = levels.LOCAL_QUORUM if address.local else levels.QUORUM
+        self._serial = levels.LOCAL_SERIAL if address.local else levels.SERIAL
+
+    async def open(self) -> None:
+        """Connect, and create missing tables. Raises StoreNewer, StoreUnavailable."""
+        if self._session is None:
+            try:
+                profile = await asyncio.to_thread(self._connect)
+                await self._check_version()
+                profile.request_timeout = self._address.timeout
+            except DRIVER_ERRORS as error:
+                await self.close()
+                raise typed(error) from error
+            except BaseException:
+                await self.close()
+                raise
+
+    async def close(self) -> None:
+        """Disconnect. May be called twice."""
+        cluster, self._cluster, self._session = self._cluster, None, None
+        if cluster is not None:
+            await asyncio.to_thread(cluster.shutdown)
+
+    def _connect(self) -> ExecutionProfile:
+        address = self._address
+        profile = ExecutionProfile(
+            load_balancing_policy=self._policy,
+            consistency_level=self._majority,
+            serial_consistency_level=self._serial,
+            request_timeout=max(address.timeout, _OPENING_SECONDS),
+            row_factory=tuple_factory,
+            speculative_execution_policy=ConstantSpeculativeExecutionPolicy(address.timeout * _SECOND_ASK, 1),
+        )
+        self._cluster = self._to_nodes(profile)
+        session = self._cluster.connect()
+        self._make(session)
+        session.set_keyspace(address.keyspace)
+        self._prepared = {name: session.prepare(text) for name, text in STATEMENTS.items()}
+        self._extended = {}
+        kept = session.execute(self._prepared["settings"]).one()
+        self.durable = address.copies > 1 or (kept is not None and kept[0] in ("batch", "group"))
+        self._session = session
+        return profile
+
+    def _to_nodes(self, profile: ExecutionProfile) -> Any:
+        address = self._address
+        return Cluster(
+            list(address.hosts),
+            port=address.port,
+            execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+            auth_provider=PlainTextAuthProvider(address.user, address.password) if address.user else None,
+            ssl_context=ssl.create_default_context(cafile=str(address.ca)) if address.ca else None,
+            reconnection_policy=ConstantReconnectionPolicy(1.0, None),
+            protocol_version=address.protocol,
+            idle_heartbeat_interval=2,
+            idle_heartbeat_timeout=2,
+            connect_timeout=10,
+            control_connection_timeout=10,
+            # A restarted node knows statements from the table in which Cassandra stores them; it has least time for all
+            # callers preparing all of them at once.
+            reprepare_on_up=False,
+            monitor_reporting_enabled=False,  # the driver would send the server data about this machine
+        )
+
+    def _make(self, session: Any) -> None:
+        """Create keyspace and tables if they are missing."""
+        keyspace = self._address.keyspace
+        there = self._cluster.metadata.keyspaces.get(keyspace)
+        texts = () if there is not None and LAST_TABLE in there.tables else TABLES
+        if there is None:
+            texts = (KEYSPACE, *texts)
+        for text in texts:
+            session.execute(text.format(keyspace=keyspace, copies=self._address.copies), timeout=_SCHEMA_SECONDS)
+
+    async def _check_version(self) -> None:
+        name = "schema_version"
+        found = await self.ask("known", (name,))
+        if not found:
+            await self.change([("know", (name, str(VERSION)))], settled=lambda: self._is_known(name))
+            found = await self.ask("known", (name,), serial=True)
+        if int(found[0][0]) > VERSION:
+            raise StoreNewer(hint="a newer version of mnemic has opened this keyspace")
+        if int(found[0][0]) < VERSION:  # an older process could not read the rows of this one
+            await self.change([("raise", (str(VERSION), name, found[0][0]))], settled=None)
+
+    async def extend(self, name: str, texts: Sequence[str], statements: Mapping[str, str]) -> bool:
+        """Create an optional table, and prepare its statements; return False if the cluster does not support it."""
+        if self._session is None:
+            raise StoreUnavailable("closed")
+        if name not in self._extended:
+            # One process creates it: two that create a table at the same time may create two different ones.
+            first = await self.change([("know", (name, "made"))], settled=None)
+            try:
+                await asyncio.to_thread(self._extend, name, texts, statements, wait=0.0 if first else _OTHERS_SECONDS)
+                self._extended[name] = True
+            except (InvalidRequest, SyntaxException):
+                self._extended[name] = False
+            except DRIVER_ERRORS as error:
+                raise typed(error) from error
+        return self._extended[name]
+
+    def _extend(self, name: str, texts: Sequence[str], statements: Mapping[str, str], *, wait: float) -> None:
+        tables, until = self._cluster.metadata.keyspaces[self.keyspace].tables, time.monotonic() + wait
+        with self._extending:
+            while name not in tables and time.monotonic() < until:
+                time.sleep(0.2)
+            if name not in tables or not tables[name].indexes:
+                for text in texts:
+                    self._session.execute(text, timeout=_SCHEMA_SECONDS)
+            self._prepared |= {each: self._session.prepare(text) for each, text in statements.items()}
+
+    async def _is_known(self, name: str) -> bool:
+        return bool(await self.ask("known", (name,), serial=True))
+
+    async def ask(
+        self, name: str, values: Sequence[Any], *, serial: bool = False, of_all: bool = False, of_one: bool = False
+    ) -> Found:
+        """Return the rows of a statement. With `serial` pending commits are settled first; with `of_all` every replica
+        answers, and gets its missing rows; with `of_one` a single one answers.
+        """
+        bound = self._bound(name, values)
+        bound.is_idempotent = True
+        if serial:
+            bound.consistency_level = self._serial
+        if of_all:
+            bound.consistency_level = ConsistencyLevel.ALL
+        if of_one:
+            bound.consistency_level = ConsistencyLevel.LOCAL_ONE
+        return await self._tried(lambda: self._answer(bound))
+
+    async def of_each_node(self, texts: Sequence[str]) -> list[list[Found]]:
+        """Return the rows of these statements on each node of every datacenter, about that node alone. Raises
+        StoreUnavailable if one is away.
+        """
+        try:
+            return await asyncio.to_thread(self._of_each_node, texts)
+        except DRIVER_ERRORS as error:
+            raise typed(error) from error
+
+    def _of_each_node(self, texts: Sequence[str]) -> list[list[Found]]:
+        # A separate connection, because the main one knows only the nodes of the local datacenter.
+        everywhere = ExecutionProfile(
+            load_balancing_policy=RoundRobinPolicy(),
+            consistency_level=ConsistencyLevel.ONE,
+            request_timeout=_SCHEMA_SECONDS,
+            row_factory=tuple_factory,
+        )
+        with self._to_nodes(everywhere) as cluster:
+            session, nodes = cluster.connect(), cluster.metadata.all_hosts()
+            if not all(node.is_up for node in nodes):
+                raise StoreUnavailable(hint="a node is away")
+            return [[list(session.execute(text, host=node)) for text in texts] for node in nodes]
+
+    async def write(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
+        """Execute plain writes, each of which may be repeated."""
+        await asyncio.gather(*(self.ask(name, values) for name, values in statements))
+
+    async def change(
+        self,
+        statements: Sequence[tuple[str, Sequence[Any]]],
+        *,
+        settled: Callable[[], Awaitable[bool]] | None,
+        refused: Callable[[Sequence[Any]], None] | None = None,
+    ) -> bool:
+        """Run these statements as one lightweight transaction on one partition; return True if its condition was met.
+        If it was not, `refused` gets the answer, which ends with the values of the columns that the condition names.
+
+        If no answer came, `settled` returns whether it was made; with None it may be made twice, and is tried again.
+        Raises CommitUnknown if the outcome cannot be determined.
+        """
+        bound = [self._bound(*each) for each in statements]
+        statement = bound[0]
+        if len(bound) > 1:
+            statement = BatchStatement(
+                BatchType.UNLOGGED, consistency_level=self._majority, serial_consistency_level=self._serial
+            )
+            for each in bound:
+                statement.add(each)
+        # After losing the first node the driver would send it to a second one, where the change made by the first would
+        # look like a lost race.
+        statement.retry_policy = FallthroughRetryPolicy()
+        for tried in range(_TRIES):
+            try:
+                answer = (await self._answer(statement))[0]
+                if not answer[0] and refused is not None:
+                    refused(answer)
+                return bool(answer[0])
+            except DRIVER_ERRORS as error:
+                if unknown(error) and settled is not None:
+                    return await self._settled(settled)
+                if not isinstance(error, PASSING) or tried == _TRIES - 1:
+                    raise typed(error) from error
+                await _rest(tried)
+        raise AssertionError("unreachable")
+
+    async def _settled(self, settled: Callable[[], Awaitable[bool]]) -> bool:
+        try:
+            return await settled()
+        except (StoreBusy, StoreUnavailable) as error:
+            raise CommitUnknown(hint="the cluster was lost during the commit") from error
+
+    async def _tried(self, answer: Callable[[], Awaitable[Found]]) -> Found:
+        for tried in range(_TRIES):
+            try:
+                return await answer()
+            except DRIVER_ERRORS as error:
+                if not isinstance(error, PASSING) or tried == _TRIES - 1:
+                    raise typed(error) from error
+                await _rest(tried)
+        raise AssertionError("unreachable")
+
+    def _bound(self, name: str, values: Sequence[Any]) -> Any:
+        if self._session is None:
+            raise StoreUnavailable("closed")
+        return self._prepared[name].bind(values)
+
+    async def _answer(self, statement: Any) -> Found:
+        session, loop = self._session, asyncio.get_running_loop()
+        if session is None:
+            raise StoreUnavailable("closed")
+        answer: asyncio.Future[Found] = loop.create_future()
+        rows: Found = []
+        response = session.execute_async(statement)
+
+        def arrived(page: Any) -> None:
+            self._note_silent(response)
+            rows.extend(page or ())
+            if response.has_more_pages:
+                response.start_fetching_next_page()
+            else:
+                _tell(loop, partial(_settle, answer, rows))
+
+        def failed(error: BaseException) -> None:
+            if isinstance(error, OperationTimedOut) and error.last_host is not None:
+                self._policy.rest(error.last_host)
+            _tell(loop, partial(_settle, answer, error))
+
+        response.add_callbacks(arrived, failed)
+        return await answer
+
+    def _note_silent(self, response: Any) -> None:
+        """Record the nodes asked before the one that answered."""
+        for host in response.attempted_hosts:
+            if host == response.coordinator_host:
+                return
+            self._policy.rest(host)
+
+
+def _settle(answer: asyncio.Future[Found], fields: Found | BaseException) -> None:
+    if answer.done():
+        return
+    if isinstance(fields, BaseException):
+        answer.set_exception(fields)
+    else:
+        answer.set_result(fields)
+
+
+def _tell(loop: asyncio.AbstractEventLoop, what: Callable[[], object]) -> None:
+    with suppress(RuntimeError):  # the loop is closed: no caller waits any more
+        loop.call_soon_threadsafe(what)
+
+
+async def some_at_once(asks: Iterable[Callable[[], Awaitable[T]]], *, most: int) -> list[T]:
+    """Return the results of these calls in order, running `most` of them at a time."""
+    turn = asyncio.Semaphore(most)
+
+    # A call is only created in its turn: if the caller is cancelled, the waiting ones were never begun.
+    async def one(ask: Callable[[], Awaitable[T]]) -> T:
+        async with turn:
+            return await ask()
+
+    return await asyncio.gather(*map(one, asks))
+
+
+async def pause(least: float, most: float) -> None:
+    """Wait for a random time, so that competing processes do not retry together."""
+    await asyncio.sleep(random.uniform(least, most))  # noqa: S311 - no secret
+
+
+async def _rest(tried: int) -> None:
+    await pause(0.015 * 2**tried, 0.05 * 2**tried)

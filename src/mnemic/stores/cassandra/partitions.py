@@ -1,0 +1,301 @@
+"""Partitions as they are stored: their state, their rows, and the lists of them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import zlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from mnemic.errors import StoreBusy, StoreUnavailable
+from mnemic.stores.cassandra.connection import Connection, pause, some_at_once
+from mnemic.stores.cassandra.encoding import ordered, packed, unpacked
+from mnemic.stores.cassandra.read_cache import Answers
+from mnemic.stores.cassandra.routing import NAMES, Partition, of_tenant
+from mnemic.stores.row_store_adapter.tables import PLACE
+
+SHARDS = 16
+"""Partitions over which the lists of partitions are spread."""
+
+_AT_ONCE = 16
+_MAX_CONFIRMED = 10_000
+
+LEASE = 2.0
+"""Seconds after which any process may abort an undecided change over several partitions."""
+
+BATCH_BYTES = 24 * 1024
+"""Bytes of one lightweight transaction; servers refuse batches of 50 KiB."""
+
+Written = tuple[str, bytes, bytes | None]
+"""Name of a table, key, and the row that has it now; None if it was removed."""
+
+
+@dataclass(slots=True)
+class Head:
+    """The state of a partition and its small rows. `version` is None if nothing was ever written.
+
+    `sure`: the last answer had this version, so all answers before it had the same.
+    """
+
+    version: int | None
+    writers: str
+    small: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
+    sure: bool = True
+
+
+class Partitions:
+    """Partitions of one installation in the keyspace of `link`."""
+
+    def __init__(self, link: Connection, prefix: str) -> None:
+        self.link = link
+        self.answers = Answers()
+        self._prefix = prefix
+        self._confirmed: OrderedDict[Partition, int | None] = OrderedDict()
+
+    def key(self, home: Partition) -> tuple[str, str, str]:
+        """Return the key of a partition as it is stored."""
+        return self._prefix + home.tenant, home.level, home.owner
+
+    def part(self, home: Partition) -> str:
+        """Return the name of a partition in a change."""
+        return "\x1f".join(self.key(home))
+
+    def shard(self, tenant: str) -> tuple[int, str]:
+        """Return the list that contains a tenant."""
+        stored = self._prefix + tenant
+        return zlib.crc32(stored.encode("utf-8", "surrogatepass")) % SHARDS, stored
+
+    async def head(self, home: Partition) -> Head:
+        """Return the state of a partition and its small rows, once no change over several partitions locks it.
+
+        A version that this process has neither committed nor confirmed is read serially: a commit that is still under
+        way, or whose coordinator was lost, may be on one replica alone, and reads repair its version on others without
+        its rows. Once a serial read has shown it, a majority has all of it.
+        """
+        began = time.monotonic()
+        serial = home not in self._confirmed
+        while True:
+            head, pending = await self._head(home, serial=serial)
+            if pending is not None:
+                await self.settle(home, pending, began)
+            elif serial or self._confirmed.get(home, -1) == head.version:
+                self.confirm(home, head.version)
+                return head
+            else:
+                serial = True
+
+    async def _head(self, home: Partition, *, serial: bool) -> tuple[Head, Any]:
+        """Return the state of a partition with its small rows, and the change that locks it."""
+        key = self.key(home)
+        if rows := await self.link.ask("small", key, serial=serial):
+            return _head_of(rows)
+        # An empty answer does not name its version. Rows that are read again after the state cannot be older than the
+        # version; otherwise rows from before a commit would pass for its own.
+        version, writers, pending = await self.state(home, serial=serial)
+        if version is None:
+            return Head(None, ""), pending
+        if rows := await self.link.ask("small", key, serial=serial):
+            return _head_of(rows)
+        return Head(version, writers or "", sure=False), pending
+
+    def confirm(self, home: Partition, version: int | None) -> None:
+        """Record that a majority of the replicas has this version of a partition."""
+        self._confirmed[home] = version
+        self._confirmed.move_to_end(home)
+        while len(self._confirmed) > _MAX_CONFIRMED:
+            self._confirmed.popitem(last=False)
+
+    async def state(self, home: Partition, *, serial: bool = False) -> tuple[Any, Any, Any]:
+        """Return version, last writers and the holder of a partition."""
+        found = await self.link.ask("state", self.key(home), serial=serial)
+        return found[0] if found else (None, None, None)
+
+    async def get(self, home: Partition, name: str, keys: Sequence[bytes]) -> list[Any]:
+        """Return rows by their keys, each with key, value, version and holder."""
+        return await self.link.ask("get", (*self.key(home), name, list(keys)))
+
+    async def claim(self, home: Partition, memory_id: str) -> bool:
+        """Claim an identifier for a memory of a scope; return False if another scope of the tenant has or claims it."""
+        stored, level, owner = self.key(home)
+        if not await self.link.change([("claim", (stored, memory_id, level, owner))], settled=None):
+            found = await self.link.ask("claimed", (stored, memory_id), serial=True)
+            if found and found[0] != (level, owner):
+                return False
+        others = [other for other in await self.of(home.tenant) if other not in (home, of_tenant(home.tenant))]
+        key = [ordered((memory_id,))]
+        asks = (partial(self.get, other, NAMES[PLACE], key) for other in others)
+        return not any(await some_at_once(asks, most=_AT_ONCE))
+
+    async def scan(
+        self, home: Partition, name: str, first: bytes, end: bytes, limit: int, *, reverse: bool
+    ) -> list[Any]:
+        """Return the rows of a range of keys."""
+        values = (*self.key(home), name, first, end, limit)
+        return await self.link.ask("scan_back" if reverse else "scan", values)
+
+    async def every(self, home: Partition, name: str) -> list[tuple[bytes, bytes]] | None:
+        """Read the rows of a table from every replica, which repairs each; None if one is away."""
+        try:
+            rows = await self.link.ask("whole", (*self.key(home), name), of_all=True)
+            return [(key, stored) for key, stored, _ in rows]
+        except (StoreBusy, StoreUnavailable):
+            return None
+
+    async def repair(self, home: Partition, name: str) -> bool:
+        """Give each replica its missing rows of a table; return False if one is away."""
+        return await self.every(home, name) is not None
+
+    async def split(self, tenant: str | None = None) -> list[Partition]:
+        """Return the scopes with buckets, of a tenant or of all."""
+        if tenant is not None:
+            rows = await self.link.ask("split_of", self.shard(tenant))
+        else:
+            found = await asyncio.gather(*(self.link.ask("all_split", (shard,)) for shard in range(SHARDS)))
+            rows = [row for some in found for row in some if row[0].startswith(self._prefix)]
+        return sorted(Partition(stored[len(self._prefix) :], level, owner) for stored, level, owner in rows)
+
+    async def tenants(self) -> list[str]:
+        """Return all tenants."""
+        found = await asyncio.gather(*(self.link.ask("tenants", (shard,)) for shard in range(SHARDS)))
+        named = {row[0] for rows in found for row in rows if row[0].startswith(self._prefix)}
+        return sorted(name[len(self._prefix) :] for name in named)
+
+    async def of(self, tenant: str) -> list[Partition]:
+        """Return the partitions of a tenant that have ever been written to, except its audit."""
+        return [Partition(tenant, *row) for row in await self.link.ask("listed", self.shard(tenant))]
+
+    async def noted(self, tenant: str | None) -> dict[Partition, list[str]]:
+        """Return the partitions with journals to be collected, and the notes that list them."""
+        if tenant is not None:
+            rows = await self.link.ask("noted_of", self.shard(tenant))
+        else:
+            found = await asyncio.gather(*(self.link.ask("noted", (shard,)) for shard in range(SHARDS)))
+            rows = [row for some in found for row in some if row[0].startswith(self._prefix)]
+        notes: dict[Partition, list[str]] = {}
+        for stored, level, owner, note in rows:
+            notes.setdefault(Partition(stored[len(self._prefix) :], level, owner), []).append(note)
+        return notes
+
+    async def unnote(self, home: Partition, notes: Sequence[str]) -> None:
+        """Remove notes of a partition that was collected."""
+        place = (*self.shard(home.tenant), home.level, home.owner)
+        await self.link.write([("unnote", (beyond_clocks(), *place, note)) for note in notes])
+
+    async def settle(self, home: Partition, change: str, began: float) -> None:
+        """Complete a change that locks a partition: apply it if it is committed, roll it back if it is not decided in
+        time. `began` is the time at which it was first seen.
+        """
+        state = await self.decision(change)
+        if state == "open" and time.monotonic() - began < LEASE:
+            await pause(0.01, 0.05)
+        elif state == "open":
+            await self.decide(change, "aborted")
+        elif state == "committed":
+            redo = await self.link.ask("redone", (change, self.part(home)))
+            if redo:
+                await self.make(home, change, redo[0][0])
+        # A change is forgotten after every partition was let go of, so an answer without its decision is most likely
+        # wrong: while nodes join or leave, a majority may lack it for a moment. Letting go would lose the rows of a
+        # committed change; only a refusal that is accepted proves that nothing was decided.
+        elif state == "aborted" or await self.link.change([("refuse", (change,))], settled=None):
+            await self.link.change([("release", (*self.key(home), change))], settled=None)
+
+    async def sweep(self, age: float = 3600.0) -> int:
+        """Finish the changes that ended processes left unfinished more than `age` seconds ago, and remove their
+        leftovers; return their number. No running process takes so long for one.
+        """
+        left: dict[str, list[tuple[str, int]]] = {}
+        for change, part, written in await self.link.ask("left", ()):
+            if part.startswith(self._prefix) and written is not None:
+                left.setdefault(change, []).append((part, written))
+        before = time.time() - age
+        old = [change for change, parts in left.items() if max(written for _, written in parts) / 1e6 <= before]
+        for change in old:
+            for part, _ in left[change]:
+                stored, level, owner = part.split("\x1f")
+                await self.head(Partition(stored[len(self._prefix) :], level, owner))
+            await self.forget(change)
+        return len(old)
+
+    async def forget(self, change: str) -> None:
+        """Remove a finished change."""
+        await self.link.write([("forget", (beyond_clocks(), change))])
+
+    async def decision(self, change: str) -> str | None:
+        """Return the state of a change: open, committed or aborted; None if there is none (any more)."""
+        found = await self.link.ask("decided", (change,), serial=True)
+        return found[0][0] if found else None
+
+    async def decide(self, change: str, state: str) -> bool:
+        """Decide an open change; return True if this decision is the recorded one."""
+
+        async def settled() -> bool:
+            return await self.decision(change) == state
+
+        return await self.link.change([("decide", (state, change))], settled=settled)
+
+    async def make(self, home: Partition, change: str, redo: bytes) -> bool:
+        """Write a committed change's rows in one partition, and unlock it. Return True if the change no longer locks
+        it, also if another process has finished it there.
+        """
+        version, writers, *flat = unpacked(redo)
+        written: list[Written] = list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
+        *parts, last = in_batches(written)
+        key = self.key(home)
+        for part in parts:
+            if not await self.link.change(
+                [("while_locked", (change, *key, change)), *self.rows(home, part)], settled=None
+            ):
+                return await self._is_free(home, change)
+        finish = [("finish", (version, writers, *key, change)), *self.rows(home, last)]
+        if await self.link.change(finish, settled=None):
+            self.confirm(home, version)
+            return True
+        return await self._is_free(home, change)
+
+    async def _is_free(self, home: Partition, change: str) -> bool:
+        return bool((await self.state(home, serial=True))[2] != change)
+
+    def rows(self, home: Partition, written: Sequence[Written]) -> list[tuple[str, tuple[Any, ...]]]:
+        """Return the statements that write these rows."""
+        key = self.key(home)
+        return [
+            ("remove", (*key, name, place)) if value is None else ("put", (*key, name, place, value))
+            for name, place, value in written
+        ]
+
+
+def _head_of(rows: Sequence[Any]) -> tuple[Head, Any]:
+    """Return the head in these small rows, and the change that locks the partition."""
+    _, _, _, version, writers, pending = rows[0]
+    return Head(version, writers or "", {(name, key): value for name, key, value, *_ in rows}), pending
+
+
+def beyond_clocks() -> int:
+    """Return the timestamp for removing a value written once, by any clock: a day from now, in microseconds. Its name
+    is never used again.
+    """
+    return time.time_ns() // 1000 + 86_400_000_000
+
+
+def redo_of(version: int, writers: str, written: Sequence[Written]) -> bytes:
+    """Return the rows that a change writes in one partition, as bytes."""
+    return packed((version, writers, *(value for each in written for value in each)))
+
+
+def in_batches(written: Sequence[Written]) -> list[list[Written]]:
+    """Return the rows in batches of a size that servers accept; at least one batch."""
+    batches: list[list[Written]] = [[]]
+    size = 0
+    for each in written:
+        more = len(each[1]) + len(each[2] or b"") + 100
+        if size + more > BATCH_BYTES and batches[-1]:
+            batches.append([])
+            size = 0
+        batches[-1].append(each)
+        size += more
+    return batches

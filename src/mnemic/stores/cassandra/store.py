@@ -1,0 +1,243 @@
+"""The record store on Cassandra: the layer over rows, with the trail of a change stored beside the changed rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Literal, cast
+
+from mnemic.errors import CommitUnknown, StoreBusy, VersionConflict
+from mnemic.ports import Capabilities, Keyring
+from mnemic.stores.async_transactions import Step
+from mnemic.stores.audit_format import encode_event
+from mnemic.stores.cassandra import journal, removed_data, tenant_totals
+from mnemic.stores.cassandra.address import Address
+from mnemic.stores.cassandra.buckets import MAX_NOMINATED
+from mnemic.stores.cassandra.routing import NAMES, Partition, of_audit, of_tenant
+from mnemic.stores.cassandra.rows import CassandraRows
+from mnemic.stores.cassandra.transaction_view import View
+from mnemic.stores.codec import DAMAGED
+from mnemic.stores.in_memory_reads import StoredMemories
+from mnemic.stores.row_store_adapter import LayeredStore
+from mnemic.stores.row_store_adapter.memories import ScopeCache, place_of
+from mnemic.stores.row_store_adapter.store import LayeredSnapshot
+from mnemic.stores.row_store_adapter.tables import AUDIT, MEMORY, MemoryRow
+from mnemic.stores.row_store_adapter.transaction import LayeredTransaction
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Scored, Usage, Vector, VectorSpace, Where
+
+if TYPE_CHECKING:
+    from mnemic.ports.database_backend import RowChange, RowReads
+
+
+class CassandraTransaction(LayeredTransaction):
+    """A transaction whose lines of the audit and entries of the outbox are in the partition that it changes."""
+
+    def __init__(self, rows: RowChange, scopes: ScopeCache) -> None:
+        super().__init__(rows, scopes)
+        assert isinstance(rows, View)
+        self._view = rows
+
+    async def insert(self, memory: Memory) -> None:
+        self._lies(memory.memory_id, memory.scope)
+        await super().insert(memory)
+
+    async def claim(self, memory: Memory) -> None:
+        """Look for the identifier in every scope of the tenant, which `insert` does not do: a new one is in none."""
+        home = Partition(*place_of(memory.scope))
+        if not await Step(partial(self._view.claim, home, memory.memory_id)):
+            raise VersionConflict(hint="another user's memory has this identifier")
+
+    async def replace(self, memory: Memory) -> None:
+        self._lies(memory.memory_id, memory.scope)
+        await super().replace(memory)
+
+    async def remove(self, memory_id: str, *, scope: Scope) -> bool:
+        self._lies(memory_id, scope)
+        return await super().remove(memory_id, scope=scope)
+
+    async def append_audit(self, event: AuditEvent) -> None:
+        encode_event(event)
+        sign = self._scopes.rows.sealer.sign
+        await journal.note_event(self._rows, self._home(event.tenant, event.scope), event, sign)
+
+    async def enqueue(self, entry: OutboxEntry) -> None:
+        await journal.note_entry(self._rows, self._home(entry.scope.tenant, entry.scope), entry)
+
+    async def usage(
+        self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
+    ) -> Mapping[Kind, Usage]:
+        """As the port says. Not settled, a tenant's users are read apart, so that writers do not wait for each other
+        until the quota is near.
+        """
+        if scope is not None or settled:
+            return await super().usage(tenant, since=since, scope=scope, settled=settled)
+        return await self._view.apart(partial(tenant_totals.usage, tenant=tenant, since=since))
+
+    def _lies(self, memory_id: str, scope: Scope) -> None:
+        """Cache the partition of a memory, so that later reads need not search every partition of the tenant."""
+        self._view.homes[scope.tenant, memory_id] = Partition(*place_of(scope))
+
+    def _home(self, tenant: str, scope: Scope | None) -> Partition:
+        """Return a partition of the tenant that this changes anyway; else that of the scope, or of the tenant."""
+        changed = [home for home, changes in self._view.changes.items() if changes and home.tenant == tenant]
+        named = of_tenant(tenant) if scope is None else Partition(*place_of(scope))
+        return named if named in changed or not changed else changed[0]
+
+
+class CassandraSnapshot(LayeredSnapshot):
+    """A snapshot with a `nearest` that queries the bucket index of large scopes, and rescores its candidates."""
+
+    async def nearest(
+        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
+    ) -> list[Scored]:
+        if not self._scopes.rows.sealer.opens and len(vector) == 4 * self._space.dimension:
+            for asked in (2 * limit + 20, MAX_NOMINATED):
+                nominated = await self._nominated(where.scopes, vector, min(asked, MAX_NOMINATED))
+                if nominated is None:
+                    break
+                found = await nominated.nearest(where, vector, limit=limit, space=space)
+                if len(found) >= limit:
+                    return found
+        return await super().nearest(where, vector, limit=limit, space=space)
+
+    async def _nominated(self, scopes: Sequence[Scope], vector: Vector, asked: int) -> _Nominated | None:
+        """Return the snapshot of the candidates in split scopes and of all memories in the others; None if no scope is
+        split.
+        """
+        assert isinstance(self._rows, View)
+        stored, split = [], False
+        for scope in dict.fromkeys(scopes):
+            home = Partition(*place_of(scope))
+            memory_ids = await self._rows.nominated(home, vector, asked)
+            if memory_ids is None:
+                stored.append((await self._scopes.state(self._rows, scope))[1])
+                continue
+            split = True
+            rows = await self._rows.get(MEMORY, [(*home, memory_id) for memory_id in memory_ids])
+            memories = map(self._scopes.rows.named, (MemoryRow(*row) for row in rows))
+            named = {(scope.tenant, memory.memory_id): memory for memory in memories}
+            damaged = {place for place, memory in named.items() if memory.content is DAMAGED}
+            stored.append(StoredMemories(named, damaged=damaged))
+        joined = StoredMemories.joined(stored)
+        return _Nominated(self._rows, self._scopes, self._space, joined) if split else None
+
+
+class _Nominated(LayeredSnapshot):
+    """A snapshot of these memories alone."""
+
+    def __init__(self, rows: RowReads, scopes: ScopeCache, space: VectorSpace, stored: StoredMemories) -> None:
+        super().__init__(rows, scopes, space)
+        self._only = stored
+
+    async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
+        return self._only
+
+
+class CassandraStore(LayeredStore):
+    """A `RecordStore` in the keyspace at `location` (`cassandra://host1,host2/keyspace`) for many processes.
+
+    `open` creates missing keyspace and tables. `durability` changes nothing: when a commit reaches the disks is a
+    setting of the nodes (`commitlog_sync`). With a `keyring` sealed memories are opened; if it `seals` too, new
+    memories are sealed with the data key of their subject.
+    """
+
+    _transaction = CassandraTransaction
+    _snapshot = CassandraSnapshot
+
+    def __init__(
+        self,
+        location: str,
+        *,
+        durability: Literal["durable", "fast"] = "durable",
+        keyring: Keyring | None = None,
+        seals: bool = False,
+    ) -> None:
+        self._database = CassandraRows(Address.of(location))
+        super().__init__(self._database, keyring=keyring, seals=seals)
+        self._collecting: set[str] = set()
+        """The tenants with journals that a query for their usage is collecting."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        exact_up_to = None if self._sealer.opens else self._database.split_above
+        return replace(super().capabilities, exact_up_to=exact_up_to)
+
+    async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
+        await self._collect(tenant)
+        found = await super().traces(tenant, memory_ids, fingerprints)
+        # Values that no row names: of attempts that lost a race; they stay only while a replica is away.
+        for home in await self._database.partitions.split(tenant):
+            found["memory"] += sum(memory in memory_ids for memory in await self._database.upkeep.sweep(home))
+        return found
+
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        await self._collect(tenant)
+        return await super().audit(tenant, after=after, before=before, limit=limit)
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        """Return the port's answer. A journal that lacks lines counts as the line after the last."""
+        await self._collect(tenant)
+        found = await super().broken_audit(tenant)
+        if found[1] is None:
+            lacking = await journal.lacks_lines(self._ready, self._database.partitions, tenant)
+            return (found[0], found[0] + 1, found[2]) if lacking else found
+        # While nodes join or leave, an answer may lack lines for a moment: every replica is asked before it counts.
+        for bucket in {of_audit(tenant, found[1] - 1), of_audit(tenant, found[1])}:
+            await self._database.partitions.repair(bucket, NAMES[AUDIT])
+        return await super().broken_audit(tenant)
+
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        await self._collect(None)
+        return await super().pending(projection=projection, limit=limit)
+
+    async def unregister(self, projection: str) -> None:
+        await self._collect(None)
+        await super().unregister(projection)
+
+    async def projections(self) -> dict[str, int]:
+        await self._collect(None)
+        return await super().projections()
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        if scope is not None:
+            return await super().usage(tenant, since=since, scope=scope)
+        await self._bring_forward(tenant)
+        counted = partial(tenant_totals.usage, tenant=tenant, since=since)
+        return await self._ready.read(lambda rows: cast("View", rows).apart(counted))
+
+    async def _bring_forward(self, tenant: str) -> None:
+        """Collect the journals of a tenant if many of them have lines; one task of a process at a time."""
+        database = self._database
+        if tenant in self._collecting or len(await database.partitions.noted(tenant)) <= tenant_totals.MAX_UNCOLLECTED:
+            return
+        self._collecting.add(tenant)
+        try:
+            # Uncollected lines are counted on top: a failure here makes the answer slower, not wrong.
+            with suppress(StoreBusy, CommitUnknown):
+                await self._collect(tenant, most=tenant_totals.MAX_COLLECTED)
+                await tenant_totals.begin(self._ready, database.partitions, tenant, most=tenant_totals.MAX_COUNTED)
+        finally:
+            self._collecting.discard(tenant)
+
+    async def tidy(self, *, whole: bool = False) -> int:
+        written = {home.tenant for home in await self._database.partitions.noted(None)}
+        await self._collect(None)
+        for tenant in sorted(written):
+            await tenant_totals.begin(self._ready, self._database.partitions, tenant)
+        return await super().tidy(whole=whole)
+
+    async def vacuum(self) -> datetime:
+        """Return the time of a node. No compaction is requested: operators compact once `gc_grace_seconds` are over."""
+        return await removed_data.now(self._database.link)
+
+    async def unvacuumed(self, since: datetime) -> int:
+        return await removed_data.unvacuumed(self._database.link, since)
+
+    async def _collect(self, tenant: str | None, *, most: int | None = None) -> None:
+        database = self._database
+        await journal.collect(self._ready, database.partitions, database.upkeep, tenant, self._sealer.sign, most=most)

@@ -1,0 +1,369 @@
+"""View of a transaction or a snapshot: partitions as of one version each, with its own changes on top."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from mnemic.ports.database_backend import Row, RowReads, Table
+from mnemic.stores.async_transactions import Step, drive
+from mnemic.stores.cassandra.buckets import completed, named_by
+from mnemic.stores.cassandra.connection import some_at_once
+from mnemic.stores.cassandra.encoding import end_of, ordered, unpacked
+from mnemic.stores.cassandra.partitions import Head
+from mnemic.stores.cassandra.read_cache import REPEATED
+from mnemic.stores.cassandra.routing import (
+    AUDIT_BUCKET,
+    AUDIT_END,
+    LARGE,
+    NAMES,
+    OF_MEMORY,
+    SMALL,
+    SPLIT,
+    Partition,
+    of_audit,
+    of_tenant,
+    partition_of,
+    width_of,
+)
+from mnemic.stores.row_store_adapter.tables import AUDIT, MEMORY, PLACE, TENANT
+
+if TYPE_CHECKING:
+    from mnemic.stores.cassandra.buckets import Buckets, Place, ValueAddress
+    from mnemic.stores.cassandra.read_cache import Answer, Question
+
+T = TypeVar("T")
+
+_MOST = 2**31 - 1
+_AT_ONCE = 16
+_LOOKS_APART = 5
+"""Maximum repetitions of unconfirmed reads while a partition keeps changing."""
+
+
+class PartitionChanged(Exception):
+    """A partition changed while it was read."""
+
+
+class UnansweredTransaction(NamedTuple):
+    """A lightweight transaction without an answer: its partition, the version that it expected, and its writer's name.
+
+    It may still be made after the look-up, as long as no other transaction has changed that version.
+    """
+
+    home: Partition
+    version: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The part of a table that a scan covers."""
+
+    prefix: Row
+    after: str | int | None
+    before: str | int | None
+    limit: int | None
+    reverse: bool
+
+    def holds(self, key: Row) -> bool:
+        """Check whether a key is in it."""
+        last = key[-1]
+        return (
+            key[: len(self.prefix)] == self.prefix
+            and (self.after is None or last > self.after)
+            and (self.before is None or last < self.before)
+        )
+
+    def bounds(self, width: int) -> tuple[bytes, bytes]:
+        """Return the first key, and the one behind the last, without the columns that the partition determines."""
+        prefix = self.prefix[width:]
+        first = ordered(prefix) if self.after is None else ordered((*prefix, self.after)) + b"\x00"
+        return first, end_of(prefix) if self.before is None else ordered((*prefix, self.before))
+
+    def first(self, table: Table, rows: Sequence[Row]) -> list[Row]:
+        """Return those of these rows that the scan covers, in its order."""
+        return sorted(rows, key=table.key_of, reverse=self.reverse)[: self.limit]
+
+
+class View:
+    """The port's `RowChange`. Its queries are steps that the driver of the work awaits."""
+
+    def __init__(self, buckets: Buckets) -> None:
+        self._buckets = buckets
+        self._partitions = buckets.partitions
+        self._names: dict[tuple[Partition, Place], ValueAddress | None] = {}
+        """The values named by rows that this view has read."""
+        self.heads: dict[Partition, Head] = {}
+        self.changes: defaultdict[Partition, dict[tuple[Table, Row], Row | None]] = defaultdict(dict)
+        self.homes: dict[Row, Partition] = {}
+        """The partitions of memories, by tenant and identifier, as far as they are known."""
+        self.answers: dict[Question, Answer] = {}
+        """Answers about tables that are read repeatedly; they are cached once the versions are confirmed."""
+        self.unanswered: UnansweredTransaction | None = None
+        """The commit of this view, if no answer came."""
+
+    async def get(self, table: Table, keys: Sequence[Row]) -> list[Row]:
+        step: Step[list[Row]] = Step(partial(self._get, table, list(dict.fromkeys(keys))))
+        return await step
+
+    async def scan(
+        self,
+        table: Table,
+        prefix: Row,
+        *,
+        after: str | int | None = None,
+        before: str | int | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> list[Row]:
+        step: Step[list[Row]] = Step(partial(self._scan, table, _Range(prefix, after, before, limit, reverse)))
+        return await step
+
+    async def scan_at(
+        self,
+        homes: Sequence[Partition],
+        table: Table,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> list[Row]:
+        """Return the rows that a table has in these partitions of one tenant, up to `limit` of each."""
+        asks = [
+            partial(self._scan_in, home, table, _Range((home.tenant,), after, None, limit, reverse)) for home in homes
+        ]
+        step: Step[list[list[Row]]] = Step(partial(some_at_once, asks, most=_AT_ONCE))
+        return list(chain.from_iterable(await step))
+
+    async def uncounted(self, tenant: str) -> list[Partition]:
+        """Return the scopes of a tenant whose journals have lines to be collected, and those that this view changes."""
+        step: Step[dict[Partition, list[str]]] = Step(partial(self._partitions.noted, tenant))
+        mine = (home for home, changes in self.changes.items() if changes and home.tenant == tenant)
+        return sorted(home for home in {*await step, *mine} if home.level not in ("", "audit"))
+
+    async def put(self, table: Table, rows: Sequence[Row]) -> None:
+        await Step(partial(self._change, table, [(table.key_of(row), row) for row in rows]))
+
+    async def remove(self, table: Table, keys: Sequence[Row]) -> None:
+        await Step(partial(self._change, table, [(key, None) for key in keys]))
+
+    async def apart(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
+        """Return the results of reads that the commit does not confirm, with the changes of this view: concurrent
+        changes of the rows read do not matter.
+        """
+        step: Step[T] = Step(partial(self._apart, work))
+        return await step
+
+    async def _apart(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
+        for _ in range(_LOOKS_APART):
+            view = View(self._buckets)
+            view.changes, view.homes = self.changes, dict(self.homes)
+            with suppress(PartitionChanged):
+                return await drive(work, view)
+        raise PartitionChanged
+
+    async def _get(self, table: Table, keys: list[Row]) -> list[Row]:
+        asked: defaultdict[Partition, list[Row]] = defaultdict(list)
+        for key in keys:
+            for home in await self._homes_of(table, key):
+                asked[home].append(key)
+        asks = (partial(self._get_in, home, table, some) for home, some in asked.items())
+        return list(chain.from_iterable(await some_at_once(asks, most=_AT_ONCE)))
+
+    async def _homes_of(self, table: Table, key: Row) -> Sequence[Partition]:
+        """Return the partitions that may have rows of the table with keys that begin with `key`."""
+        home = partition_of(table, key)
+        if home is None and table in OF_MEMORY and len(key) >= 2:
+            home = self.homes.get(key[:2])
+        if home is not None:
+            return [home]
+        if not key:
+            tenants = {*await self._partitions.tenants(), *(one.tenant for one in self.changes if one.tenant)}
+            if table == TENANT:
+                return [of_tenant(tenant) for tenant in tenants]
+            return list(chain.from_iterable([await self._of(tenant) for tenant in tenants]))
+        return await self._of(key[0])
+
+    async def _of(self, tenant: str) -> list[Partition]:
+        """Return all partitions of a tenant except those of its audit."""
+        mine = {one for one in self.changes if one.tenant == tenant and one.level != "audit"}
+        return sorted({*await self._partitions.of(tenant), of_tenant(tenant), *mine})
+
+    async def head(self, home: Partition) -> Head:
+        """Return the state of a partition as this view sees it."""
+        known = self.heads.get(home)
+        if known is None:
+            known = self.heads[home] = await self._partitions.head(home)
+        return known
+
+    async def _get_in(self, home: Partition, table: Table, keys: list[Row]) -> list[Row]:
+        mine, width = self.changes.get(home, {}), width_of(table)
+        changed = [mine[table, key] for key in keys if (table, key) in mine]
+        rows = [row for row in changed if row is not None]
+        if asked := [ordered(key[width:]) for key in keys if (table, key) not in mine]:
+            head = await self.head(home)
+            if table in SMALL:
+                found = [(key, head.small[NAMES[table], key]) for key in asked if (NAMES[table], key) in head.small]
+            # Nothing was ever written there, so no query is needed.
+            elif head.version is None:
+                found = []
+            else:
+                get = partial(self._partitions.get, home, NAMES[table], asked)
+                found = await self._asked(home, table, tuple(asked), get)
+            rows += await self._read(home, table, found)
+        return rows
+
+    async def _scan(self, table: Table, asked: _Range) -> list[Row]:
+        if table == AUDIT:
+            return await self._audit(asked)
+        homes = await self._homes_of(table, asked.prefix)
+        found = await some_at_once((partial(self._scan_in, home, table, asked) for home in homes), most=_AT_ONCE)
+        return asked.first(table, list(chain.from_iterable(found)))
+
+    async def _scan_in(self, home: Partition, table: Table, asked: _Range) -> list[Row]:
+        head, mine = await self.head(home), self.changes.get(home, {})
+        changed = {key: row for (name, key), row in mine.items() if name == table and asked.holds(key)}
+        first, end = asked.bounds(width_of(table))
+        if table in SMALL:
+            name = NAMES[table]
+            found = [(key, value) for (one, key), value in head.small.items() if one == name and first <= key < end]
+        elif head.version is None:
+            found = []
+        else:
+            limit = _MOST if asked.limit is None else asked.limit + len(changed)
+            span = (first, end, limit, asked.reverse)
+            scan = partial(self._partitions.scan, home, NAMES[table], *span[:3], reverse=asked.reverse)
+            found = await self._asked(home, table, span, scan)
+        rows = {table.key_of(row): row for row in await self._read(home, table, found)}
+        return asked.first(table, [row for row in (rows | changed).values() if row is not None])
+
+    async def _audit(self, asked: _Range) -> list[Row]:
+        """Return lines of an audit, bucket by bucket."""
+        tenant = asked.prefix[0]
+        end = await self._get(AUDIT_END, [(tenant,)])
+        first = 1 + (asked.after if isinstance(asked.after, int) else 0)
+        last = min(end[0][1] if end else 0, (asked.before - 1) if isinstance(asked.before, int) else _MOST)
+        buckets = range(first // AUDIT_BUCKET, last // AUDIT_BUCKET + 1) if first <= last else range(0)
+        found: list[Row] = []
+        for bucket in reversed(buckets) if asked.reverse else buckets:
+            found += await self._scan_in(of_audit(tenant, bucket * AUDIT_BUCKET), AUDIT, asked)
+            if asked.limit is not None and len(found) >= asked.limit:
+                break
+        return asked.first(AUDIT, found)
+
+    async def _asked(
+        self, home: Partition, table: Table, what: tuple[Any, ...], ask: Callable[[], Awaitable[list[Any]]]
+    ) -> Answer:
+        """Return the keys and rows that `ask` finds in a table, or found before at the same version."""
+        head = self.heads[home]
+        if table not in REPEATED or head.version is None:
+            return self._checked(head, await ask())
+        question = (home, head.version, (NAMES[table], *what))
+        known = self.answers.get(question)
+        if known is None:
+            known = self._partitions.answers.find(question)
+        if known is None:
+            known = self._checked(head, await ask())
+        self.answers[question] = known
+        return known
+
+    def _checked(self, head: Head, answer: Sequence[tuple[bytes, bytes, int, str | None]]) -> list[tuple[bytes, bytes]]:
+        """Return the keys and rows of an answer. Raises PartitionChanged if its version is not the one seen before."""
+        if any(version != head.version or pending is not None for _, _, version, pending in answer):
+            raise PartitionChanged
+        head.sure = bool(answer)
+        return [(key, stored) for key, stored, _, _ in answer]
+
+    async def _read(self, home: Partition, table: Table, found: Sequence[tuple[bytes, bytes]]) -> list[Row]:
+        values = await self._values(home, table, found) if table in LARGE else {}
+        rows = [(*home[: width_of(table)], *completed(table, stored, values)) for _, stored in found]
+        if table in (MEMORY, PLACE):
+            self.homes |= {(home.tenant, row[table.key.index("memory_id")]): home for row in rows}
+        return rows
+
+    async def _values(self, home: Partition, table: Table, found: Sequence[tuple[bytes, bytes]]) -> dict[str, bytes]:
+        """Return the values that these rows name. A missing one was removed with its row meanwhile, or a majority lacks
+        it for a moment while nodes join or leave: only a value that no replica has is lost.
+        """
+        names = {key: named_by(stored) for key, stored in found}
+        self._names |= {(home, (NAMES[table], key)): named for key, named in names.items()}
+        wanted = [named for named in names.values() if named is not None]
+        values = await self._buckets.values(home, wanted) if wanted else {}
+        for _ in range(2):
+            lacking = [named for named in wanted if named.name not in values]
+            if not lacking:
+                break
+            state = await self._partitions.state(home)
+            if state[0] != self.heads[home].version or state[2] is not None:
+                raise PartitionChanged
+            values |= await self._buckets.values(home, lacking, of_all=True)
+        return values
+
+    async def names_of(self, home: Partition, changed: Sequence[tuple[Table, Row]]) -> dict[Place, ValueAddress | None]:
+        """Return the values that the stored rows with these keys name."""
+        asked: defaultdict[Table, list[bytes]] = defaultdict(list)
+        for table, key in changed:
+            asked[table].append(ordered(key[width_of(table) :]))
+        for table, keys in asked.items():
+            unknown = [key for key in keys if (home, (NAMES[table], key)) not in self._names]
+            if unknown and self.heads[home].version is not None:
+                found = self._checked(self.heads[home], await self._partitions.get(home, NAMES[table], unknown))
+                self._names |= {(home, (NAMES[table], key)): named_by(stored) for key, stored in found}
+        places = [(NAMES[table], key) for table, keys in asked.items() for key in keys]
+        return {place: self._names.get((home, place)) for place in places}
+
+    def small(self, table: Table, key: Row) -> Row | None:
+        """Return a row of a small table in a partition that this view has read."""
+        home = partition_of(table, key)
+        assert home is not None
+        if (table, key) in self.changes[home]:
+            return self.changes[home][table, key]
+        stored = self.heads[home].small.get((NAMES[table], ordered(key[width_of(table) :])))
+        return None if stored is None else (*home[: width_of(table)], *unpacked(stored))
+
+    async def nominated(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
+        """Return the memories of a scope with the nearest vectors, by the buckets' index, a few more than asked for;
+        None if the scope is not split or not wholly moved, or the cluster has no vector index.
+        """
+        step: Step[set[str] | None] = Step(partial(self._nominated, home, vector, limit))
+        return await step
+
+    async def _nominated(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
+        await self.head(home)
+        split = self.small(SPLIT, home)
+        if split is None or split[3] is not None:
+            return None
+        return await self._buckets.nominated(home, len(split[4].split(",")), vector, limit)
+
+    def is_moved(self, home: Partition, table: Table, key: Row) -> bool:
+        """Check whether a row that this view has read names a value."""
+        return self._names.get((home, (NAMES[table], ordered(key[width_of(table) :])))) is not None
+
+    async def claim(self, home: Partition, memory_id: str) -> bool:
+        """Claim an identifier that comes from elsewhere; return False if another scope of the tenant has it."""
+        return await self._partitions.claim(home, memory_id)
+
+    async def _change(self, table: Table, changes: Sequence[tuple[Row, Row | None]]) -> None:
+        for key, row in changes:
+            home = partition_of(table, key)
+            if home is None and row is not None and table == PLACE:
+                home = self.homes[key] = Partition(row[0], row[2], row[3])
+            if home is None:
+                home = await self._home_of(key)
+            if home is None:
+                continue
+            if table == MEMORY:
+                self.homes[key[0], key[3]] = home
+            await self.head(home)
+            self.changes[home][table, key] = row
+
+    async def _home_of(self, key: Row) -> Partition | None:
+        """Return the partition of a memory; None if there is none."""
+        if key[:2] not in self.homes:
+            await self._get(PLACE, [key[:2]])
+        return self.homes.get(key[:2])

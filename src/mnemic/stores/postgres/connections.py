@@ -1,0 +1,405 @@
+"""Pooled connections, and the course of a transaction on one of them from BEGIN to COMMIT."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import asyncpg
+
+from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreUnavailable
+from mnemic.stores.postgres.failures import (
+    ANSWER_ERRORS,
+    DRIVER_ERRORS,
+    lost_connection,
+    lost_race,
+    outcome_unknown,
+    typed,
+)
+from mnemic.stores.postgres.loop_thread import LoopThread, Tasks
+from mnemic.stores.postgres.pool import BOUND, ROLE_REFUSED, refused
+from mnemic.stores.postgres.routing import Route, not_granted, two_tenants
+from mnemic.stores.postgres.statements import load
+from mnemic.types import Deadline
+
+T = TypeVar("T")
+
+_SESSION = load("session")
+_MIGRATING = 0x6D6E656D6963  # "mnemic" in ASCII: an advisory lock, exclusive for a migration and shared by writers
+_READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_READ = f"{_READ_ONLY}; {BOUND}; SAVEPOINT begun"
+_ALONE = ""
+_AGAIN = "ROLLBACK TO SAVEPOINT begun"
+_ATTEMPTS = 5
+_END_SECONDS = 5.0  # that the end of a read may take before its connection is dropped
+_GRACE = 0.05  # seconds that the server's own time limit has before the connection is given up
+
+
+class Session:
+    """Open transaction. It raises mnemic's errors; `failure` keeps the driver's for the decision about a retry.
+
+    A failed statement aborts a transaction. A `forgiving` one begins again, since other reads may still succeed.
+    `overtaken`: it used an index in memory that contains changes invisible to it. `committed` is called on the loop
+    once its changes are durable. Behind a router it begins when its tenant is known, and a forgiving one that begins
+    again does so at a later moment.
+    """
+
+    def __init__(
+        self, connection: Any, remaining: Callable[[], float], *, begin: str = "", route: Route | None = None
+    ) -> None:
+        self._connection = connection
+        self._remaining = remaining
+        self._begin = begin
+        self._route = route
+        self._routed: str | None = None
+        self.begun = route is None
+        self._tenant: str | None = None
+        self._approximate = False
+        self.failure: BaseException | None = None
+        self.overtaken = False
+        self.committed: Callable[[], None] | None = None
+
+    async def route(self, tenant: str) -> None:
+        """Begin in `tenant` if a router needs to know it. Raises NotSupported (`two_tenants`) for a second one."""
+        if self._route is None or tenant == self._routed:
+            return
+        if self.begun:
+            raise two_tenants() if self._routed else StoreUnavailable("router", hint="the transaction did not begin")
+        lock = None if self._begin in (_READ, _ALONE) else _MIGRATING
+        try:
+            for command in self._route.begun(_READ_ONLY if self._begin == _READ else "BEGIN", tenant):
+                await self.execute(command)
+            self.begun = True
+            await self._route.settle(self, lock=lock, milliseconds=self._limit())
+        except StoreFailed as failed:
+            raise _not_led(self.failure, failed) from None
+        self._routed = tenant
+
+    async def fetch(self, statement: str, *values: Any) -> list[Any]:
+        """Return the rows of a statement. Before the tenant is known, any server answers."""
+        if self._route is not None and self._routed is None:
+            assert not values, "a statement with values has a tenant"
+            return await self._route.elsewhere(statement)
+        return await self.fetch_begun(statement, *values)
+
+    async def fetch_begun(self, statement: str, *values: Any) -> list[Any]:
+        """Return the rows of a statement inside the transaction."""
+        return await self._rows_of(self._connection.fetch(statement, *values))
+
+    async def fetch_each(self, statement: str, values: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Return the rows of a statement with each of these values, in their order. One trip for all of them."""
+        if len(values) == 1:
+            return await self.fetch(statement, *values[0])
+        return await self._rows_of(self._connection.fetchmany(statement, values))
+
+    async def _rows_of(self, asked: Awaitable[list[Any]]) -> list[Any]:
+        try:
+            rows = await asked
+        except ANSWER_ERRORS as error:
+            # A lost race decides that the whole transaction is run again, whatever failed after it.
+            if self.failure is None or not lost_race(self.failure):
+                self.failure = error
+            settled = self._route is None or self._routed is not None
+            if self._begin == _READ and settled and not lost_connection(error) and not lost_race(self.failure):
+                await self._begin_again()
+            raise typed(error) from None
+        return rows
+
+    async def _begin_again(self) -> None:
+        await self.execute(_AGAIN if self._route is None else "ROLLBACK")
+        self._tenant, self._approximate, self.failure = None, False, None
+        self._routed, self.begun = None, self._route is None
+
+    async def execute(self, command: str) -> str:
+        """Run a command without parameters; return the server's command tag."""
+        try:
+            status: str = await self._connection.execute(command)
+        except ANSWER_ERRORS as error:
+            self.failure = error
+            raise typed(error) from None
+        return status
+
+    async def enter(self, tenant: str, lock: int | None = None) -> None:
+        """Restrict row-level security to the rows of `tenant` from now on; with `lock`, after waiting for it."""
+        await self.route(tenant)
+        if lock is not None:
+            await self.fetch(_SESSION["lock"], tenant, self._limit(), lock)
+        elif tenant != self._tenant:
+            await self.fetch(_SESSION["name_tenant"], tenant, self._limit())
+        self._tenant = tenant
+
+    async def enter_scopes(self, tenant: str, levels: Sequence[str], owners: Sequence[str]) -> list[Any]:
+        """Restrict row-level security to the rows of `tenant` from now on; return the rows of its scopes by level and
+        owner, each after the current vector space.
+        """
+        await self.route(tenant)
+        rows = await self.fetch(_SESSION["enter"], tenant, self._limit(), levels, owners)
+        self._tenant = tenant
+        return rows
+
+    async def enter_writing(
+        self, tenant: str, level: str, owner: str, fingerprint: str, *, lock: int, mark: tuple[str, int] | None = None
+    ) -> Any:
+        """Enter one scope after waiting for `lock`; return its row with the active memory of `fingerprint`, and with a
+        `mark` (name and lock), which is then shared.
+        """
+        await self.route(tenant)
+        name = "enter_writing" if mark is None else "enter_writing_marked"
+        rows = await self.fetch(_SESSION[name], tenant, self._limit(), lock, level, owner, fingerprint, *(mark or ()))
+        self._tenant = tenant
+        return rows[0]
+
+    async def approximate(self, on: bool) -> None:
+        """Switch on or off, from here on, the planning of statements for the approximate index."""
+        if on != self._approximate:
+            await self.fetch(_SESSION["approximately" if on else "exactly"])
+            self._approximate = on
+
+    async def enter_drain(self) -> None:
+        """Make the outbox of all tenants visible, and nothing else."""
+        await self.fetch(_SESSION["name_drain"], self._limit())
+
+    def _limit(self) -> str:
+        """Return the server's time limit for a statement, in milliseconds."""
+        return str(max(1, int(self._remaining() * 1000)))
+
+
+class Connections:
+    """Up to `size` connections to one database, each used by one transaction at a time.
+
+    They belong to the loop of `thread`; `read` and `write` may be called on any. No call takes longer than `seconds` or
+    than its deadline allows, whatever the network does. `after_commit` is awaited after each commit of a `write`,
+    before that returns; it never raises. `schema`: the newest that this version knows. With a `route` they lead to a
+    router, which gets the tenant before each transaction.
+    """
+
+    def __init__(
+        self, pool: Any, thread: LoopThread, *, seconds: float, schema: int, route: Route | None = None
+    ) -> None:
+        self._pool = pool
+        self._thread = thread
+        self._seconds = seconds
+        self._ending = Tasks()
+        self._begin_writing = _writing(schema)
+        self._route = route
+        self.after_commit: Callable[[Session], Awaitable[None]] | None = None
+
+    async def close(self) -> None:
+        """Finish running work, then close the connections. Called on the loop they belong to."""
+        try:
+            # A server that hangs must not keep the process from ending.
+            async with asyncio.timeout(self._seconds):
+                await self._ending.settled()
+                await self._pool.close()
+        except TimeoutError:
+            self._pool.terminate()
+
+    async def read(
+        self,
+        work: Callable[[Session], Awaitable[T]],
+        deadline: Deadline | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> T:
+        """Run `work` on the current committed state; it sees no later commit. A background job has its separate limit,
+        `seconds`.
+        """
+        return await self._thread.run(self._run(_READ, work, self._limited(deadline, seconds)))
+
+    async def loosely(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """Run `work`, whose statements can be repeated, outside a transaction."""
+        return await self._thread.run(self._run(_ALONE, work, self._limited(None)))
+
+    async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
+        """`work` in a transaction that is durable when this returns. It is run again after a lost race. Raises
+        StoreNewer if the database has a schema that this version does not know.
+        """
+        return await self._thread.run(self._run(self._begin_writing, work, self._limited(deadline)))
+
+    async def ask(self, statement: str, *values: Any) -> list[Any]:
+        """Return the rows of an autocommitted, repeatable statement; behind a router its first value is the tenant."""
+
+        async def work(session: Session) -> list[Any]:
+            if self._route is not None:
+                await session.route(values[0])
+            return await session.fetch(statement, *values)
+
+        return await self.loosely(work)
+
+    async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], limit: Callable[[], float]) -> T:
+        # The first attempt and its repetitions share one limit of time.
+        for attempt in range(_ATTEMPTS):
+            if limit() <= 0:
+                raise StoreBusy(hint="no time was left for the database")
+            attempted = _Attempt(self._pool, begin, limit, self._ending, self.after_commit, self._route)
+            try:
+                # The server's own statement_timeout comes first; this one catches a network that delivers nothing.
+                async with asyncio.timeout(limit() + _GRACE):
+                    return await attempted.run(work)
+            except TimeoutError:
+                raise attempted.timed_out() from None
+            except MnemicError:
+                if attempt + 1 == _ATTEMPTS or not attempted.worth_another:
+                    raise
+        raise AssertionError
+
+    def _limited(self, deadline: Deadline | None, seconds: float | None = None) -> Callable[[], float]:
+        """Return a function that gives the number of seconds left."""
+        now = time.monotonic
+        until = now() + (self._seconds if seconds is None else seconds)
+
+        def remaining() -> float:
+            own = until - now()
+            return own if deadline is None else min(own, deadline.remaining())
+
+        return remaining
+
+
+def _writing(schema: int) -> str:
+    """Return the beginning of a writing transaction: it waits for a running migration, and requires a known schema.
+
+    One command, for one round trip. A false condition becomes a division by zero: nothing else ends a transaction from
+    within plain SQL.
+    """
+    return (
+        f"BEGIN; {BOUND}; SELECT pg_advisory_xact_lock_shared({_MIGRATING}); "  # noqa: S608 - numbers alone
+        f"SELECT 1 / (max(version) <= {schema})::integer FROM mnemic.schema_version"
+    )
+
+
+class _Attempt:
+    """One transaction, tried once."""
+
+    def __init__(
+        self,
+        pool: Any,
+        begin: str,
+        remaining: Callable[[], float],
+        ending: Tasks,
+        after_commit: Callable[[Session], Awaitable[None]] | None,
+        route: Route | None,
+    ) -> None:
+        self._pool = pool
+        self._route = route
+        self._after_commit = after_commit
+        self._ending = ending
+        self._begin = begin
+        self._remaining = remaining
+        self._session: Session | None = None
+        self._committing = False
+
+    @property
+    def worth_another(self) -> bool:
+        """True if certainly nothing was committed and a second attempt may succeed."""
+        failure = None if self._session is None else self._session.failure
+        return failure is not None and (
+            # A connection lost during COMMIT leaves the outcome unknown: repeating could write twice.
+            lost_race(failure) or (not self._committing and lost_connection(failure) and not self._pool.is_closing())
+        )
+
+    def timed_out(self) -> StoreFailed:
+        """Return the error to raise when the time is up."""
+        if self._committing:
+            return CommitUnknown(hint="retry with the same idempotency key")
+        return StoreBusy(hint="the database did not answer in time")
+
+    async def run(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """BEGIN, `work`, COMMIT. After a failure an open transaction is rolled back, or the connection is closed."""
+        try:
+            connection = await self._pool.acquire()
+        except DRIVER_ERRORS as error:
+            if isinstance(error, TimeoutError):
+                raise
+            raise typed(error) from None
+        session = self._session = Session(connection, self._remaining, begin=self._begin, route=self._route)
+        clean = False
+        try:
+            result = await self._through(session, work)
+            clean = True
+            return result
+        except Exception:
+            clean = not session.begun or await _rolled_back(connection)
+            session.begun = False
+            raise
+        finally:
+            if clean and self._begin == _READ and session.begun:
+                self._ending.start(_read_ended(self._pool, connection))
+            else:
+                await _given_back(self._pool, connection, clean=clean)
+
+    async def _through(self, session: Session, work: Callable[[Session], Awaitable[T]]) -> T:
+        if self._route is None and self._begin == _ALONE:
+            return await work(session)
+        if self._route is None:
+            try:
+                await session.execute(self._begin)
+            except StoreFailed as failed:
+                raise refused(session.failure, failed) from None
+        result = await work(session)
+        if not session.begun:
+            return result
+        if self._begin == _READ:
+            # A caller that continues without a failed list does not notice that the whole snapshot was lost with it.
+            if session.failure is not None and lost_race(session.failure):
+                raise typed(session.failure)
+            return result
+        await self._commit(session)
+        if self._after_commit is not None:
+            await self._after_commit(session)
+        if session.committed is not None:
+            session.committed()
+        return result
+
+    async def _commit(self, session: Session) -> None:
+        self._committing = self._begin != _ALONE
+        try:
+            status = await session.execute("COMMIT")
+        except StoreFailed:
+            if session.failure is not None and outcome_unknown(session.failure):
+                raise CommitUnknown(hint="retry with the same idempotency key") from None
+            raise
+        if status != "COMMIT":
+            # A statement had failed and `work` continued regardless: the server undid everything.
+            raise StoreFailed("rolled_back") if session.failure is None else typed(session.failure)
+
+
+async def _given_back(pool: Any, connection: Any, *, clean: bool) -> None:
+    """Return the connection to the pool, or close it if its state is unknown."""
+    if not clean:
+        with suppress(asyncpg.InterfaceError):  # the pool has already dropped a broken connection
+            connection.terminate()
+    with suppress(*ANSWER_ERRORS):  # the pool drops a connection that it cannot reset; the outcome is known
+        await pool.release(connection)
+
+
+async def _read_ended(pool: Any, connection: Any) -> None:
+    """End a reader's transaction, which the reader does not wait for."""
+    clean = False
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                clean = await _rolled_back(connection)
+    finally:
+        await _given_back(pool, connection, clean=clean)
+
+
+async def _rolled_back(connection: Any) -> bool:
+    """Roll the transaction back; return False if the connection cannot confirm it."""
+    try:
+        if connection.is_closed():
+            return False
+        await connection.execute("ROLLBACK")
+    except ANSWER_ERRORS:
+        return False
+    return True
+
+
+def _not_led(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
+    """Return the error to raise if a router did not begin a transaction: its error codes differ."""
+    if getattr(cause, "sqlstate", None) in ROLE_REFUSED:
+        return not_granted()
+    unknown = type(failed) is StoreFailed
+    return StoreUnavailable("router", hint="the router did not reach the tenant's server") if unknown else failed

@@ -1,0 +1,155 @@
+"""Second vector space: filled while the current one is in use, then activated in one step.
+
+All of it needs the owner's rights: it concerns every tenant, and changes the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mnemic.stores.codec import DAMAGED, checked_vector, vector_check
+from mnemic.stores.encryption import ERASED
+from mnemic.stores.postgres.rows import Bodies, floats
+from mnemic.stores.postgres.schema import LONGEST_INDEXED
+from mnemic.types import Memory, Vector, VectorSpace
+
+_NEXT = "SELECT model, dimension FROM next_space"
+_BEGIN = """
+    DROP INDEX IF EXISTS memory_unfilled, memory_by_next_vector;
+    DELETE FROM next_space;
+    ALTER TABLE memory DROP COLUMN next_vector;
+    ALTER TABLE memory ADD COLUMN next_vector vector({dimension});
+    ALTER TABLE memory ALTER COLUMN next_vector SET STORAGE EXTERNAL;
+    CREATE INDEX memory_unfilled ON memory (tenant, memory_id) WHERE next_vector IS NULL;
+"""
+_UNFILLED = """
+    SELECT textsend(v.body) AS body, v.checksum, NULL AS vector, NULL AS vector_check, s.tenant, s.level, s.owner,
+        m.memory_id, m.version, m.kind, m.status, m.happened_at, m.expires_at
+    FROM memory m
+    JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
+    JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version = m.version
+    WHERE m.next_vector IS NULL
+    ORDER BY m.tenant, m.memory_id
+    LIMIT $1
+"""
+_FILL = """
+    UPDATE memory m
+    SET next_vector = given.vector::vector, next_vector_check = given.sum
+    FROM unnest($1::text[], $2::text[], $3::integer[], $4::text[], $5::bigint[])
+        AS given (tenant, memory_id, version, vector, sum)
+    WHERE m.tenant = given.tenant AND m.memory_id = given.memory_id AND m.version = given.version
+    RETURNING 1
+"""
+_HALF_BUILT = """
+    SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('mnemic.memory_by_next_vector') AND NOT indisvalid
+"""
+_INDEX = """
+    CREATE INDEX CONCURRENTLY IF NOT EXISTS memory_by_next_vector
+    ON memory USING hnsw (next_vector vector_ip_ops) WHERE large
+"""
+_SWITCH = """
+    DROP INDEX memory_unfilled;
+    ALTER TABLE memory DROP COLUMN vector;
+    ALTER TABLE memory RENAME COLUMN next_vector TO vector;
+    ALTER TABLE memory DROP COLUMN vector_check;
+    ALTER TABLE memory RENAME COLUMN next_vector_check TO vector_check;
+    ALTER TABLE memory ADD COLUMN next_vector_check bigint;
+    ALTER TABLE memory ADD COLUMN next_vector vector;
+    ALTER INDEX IF EXISTS memory_by_next_vector RENAME TO memory_by_vector;
+    DELETE FROM space;
+    INSERT INTO space (model, dimension) SELECT model, dimension FROM next_space;
+    DELETE FROM next_space;
+"""
+
+
+async def present(connection: Any) -> VectorSpace | None:
+    """Return the database's vector space; None if nothing was ever stored."""
+    if await connection.fetchval("SELECT to_regclass('mnemic.space')") is None:
+        return None
+    return await _space(connection, "SELECT model, dimension FROM mnemic.space")
+
+
+async def _space(connection: Any, sql: str) -> VectorSpace | None:
+    row = await connection.fetchrow(sql)
+    return None if row is None else VectorSpace(model=row["model"], dimension=row["dimension"])
+
+
+async def begin(connection: Any, space: VectorSpace) -> None:
+    """Start to fill `space`, or continue; vectors for another one are dropped."""
+    if await _space(connection, _NEXT) == space:
+        return
+    async with connection.transaction():
+        await connection.execute("SET LOCAL lock_timeout = '5s'")
+        await connection.execute(_BEGIN.format(dimension=int(space.dimension)))
+        await connection.execute(
+            "INSERT INTO next_space (model, dimension) VALUES ($1, $2)", space.model, space.dimension
+        )
+
+
+async def filling(connection: Any) -> bool:
+    """Return True if a vector space is being filled."""
+    return await _space(connection, _NEXT) is not None
+
+
+async def filled_whole(connection: Any) -> bool:
+    """Return True if no memory lacks a vector in the space that is being filled, if one is."""
+    if not await filling(connection):
+        return True
+    return await connection.fetchval("SELECT 1 FROM memory WHERE next_vector IS NULL LIMIT 1") is None
+
+
+async def unfilled(connection: Any, bodies: Bodies, limit: int) -> list[Memory]:
+    """Implement the port's `unfilled`."""
+    if not await filling(connection):
+        return []
+    return [bodies.named(row) for row in await connection.fetch(_UNFILLED, max(0, limit))]
+
+
+async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:
+    """Implement the port's `fill` if a space is being filled. Content that can no longer be decrypted gets a zero
+    vector, which is near to nothing.
+    """
+    space = await _space(connection, _NEXT)
+    if space is None:
+        return 0
+    nothing = bytes(4 * space.dimension)
+    rows = []
+    for memory, vector in filled:
+        near = nothing if memory.content in (ERASED, DAMAGED) else checked_vector(vector, space.dimension)
+        rows.append((memory.scope.tenant, memory.memory_id, memory.version, spelt(near), vector_check(near)))
+    columns = [[row[place] for row in rows] for place in range(5)]
+    return len(await connection.fetch(_FILL, *columns))
+
+
+def spelt(vector: Vector | None) -> str:
+    """Return a vector in pgvector's text form; nine digits represent a float32 exactly."""
+    assert vector is not None
+    return "[" + ",".join(format(value, ".9g") for value in floats(vector)) + "]"
+
+
+async def switch(connection: Any) -> VectorSpace | None:
+    """Make the filled space the present one, if one was filled, and return the present one; do nothing and return None
+    if a memory still has no vector in it.
+
+    The index is built before, while others write; the change of names itself waits for no more than 5 seconds.
+    """
+    space = await _space(connection, _NEXT)
+    if space is None:
+        return await present(connection)
+    if space.dimension <= LONGEST_INDEXED:
+        await _index(connection)
+    async with connection.transaction():
+        await connection.execute("SET LOCAL lock_timeout = '5s'")
+        await connection.execute("LOCK TABLE memory IN ACCESS EXCLUSIVE MODE")
+        if await connection.fetchval("SELECT 1 FROM memory WHERE next_vector IS NULL LIMIT 1"):
+            return None
+        await connection.execute(_SWITCH)
+    return space
+
+
+async def _index(connection: Any) -> None:
+    """Build the index unless it exists. An index with interrupted creation would never be used or removed."""
+    if await connection.fetchval(_HALF_BUILT):
+        await connection.execute("DROP INDEX CONCURRENTLY memory_by_next_vector")
+    await connection.execute(_INDEX)

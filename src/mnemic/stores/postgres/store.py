@@ -1,0 +1,344 @@
+"""The record store in PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
+from mnemic.ports import Capabilities, Keyring, Reseal, Snapshot, Transaction
+from mnemic.ports.optional_capabilities import Damage
+from mnemic.stores.async_transactions import drive
+from mnemic.stores.codec import adopted, checked_secret, text_check, with_fingerprint, with_id
+from mnemic.stores.encryption import Sealer
+from mnemic.stores.jobs import JobTables
+from mnemic.stores.postgres import (
+    damage,
+    embedding_spaces,
+    index_check,
+    maintenance,
+    outbox,
+    reseal,
+    second_embedding_space,
+)
+from mnemic.stores.postgres.audit_chain import collect
+from mnemic.stores.postgres.connections import Session
+from mnemic.stores.postgres.database_access import DatabaseAccess, OpenDatabase
+from mnemic.stores.postgres.indexes import Indexes
+from mnemic.stores.postgres.large_scopes import Promotions
+from mnemic.stores.postgres.loose_reads import TransactionNeeded
+from mnemic.stores.postgres.owner_maintenance import OwnerConnection
+from mnemic.stores.postgres.resources import Resources
+from mnemic.stores.postgres.rows import Bodies, HashedTerms, place_of, places_of, storable
+from mnemic.stores.postgres.schema import reopen_with
+from mnemic.stores.postgres.shared_statements import inside
+from mnemic.stores.postgres.snapshot import PostgresSnapshot
+from mnemic.stores.postgres.statements import load
+from mnemic.stores.relational.statements import Ask
+from mnemic.stores.single_reads import Scan, SingleReads
+from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
+
+T = TypeVar("T")
+
+_READING = load("reading")
+_SESSION = load("session")
+_EXAMINING = 3600.0
+"""Maximum seconds for reading every row of a tenant."""
+
+
+class PostgresStore(JobTables, SingleReads):
+    """A `RecordStore` in the database at `dsn` (a `postgresql://` URL), which many processes may open.
+
+    Needs PostgreSQL 16 or newer with pgvector. Everything is in the schema `mnemic`; the store works as the role
+    `mnemic_app`, which row-level security binds. `open` creates and migrates both with the rights of `owner_dsn`, or of
+    `dsn` if that is not given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call, from the
+    wait for a connection to the commit. `durability="fast"` lets the server acknowledge commits before they are on its
+    disk. `index_bytes` bounds the memory for the search indexes of scopes in use; 0 leaves every search to the
+    database. At `replica_dsn` a replica answers searches and lists, once it has replayed the commits of this store;
+    commits of others may be missing for as long as it lags. `exact_up_to` is the number of active memories beyond which
+    a scope that does not fit in memory moves into the approximate vector index.
+
+    With a `router` (`pgdog`, `spqr`, or a command with {tenant} in it) `dsn` leads to one, which knows the tenant's
+    server among `servers`; their own addresses are for work on a server as a whole: opening, migrations, the outbox.
+    See docs/postgres-router.md for the differences.
+
+    With a `keyring` sealed memories are opened; if it `seals` too, their content is sealed with the data key of their
+    subject (`mnemic.stores.encryption`). The server searches too, so it must see vectors, hashed words and speakers.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        owner_dsn: str | None = None,
+        replica_dsn: str | None = None,
+        pool_size: int = 10,
+        statement_timeout: float = 10.0,
+        durability: Literal["durable", "fast"] = "durable",
+        index_bytes: int = 256 * 1024 * 1024,
+        exact_up_to: int = 5_000,
+        keyring: Keyring | None = None,
+        seals: bool = False,
+        router: str | None = None,
+        servers: Sequence[str] = (),
+    ) -> None:
+        self._access = DatabaseAccess.checked(
+            dsn, owner_dsn, pool_size, statement_timeout, durability, replica_dsn, router, servers
+        )
+        self._index_bytes = index_bytes
+        self._exact_up_to = exact_up_to
+        self._sealer = Sealer(keyring, seals=seals, vectors=False)
+        self._bodies = Bodies(self._sealer)
+        self._opened: Resources | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        durable = not self._access.fast and (self._opened is None or self._opened.database.ready.durable)
+        return Capabilities(
+            name="postgres",
+            durable=durable,
+            shared=True,
+            phrase=True,
+            grouped=True,
+            exact_up_to=self._exact_up_to,
+            sealed=frozenset({"content"} if self._sealer.seals else ()),
+            spans_tenants=self._access.router is None,
+            servers=len(self._access.server_dsns),
+            degraded=frozenset(() if self._opened is None else self._opened.failing),
+        )
+
+    async def open(self, space: VectorSpace | None) -> None:
+        if self._opened is None:
+            self._opened = await self._open(space or await self._found())
+        elif space not in (None, self._opened.space):
+            raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
+
+    async def _open(self, space: VectorSpace) -> Resources:
+        return self._searching(await self._access.open(space), space)
+
+    def _searching(self, database: OpenDatabase, space: VectorSpace) -> Resources:
+        promotions = Promotions(database.connections)
+        terms = HashedTerms(database.ready.salt)
+        indexes = Indexes(
+            database.connections,
+            bodies=self._bodies,
+            terms=terms,
+            dimension=space.dimension,
+            budget=self._index_bytes,
+        )
+        return Resources(database, self._bodies, promotions, indexes, terms, space)
+
+    async def _found(self) -> VectorSpace:
+        for dsn in self._access.server_dsns:
+            owner = OwnerConnection(dsn, self._access.seconds, "mnemic")
+            try:
+                found = await owner.run(embedding_spaces.present)
+            finally:
+                owner.close()
+            if found is not None:
+                return found
+        raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
+
+    async def close(self) -> None:
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.stop()
+            await opened.database.close()
+
+    async def settled(self) -> None:
+        """Return once no scope is being moved into memory or into the approximate index."""
+        opened = self._ready
+        await opened.database.thread.run(opened.indexes.loads.settled())
+        await opened.database.thread.run(opened.promotions.moves.settled())
+
+    async def transact(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        deadline: Deadline | None = None,
+        scope: Scope | None = None,
+    ) -> T:
+        groups = self._ready.groups
+        return await (groups.alone(work, deadline) if scope is None else groups.run(work, deadline, scope))
+
+    async def transact_each(
+        self,
+        works: Sequence[Callable[[Transaction], Awaitable[T]]],
+        *,
+        deadline: Deadline | None = None,
+        scopes: Sequence[Scope] | None = None,
+    ) -> list[T | BaseException]:
+        groups = self._ready.groups
+        if scopes is not None:
+            return await groups.run_each(works, deadline, scopes)
+        return await asyncio.gather(*(groups.alone(work, deadline) for work in works), return_exceptions=True)
+
+    async def secret(self, tenant: str) -> bytes:
+        opened = self._ready
+        known = opened.secrets.get(tenant)
+        if known is None:
+            found = await opened.connections.write(lambda session: _secret(session, tenant))
+            known = opened.secrets.put(tenant, found)
+        return known
+
+    async def tenants(self) -> list[str]:
+        """Return none: row-level security shows a login only the tenant that it names."""
+        return []
+
+    async def adopt(self, tenant: str, secret: bytes) -> None:
+        adopted(await self._ready.connections.write(lambda session: _secret(session, tenant, secret)), secret)
+
+    async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
+        opened = self._ready
+
+        async def run(session: Session) -> T:
+            snapshot = PostgresSnapshot(
+                session,
+                terms=opened.terms,
+                bodies=self._bodies,
+                space=opened.space,
+                indexes=opened.indexes,
+            )
+            result = await drive(work, snapshot)
+            for scope, place in snapshot.scanned.items():
+                if place.active > self._exact_up_to and not opened.indexes.fits(place):
+                    opened.promotions.start(scope)
+            return result
+
+        if opened.loose is not None:
+            with suppress(TransactionNeeded):
+                return await opened.loose.read(work, run)
+        return await opened.database.read(run)
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        for tenant in dict.fromkeys(scope.tenant for scope in scopes):
+            given = (*places_of(tenant, scopes), storable([memory_id]))
+            rows = await self._ready.connections.ask(_READING["held_as"], *given)
+            if rows:
+                return with_id(memory_id, self._bodies.memory(rows[0]))
+        return None
+
+    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
+        found: dict[str, Memory] = {}
+        for tenant in dict.fromkeys(scope.tenant for scope in scopes):
+            given = (*places_of(tenant, scopes), storable(memory_ids))
+            rows = await self._ready.connections.ask(_READING["held_as"], *given)
+            found = {memory.memory_id: memory for memory in self._bodies.whole(rows)} | found
+        return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        rows = await self._ready.connections.ask(_READING["held_under"], *place_of(scope), fingerprint)
+        return with_fingerprint(fingerprint, self._bodies.memory(rows[0])) if rows else None
+
+    async def _scan(self, wanted: Scan) -> list[Memory]:
+        return await self._ready.connections.read(partial(maintenance.scan, bodies=self._bodies, wanted=wanted))
+
+    async def marks(
+        self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
+    ) -> dict[str, str]:
+        return await maintenance.marks(self._ready.connections, tenant, prefix, after, limit)
+
+    async def tidy(self, *, whole: bool = False) -> int:
+        """Return 0: the server's vacuum frees space, and its checkpoints truncate the log. `whole` adds checksums to
+        rows from versions without them.
+        """
+        opened = self._ready
+        if whole:
+            with suppress(StoreFailed):  # without the owner's rights no checksums are added
+                await opened.as_owners(damage.fill_checks)
+        return 0
+
+    async def damaged(self, tenant: str) -> list[Damage]:
+        opened = self._ready
+        rows = await opened.connections.read(lambda session: damage.examined(session, tenant), seconds=_EXAMINING)
+        with suppress(StoreFailed):  # without the owner's rights only rows are checked
+            rows += [one for found in await opened.as_owners(index_check.examined) for one in found]
+        return rows
+
+    async def vacuum(self) -> datetime:
+        moments = await self._ready.members.each(lambda connections: connections.read(maintenance.now))
+        with suppress(StoreFailed):  # without the owner's rights the server's own vacuum must do
+            await self._ready.as_owners(maintenance.vacuum)
+        return max(moments)
+
+    async def unvacuumed(self, since: datetime) -> int:
+        work = partial(maintenance.unvacuumed, since=since)
+        return sum(await self._ready.members.each(lambda connections: connections.read(work)))
+
+    async def seal(self, tenant: str) -> int:
+        if not self._sealer.seals:
+            raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
+        return sum(await self._ready.as_owners(partial(reseal.seal, sealer=self._sealer, tenant=tenant)))
+
+    async def reseal(self, tenant: str, anew: Reseal) -> int:
+        return sum(await self._ready.as_owners(partial(reseal.reseal, tenant=tenant, anew=anew)))
+
+    async def begin_space(self, space: VectorSpace) -> None:
+        await self._ready.as_owners(partial(embedding_spaces.begin, space=space))
+        self._ready.next_space = space
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        return await second_embedding_space.unfilled(self._ready.as_owners, self._bodies, limit)
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        return await second_embedding_space.fill(self._ready.as_owners, filled)
+
+    async def switch_space(self) -> bool:
+        before = self._ready
+        space = await second_embedding_space.switch(before.as_owners)
+        if space is None:
+            return False
+        self._opened = self._searching(before.database, space)
+        await before.stop()
+        return True
+
+    async def clear_space(self) -> None:
+        """Do nothing: the switch itself has dropped the old column."""
+
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        await self._collect(tenant)
+        return await super().audit(tenant, after=after, before=before, limit=limit)
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        await self._collect(tenant)
+        return await self._ready.connections.read(
+            lambda session: maintenance.broken_audit(session, tenant, self._sealer.sign)
+        )
+
+    async def _collect(self, tenant: str) -> None:
+        """Merge the lanes of the audit."""
+        await self._ready.connections.write(lambda session: collect(session, tenant, self._sealer.sign))
+
+    async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
+        return await self._ready.connections.read(inside(tenant, maintenance.JOBS, work))
+
+    async def _read_outbox(self, name: str, *given: Any) -> Any:
+        work = getattr(outbox, name)
+        return await work(self._ready.members, *given)
+
+    async def _change_outbox(self, name: str, *given: Any) -> None:
+        work = getattr(outbox, name)
+        await work(self._ready.members, *given)
+
+    @property
+    def _ready(self) -> Resources:
+        if self._opened is None:
+            raise StoreUnavailable("closed")
+        return self._opened
+
+
+async def _secret(session: Session, tenant: str, given: bytes | None = None) -> bytes:
+    await session.enter(tenant)
+    known = await session.fetch(_SESSION["secret"], tenant)
+    if not known:
+        made = given or secrets.token_bytes(32)
+        await session.fetch(_SESSION["make_secret"], tenant, made, text_check(tenant, made))
+        known = await session.fetch(_SESSION["secret"], tenant)
+    return checked_secret(tenant, *known[0])

@@ -1,0 +1,370 @@
+"""Search index of one scope, for the three ranked lists: by cosine, by BM25, by recency.
+
+One index per scope, so that the cost of a search and its statistics depend on the scope's own memories and never on
+other people's. Up to `EXACT_UP_TO` memories, vectors are compared exactly, one product for each. Beyond that, 1-bit
+quantised vectors preselect candidates, and if the store can read vectors again, full vectors are not cached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from functools import partial
+from itertools import compress
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemic.stores.batched_similarity import BatchedSimilarity
+from mnemic.stores.codec import EPOCH, EXACT_UP_TO, to_micros
+from mnemic.stores.columns import AppendOnlyColumn, NarrowColumn, SparseColumn, any_of, latest, numbers_in
+from mnemic.stores.identifiers import Identifiers
+from mnemic.stores.memory_cache import MemoryCache
+from mnemic.stores.neighbour_cache import NeighbourCache
+from mnemic.stores.postings import Postings
+from mnemic.stores.text_scores import ActivePlaces, Quoted, active_of, containing, text_scores
+from mnemic.stores.vectors import Read, Vectors
+from mnemic.types import Cues, Scored, Signals, Status, Vector, Where
+
+_GONE = -1
+_WEIGHED_AFTER, _ENTRY_BYTES = 64, 6_000
+"""Memories added after which the size of an index is computed again, and the assumed size of each until then."""
+_CUES = np.dtype([("words", "<u4"), ("asking", "<f4"), ("oneself", "?"), ("timed", "?")])
+"""`codec.CUES` as numpy reads it."""
+_NEW_CUES: Callable[[tuple[Any, ...]], Cues] = partial(tuple.__new__, Cues)
+_NEW_SIGNALS: Callable[[tuple[Any, ...]], Signals] = partial(tuple.__new__, Signals)
+"""From tuples that have the fields in their order."""
+
+
+class _Weighed(Protocol):
+    @property
+    def nbytes(self) -> int: ...
+
+
+class IndexEntry(NamedTuple):
+    """Data of one memory in the index.
+
+    Times are microseconds since 1970. `content` and `context` are term hashes: little-endian 32-bit numbers; zeros are
+    skipped.
+    """
+
+    row_id: int
+    memory_id: str
+    kind: str
+    status: str
+    key: str | None
+    category: str | None
+    happened_at: int
+    began_at: int
+    ended_at: int | None
+    expires_at: int | None
+    vector: Vector | None
+    content: bytes
+    context: bytes
+    session: str | None
+    turn: int | None
+    speaker: str | None
+    cues: bytes
+
+
+def is_large(count: int) -> bool:
+    """Return True if the vectors of this many memories stay in the store, for an index that `rereads` them."""
+    return count > EXACT_UP_TO
+
+
+def moments_of(micros: NDArray[np.int64]) -> list[datetime]:
+    """Return the moment of each of these times."""
+    return list(map(EPOCH.__add__, micros.astype("m8[us]").tolist()))
+
+
+class ScopeIndex:
+    """Memories of a scope by place. A changed memory moves to a new place; the old one is marked as gone.
+
+    `seen` is the scope's change count up to which the index is complete; its owner maintains it. `names` are the kinds,
+    keys, speakers and others that a number represents, by that number. Not thread-safe.
+    """
+
+    def __init__(self, dimension: int, *, rereads: bool = False) -> None:
+        self.seen = 0
+        self._rereads = rereads
+        self._codes: dict[str | None, int] = {}
+        self.names: list[str | None] = []
+        self._live = 0
+        self._identifiers = Identifiers()
+        self._vectors = Vectors(dimension)
+        self._named = {name: NarrowColumn() for name in ("kind", "status", "key", "category")}
+        self._said = {name: NarrowColumn() for name in ("session", "speaker", "turn")}
+        self._cues = AppendOnlyColumn(_CUES)
+        self._happened = AppendOnlyColumn(np.int64)
+        self._times = {name: SparseColumn() for name in ("began_at", "ended_at", "expires_at")}
+        self._content, self._context = Postings(), Postings()
+        self._expected = BatchedSimilarity()
+        self.recalled = NeighbourCache()
+        self._signals = MemoryCache(self._made_signals)
+        self._weight: int | None = None
+        self._grown = 0
+        self._last_accepted: tuple[Where, NDArray[np.bool_]] | None = None
+        self._last_spoken: frozenset[str] | None = None
+        self._last_active: ActivePlaces | None = None
+
+    def __len__(self) -> int:
+        return self._live
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use, by estimate. Recomputed now and then only: every use of an index asks for it."""
+        if self._weight is None or self._grown > _WEIGHED_AFTER:
+            self._weight, self._grown = self._weighed(), 0
+        return self._weight + _ENTRY_BYTES * self._grown + self.recalled.nbytes
+
+    def _weighed(self) -> int:
+        columns: list[_Weighed] = [self._identifiers, self._vectors, self._expected, self._cues, self._happened]
+        columns += [self._signals, self._content, self._context]
+        columns += [*self._named.values(), *self._said.values(), *self._times.values()]
+        return sum(column.nbytes for column in columns) + 250 * len(self.names)
+
+    @property
+    def wasteful(self) -> bool:
+        """True if rebuilding is cheaper than carrying on: most places are gone, or so few memories are left that their
+        vectors fit into memory again.
+        """
+        shrunk = not self._vectors.whole and 4 * self._live < 3 * EXACT_UP_TO
+        return shrunk or len(self._identifiers) > 1000 + 2 * self._live
+
+    @property
+    def thinned(self) -> bool:
+        """True if the vectors are not in memory."""
+        return not self._vectors.whole
+
+    def settle(self) -> None:
+        """Merge everything that waits into the columns, so that they are complete."""
+        self._content.catch_up()
+        self._context.catch_up()
+        self._identifiers.settle()
+        self._weight = None
+
+    def taken_over(self, names: Sequence[str | None], *, live: int, seen: int) -> None:
+        """Continue with columns that were loaded from an image (`index_image`)."""
+        self.names, self._live, self.seen = list(names), live, seen
+        self._codes = {name: code for code, name in enumerate(self.names)}
+        self._weight = None
+        self._last_accepted = self._last_spoken = self._last_active = None
+
+    def put(self, entries: Sequence[IndexEntry]) -> None:
+        """Add these memories, or change those that are there already."""
+        if not entries:
+            return
+        self._grown += len(entries)
+        self._last_accepted = self._last_spoken = self._last_active = None
+        values: Iterable[tuple[Any, ...]] = zip(*entries, strict=True)
+        columns = dict(zip(IndexEntry._fields, values, strict=True))
+        before = self._live_places(self._identifiers.of_rows(columns["row_id"]))
+        if len(before):
+            self._forget(before)
+        first = len(self._identifiers)
+        self._live += len(entries)
+        self._identifiers.extend(columns["row_id"], columns["memory_id"])
+        self._vectors.extend(columns["vector"])
+        for name, codes in self._named.items():
+            codes.extend(self._coded(columns[name]))
+        for name in ("session", "speaker"):
+            self._said[name].extend(self._coded(columns[name]))
+        self._said["turn"].extend([-1 if turn is None else turn for turn in columns["turn"]])
+        self._cues.extend(np.frombuffer(b"".join(columns["cues"]), _CUES))
+        happened = columns["happened_at"]
+        self._happened.extend(happened)
+        both = zip(columns["began_at"], happened, strict=True)
+        columns["began_at"] = tuple(None if began == then else began for began, then in both)
+        for name, times in self._times.items():
+            times.extend(first, columns[name])
+        self._content.extend(columns["content"])
+        self._context.extend(columns["context"])
+        if self._rereads and self._vectors.whole and is_large(self._live):
+            self._vectors.thin()
+            self._expected = BatchedSimilarity()
+
+    def keep(self, row_ids: Collection[int] | NDArray[np.int64]) -> None:
+        """Drop every memory that is not among `row_ids`."""
+        kept = np.sort(np.fromiter(row_ids, np.int64, len(row_ids)))
+        places = self._live_places(np.arange(len(self._identifiers)))
+        rows = self._identifiers.rows[places]
+        at = np.minimum(np.searchsorted(kept, rows), len(kept) - 1)
+        self._forget(places[kept[at] != rows] if len(kept) else places)
+
+    def expect(self, vectors: Sequence[Vector], at_least: float) -> None:
+        """Prepare `near` for these vectors, all in one pass."""
+        if self._vectors.whole:
+            self._expected.look(self._vectors.matrix, vectors, at_least)
+            self._weight = None
+
+    def near(
+        self, where: Where, vector: Vector, *, limit: int, at_least: float, read: Read | None = None
+    ) -> list[Scored]:
+        """Return at most `limit` memories with a cosine of at least `at_least`, best first. Exact while vectors are in
+        memory; where they are reread, approximate as in `nearest`.
+        """
+        if not self._vectors.whole:
+            found = self.nearest(where, vector, limit=limit, read=read)
+            return [entry for entry in found if entry.score >= at_least]
+        return self._identifiers.best(*self._close(where, vector, limit, at_least, read), limit)
+
+    def near_places(
+        self, where: Where, vector: Vector, limit: int, at_least: float, read: Read | None = None
+    ) -> tuple[list[int], list[float]]:
+        """Return the places of `near`, and their cosines, in its order."""
+        if self._vectors.whole:
+            places, scores = self._close(where, vector, limit, at_least, read)
+            best = scores[order := np.argsort(-scores)[: limit + 1]]
+            if not (best[1:] == best[:-1]).any():  # among equals their identifiers decide
+                return places[order[:limit]].tolist(), best[:limit].tolist()
+        found = self.near(where, vector, limit=limit, at_least=at_least, read=read)
+        return self.places_of([entry.memory_id for entry in found]), [entry.score for entry in found]
+
+    def _close(
+        self, where: Where, vector: Vector, limit: int, at_least: float, read: Read | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the accepted places with a cosine of at least `at_least`, as far as the best `limit` need them."""
+        accepted, present = self._accepted(where), self._vectors.present
+        wanted = np.frombuffer(vector, "<f4")
+        if (known := self._expected.near(vector, at_least, len(accepted))) is not None:
+            among = known[0][(accepted & present)[known[0]]]
+            places, scores = self._vectors.cosines(among, wanted, self._identifiers.rows, read)
+            if known[1] <= at_least or np.count_nonzero(scores >= known[1]) >= limit:
+                enough = scores >= at_least
+                return places[enough], scores[enough]
+        return self._vectors.near(accepted, wanted, at_least)
+
+    def nearest(self, where: Where, vector: Vector, *, limit: int, read: Read | None = None) -> list[Scored]:
+        """Return by cosine, best first, the memories that `where` accepts and that have a vector. Exact up to
+        `EXACT_UP_TO` memories; beyond that some of the last may be missed, but their number never falls short. `read`
+        rereads vectors; an index that `rereads` needs it.
+        """
+        accepted = self._accepted(where) & self._vectors.present
+        wanted = np.frombuffer(vector, "<f4")
+        if self._live <= EXACT_UP_TO:
+            chosen = np.flatnonzero(accepted)
+        else:
+            chosen = self._vectors.likely(accepted, wanted, limit=limit)
+            self._weight = None if self._vectors.whole else self._weight
+        places, scores = self._vectors.cosines(chosen, wanted, self._identifiers.rows, read)
+        # The cosines are products of this width; the best of them are found in half the time.
+        return self._identifiers.best(places, scores.astype(np.float32), limit)
+
+    def match(self, where: Where, terms: Sequence[int], *, limit: int, quoted: Quoted | None = None) -> list[Scored]:
+        """By BM25, best first, only positive scores; if something is `quoted`, only rows that contain it."""
+        chosen, fields = self._accepted(where), (self._content, self._context)
+        if self._content.catch_up() | self._context.catch_up():
+            self._weight = None
+        if quoted is not None:
+            holders = np.flatnonzero(chosen & containing(fields, quoted.terms, len(chosen)))
+            kept = quoted.kept(self._identifiers.rows[holders].tolist())
+            chosen = np.zeros_like(chosen)
+            chosen[holders[kept]] = True
+        if self._last_active is None:
+            self._last_active = active_of(fields, self._any_of("status", (Status.ACTIVE,)))
+        scores = text_scores(fields, self._last_active, terms)
+        found = np.flatnonzero(chosen & (scores > 0))
+        return self._identifiers.best(found, scores[found], limit)
+
+    def recent(self, where: Where, *, limit: int) -> list[Scored]:
+        """By time, newest first; the score is seconds since 1970."""
+        chosen = latest(np.flatnonzero(self._accepted(where)), self._happened.all, limit)
+        return self._identifiers.best(chosen, self._happened.all[chosen] / 1e6, limit)
+
+    def signals(self, memory_ids: Collection[str]) -> dict[str, Signals]:
+        """Return the ranking facts of those of the memories that are in the index, by id."""
+        return self._signals.of(memory_ids)
+
+    def _made_signals(self, memory_ids: Sequence[str]) -> dict[str, Signals]:
+        live = self._is_live(found := self._identifiers.of_ids(memory_ids))
+        known, places, named = list(compress(memory_ids, live.tolist())), found[live], self.names.__getitem__
+        # A column after the other and past the constructors: the first searches make some hundred of these each.
+        columns = zip(
+            known,
+            moments_of(self._happened.all[places]),
+            map(named, self._said["session"].all[places].tolist()),
+            self._said["turn"].all[places].tolist(),
+            map(named, self._said["speaker"].all[places].tolist()),
+            map(_NEW_CUES, self._cues.all[places].tolist()),
+            strict=True,
+        )
+        return dict(zip(known, map(_NEW_SIGNALS, columns), strict=True))
+
+    def places_of(self, memory_ids: Sequence[str]) -> list[int]:
+        """Return the last place of each of these memories, -1 if there is none."""
+        places: list[int] = self._identifiers.of_ids(memory_ids).tolist()
+        return places
+
+    def ids_at(self, places: Sequence[int]) -> list[str]:
+        """Return the identifiers of the memories at these places."""
+        return self._identifiers.named(np.array(places, np.int64))
+
+    def speakers(self) -> frozenset[str]:
+        """Return everybody who speaks in an active memory of the scope."""
+        if self._last_spoken is None:
+            spoken = numbers_in(self._said["speaker"].all[self._any_of("status", (Status.ACTIVE,))])
+            self._last_spoken = frozenset(name for name in map(self.names.__getitem__, spoken) if name is not None)
+        return self._last_spoken
+
+    def _coded(self, names: Sequence[str | None]) -> list[int]:
+        """Return the numbers that represent `names` in this index."""
+        for name in dict.fromkeys(names):
+            if name not in self._codes:
+                self._codes[name] = len(self.names)
+                self.names.append(name)
+        return list(map(self._codes.__getitem__, names))
+
+    def _accepted(self, where: Where) -> NDArray[np.bool_]:
+        """Evaluate `Where.accepts` for all places; the next list of a search shares the array: do not change it."""
+        if where.keys is not None and self._codes.keys().isdisjoint(where.keys):
+            return np.zeros(len(self._identifiers), np.bool_)  # the words of a question are seldom keys
+        if self._last_accepted is None or self._last_accepted[0] is not where:
+            self._last_accepted = (where, self._evaluated(where))
+        return self._last_accepted[1]
+
+    def _evaluated(self, where: Where) -> NDArray[np.bool_]:
+        statuses = where.statuses if where.as_of is None else where.statuses | {Status.SUPERSEDED}
+        accepted = self._any_of("status", statuses)
+        for name, values in (("kind", where.kinds), ("category", where.categories), ("key", where.keys)):
+            if values is not None:
+                accepted &= self._any_of(name, values)
+        if where.memory_ids is not None:
+            named = np.zeros_like(accepted)
+            named[self._live_places(self._identifiers.of_ids(list(where.memory_ids)))] = True
+            accepted &= named
+        if where.hidden_keys:
+            accepted &= ~self._any_of("key", where.hidden_keys)
+        if where.happened_from is not None:
+            accepted &= self._happened.all >= to_micros(where.happened_from)
+        if where.happened_to is not None:
+            accepted &= self._happened.all < to_micros(where.happened_to)
+        moment: Any
+        if where.live_at is not None:
+            moment = to_micros(where.live_at)
+            accepted[self._times["expires_at"].up_to(moment)] = False
+        if where.as_of is not None:
+            moment = to_micros(where.as_of)
+            accepted &= self._times["began_at"].over(self._happened.all) <= moment
+            accepted[self._times["ended_at"].up_to(moment)] = False
+        return accepted
+
+    def _any_of(self, name: str, values: Iterable[str]) -> NDArray[np.bool_]:
+        return any_of(self._named[name].all, [self._codes[value] for value in values if value in self._codes])
+
+    def _is_live(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Mark those of these places that still have a memory; -1 has none."""
+        stands: NDArray[np.bool_] = places >= 0
+        stands[stands] = self._named["status"].all[places[stands]] != _GONE
+        return stands
+
+    def _live_places(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        return places[self._is_live(places)]
+
+    def _forget(self, places: NDArray[np.int64]) -> None:
+        self._last_accepted = self._last_spoken = self._last_active = None
+        self._live -= len(places)
+        self.recalled.forget(places.tolist())
+        self._signals.forget(self._identifiers.named(places))
+        self._named["status"].all[places] = _GONE
+        self._vectors.forget(places)

@@ -1,0 +1,269 @@
+"""Damaged rows: their identification, their remaining columns, and missing checksums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import apsw
+
+from mnemic.errors import StoreCorrupt
+from mnemic.ports.optional_capabilities import Damage
+from mnemic.stores.codec import blob_check, body_check, damaged, load, text_check
+from mnemic.stores.damage import UNREADABLE, in_columns
+from mnemic.stores.damage import placeholder as of_columns
+from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.rows import ANY_FACET, columns_of
+from mnemic.types import Level, Memory, Scope
+from mnemic.types.facets import facets_of
+
+MOST = 100
+"""Maximum number of damaged rows that are named."""
+
+_BATCH = 500
+_COLUMNS = (
+    *("tenant", "memory_id", "version", "kind", "status", "key", "category", "fingerprint"),
+    *("happened_at", "began_at", "ended_at", "expires_at", "session"),
+)
+_TEXTS = frozenset({"tenant", "memory_id", "kind", "status", "key", "category", "fingerprint", "session"})
+# As bytes: damage may leave text that is no UTF-8, and decoding it inside SQLite's driver would raise for the whole
+# row.
+_READ = ", ".join(f"CAST(m.{name} AS BLOB)" if name in _TEXTS else f"m.{name}" for name in _COLUMNS)
+_PLACEHOLDER = (
+    f"SELECT {_READ}, c.tenant, c.level, c.owner FROM memory m JOIN scope c USING (scope_id) WHERE row_id = ?"  # noqa: S608
+)
+_MEMORY = f"""
+    SELECT {_READ}, CAST(m.body AS BLOB), m.checksum, CAST(c.tenant AS BLOB), CAST(c.level AS BLOB),
+        CAST(c.owner AS BLOB)
+    FROM memory m LEFT JOIN scope c ON c.scope_id = m.scope_id WHERE m.row_id = ?
+"""  # noqa: S608
+_SEARCH = """
+    SELECT vector, vector_check, next_vector, next_vector_check, content, context, CAST(speaker AS BLOB), cues,
+        words_check
+    FROM memory_search WHERE row_id = ?
+"""
+_FACETS = "SELECT facet FROM facet WHERE row_id = ?"
+_VERSIONS = """
+    SELECT CAST(v.memory_id AS BLOB), v.version, CAST(v.body AS BLOB), v.checksum,
+        CAST(c.tenant AS BLOB), CAST(c.level AS BLOB), CAST(c.owner AS BLOB)
+    FROM memory_version v LEFT JOIN memory m ON m.tenant = v.tenant AND m.memory_id = v.memory_id
+    LEFT JOIN scope c ON c.scope_id = m.scope_id WHERE v.checksum IS NOT NULL
+"""
+_CHECKED = {
+    "mark": "SELECT CAST(name AS BLOB), CAST(value AS BLOB), checksum FROM mark WHERE checksum IS NOT NULL",
+    "request": "SELECT CAST(digest AS BLOB), CAST(receipt AS BLOB), checksum FROM request WHERE checksum IS NOT NULL",
+    "tenant": "SELECT CAST(tenant AS BLOB), secret, checksum FROM tenant WHERE checksum IS NOT NULL",
+}
+_FILL = (
+    """
+    SELECT m.row_id, c.tenant, c.level, c.owner, CAST(m.body AS BLOB) FROM memory m JOIN scope c USING (scope_id)
+    WHERE m.checksum IS NULL AND m.row_id > ? ORDER BY m.row_id LIMIT ?
+    """,
+    "UPDATE memory SET checksum = ? WHERE row_id = ?",
+)
+_FILL_SEARCH = """
+    SELECT row_id, vector, next_vector, content, context, CAST(speaker AS BLOB), cues FROM memory_search
+    WHERE words_check IS NULL AND row_id > ? ORDER BY row_id LIMIT ?
+"""
+_FILLED_SEARCH = """
+    UPDATE memory_search SET vector_check = ?, next_vector_check = ?, words_check = ? WHERE row_id = ?
+"""
+_FILL_VERSION = """
+    SELECT v.memory_id, v.version, c.tenant, c.level, c.owner, CAST(v.body AS BLOB)
+    FROM memory_version v JOIN memory m ON m.tenant = v.tenant AND m.memory_id = v.memory_id
+    JOIN scope c ON c.scope_id = m.scope_id WHERE v.checksum IS NULL LIMIT ?
+"""
+_FILLED_VERSION = "UPDATE memory_version SET checksum = ? WHERE tenant = ? AND memory_id = ? AND version = ?"
+
+
+def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
+    """Return the memory of a damaged row, with the fields that its columns give and `DAMAGED` as its content. Raises
+    StoreCorrupt (`memory`) if they are damaged as well.
+    """
+    found: Any = connection.execute(_PLACEHOLDER, (row_id,)).fetchone()
+    if found is None:
+        raise damaged("memory")
+    *values, tenant, level, owner = found
+    try:
+        row = dict(zip(_COLUMNS, map(_plain, values), strict=True))
+    except UnicodeDecodeError as error:
+        raise damaged("memory") from error
+    return of_columns(row, (tenant, level, owner), key=row["key"], category=row["category"])
+
+
+def examined(connection: apsw.Connection, tenant: str | None = None) -> tuple[Damage, ...]:
+    """Return the damaged rows, at most `MOST`; with `tenant`, without those that certainly belong to another tenant. An
+    unreadable page ends the scan of its table.
+    """
+    found: list[Damage] = []
+    for rows in (
+        _memories(connection, tenant),
+        _versions(connection, tenant),
+        *(_checked(connection, name) for name in _CHECKED),
+    ):
+        with suppress(apsw.Error):
+            for one in rows:
+                found.append(one)
+                if len(found) >= MOST:
+                    return tuple(found)
+    return tuple(found)
+
+
+def _memories(connection: apsw.Connection, tenant: str | None) -> Iterator[Damage]:
+    """Yield damaged memories. Rows are read one by one, by numbers from an index, so that an unreadable row hides no
+    other.
+    """
+    # Fetched before any row is read, because a damaged page would end an open scan.
+    numbers: list[Any] = connection.execute("SELECT row_id FROM memory ORDER BY row_id").fetchall()
+    for (row_id,) in numbers:
+        try:
+            row: Any = connection.execute(_MEMORY, (row_id,)).fetchone()
+            search: Any = connection.execute(_SEARCH, (row_id,)).fetchone()
+            facets: set[Any] = {facet for (facet,) in connection.execute(_FACETS, (row_id,))}
+        except apsw.Error:
+            yield Damage("memory", f"row {row_id}")
+            continue
+        if _of_another(row and row[0], tenant):
+            continue
+        if row is None or not is_whole(row):
+            yield Damage("memory", _name(row and row[1], row_id))
+        elif not _are_found(row, facets):
+            yield Damage("facet", _name(row[1], row_id))
+        if search is None or not _search_is_whole(search):
+            yield Damage("memory_search", _name(row and row[1], row_id))
+
+
+def is_whole(row: tuple[Any, ...]) -> bool:
+    """Check that the columns agree with the body, and the body with its checksum."""
+    *columns, body, checksum, tenant, level, owner = row
+    try:
+        place = Scope(tenant=tenant.decode(), level=Level(level.decode()), owner=owner.decode())
+        # The checksum covers the scope, too: a row moved to another scope by a flipped bit is damage. Rows of early
+        # versions have none.
+        if checksum not in (None, body_check(place.tenant, place.level.value, place.owner, body)):
+            return False
+        memory, _ = in_columns(body, place)
+        return column_values(memory) == dict(zip(_COLUMNS, (_plain(value) for value in columns), strict=True))
+    except UNREADABLE:
+        return False
+
+
+def _are_found(row: tuple[Any, ...], facets: set[Any]) -> bool:
+    """Check that an intact row has an index entry for each field of its data. Encrypted data is not checked."""
+    *_, body, _, tenant, level, owner = row
+    place = Scope(tenant=tenant.decode(), level=Level(level.decode()), owner=owner.decode())
+    memory, sealed = in_columns(body, place)
+    return ANY_FACET in facets or sealed or len(facets_of(memory)) == len(facets)
+
+
+def column_values(memory: Memory) -> dict[str, Any]:
+    """Return the values in the columns of the memory's row."""
+    columns = columns_of(memory)
+    return {name: columns[name] for name in _COLUMNS}
+
+
+def _search_is_whole(row: tuple[Any, ...]) -> bool:
+    vector, vector_check, following, following_check, *words, words_check = row
+    try:
+        return (
+            vector_check in (None, None if vector is None else blob_check(vector))
+            and following_check in (None, None if following is None else blob_check(following))
+            # A row with one checksum has all of them: a lone missing checksum was lost, not never written.
+            and (words_check is None or vector is None or vector_check is not None)
+            and words_check in (None, blob_check(*words))
+        )
+    except TypeError:
+        return False
+
+
+def _of_another(stored: object, tenant: str | None) -> bool:
+    return tenant is not None and isinstance(stored, bytes) and stored != tenant.encode()
+
+
+def _versions(connection: apsw.Connection, wanted: str | None) -> Iterator[Damage]:
+    rows: Any = connection.execute(_VERSIONS)
+    for memory_id, version, body, checksum, tenant, level, owner in rows:
+        try:
+            whole = checksum == body_check(tenant.decode(), level.decode(), owner.decode(), body)
+        except (TypeError, ValueError, AttributeError):
+            whole = False
+        if not whole and not _of_another(tenant, wanted):
+            yield Damage("memory_version", f"{_name(memory_id, version)} version {version}")
+
+
+def _checked(connection: apsw.Connection, table: str) -> Iterator[Damage]:
+    rows: Any = connection.execute(_CHECKED[table])
+    for first, second, checksum in rows:
+        try:
+            whole = checksum == text_check(first, second)
+        except TypeError:
+            whole = False
+        if not whole:
+            yield Damage(table, "a row")
+
+
+def _name(memory_id: object, row_id: int) -> str:
+    text = memory_id.decode("utf-8", "replace") if isinstance(memory_id, bytes) else ""
+    # A damaged identifier may contain anything; only a plausible one is shown to a person.
+    return text if text.isascii() and text.isprintable() and 0 < len(text) <= 64 else f"row {row_id}"
+
+
+def _plain(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def fill_checks(connection: apsw.Connection) -> int:
+    """Add checksums to rows that were written before there were any, in short transactions; return the number of rows.
+    Rows that cannot be decoded get none.
+    """
+    return _fill_memories(connection) + _fill_searches(connection) + _fill_versions(connection)
+
+
+def _fill_memories(connection: apsw.Connection) -> int:
+    wanted, write = _FILL
+    after, done = -1, 0
+    while True:
+        with immediate(connection):
+            rows: list[Any] = connection.execute(wanted, (after, _BATCH)).fetchall()
+            for row_id, tenant, level, owner, body in rows:
+                # A checksum over a body that is already damaged would declare the damage intact.
+                if _decodes(body):
+                    connection.execute(write, (body_check(tenant, level, owner, body), row_id))
+                    done += 1
+        if not rows:
+            return done
+        after = rows[-1][0]
+
+
+def _fill_searches(connection: apsw.Connection) -> int:
+    after, done = -1, 0
+    while True:
+        with immediate(connection):
+            rows: list[Any] = connection.execute(_FILL_SEARCH, (after, _BATCH)).fetchall()
+            for row_id, vector, following, *words in rows:
+                checks = [None if one is None else blob_check(one) for one in (vector, following)]
+                connection.execute(_FILLED_SEARCH, (*checks, blob_check(*words), row_id))
+        if not rows:
+            return done
+        after, done = rows[-1][0], done + len(rows)
+
+
+def _fill_versions(connection: apsw.Connection) -> int:
+    done = 0
+    while True:
+        with immediate(connection):
+            rows: list[Any] = connection.execute(_FILL_VERSION, (_BATCH,)).fetchall()
+            for memory_id, version, tenant, level, owner, body in rows:
+                checksum = body_check(tenant, level, owner, body)
+                connection.execute(_FILLED_VERSION, (checksum, tenant, memory_id, version))
+        if not rows:
+            return done
+        done += len(rows)
+
+
+def _decodes(body: bytes) -> bool:
+    with suppress(UnicodeDecodeError, StoreCorrupt):
+        load(body.decode())
+        return True
+    return False

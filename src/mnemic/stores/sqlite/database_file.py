@@ -1,0 +1,222 @@
+"""The file: opening, recognition, creation and migration to the present schema."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote
+
+import apsw
+
+from mnemic.errors import SpaceMismatch, StoreBusy, StoreCorrupt, StoreUnavailable
+from mnemic.stores.sqlite.failures import Migration, check_schema, immediate, migrations, newest_schema
+from mnemic.stores.sqlite.rows import present
+from mnemic.types import VectorSpace
+
+# Written into the file's header, so that `file` and other programs recognise it.
+APPLICATION_ID = 0x6D6E656D  # "mnem"
+BUSY_SECONDS = 30.0
+# About 8 MB at 4 KiB a page. A larger log means fewer checkpoints, each of which syncs the file, but slower reads.
+_CHECKPOINT_PAGES = 2000
+_MAGIC = b"SQLite format 3\0"
+# First bytes of a rollback journal: https://sqlite.org/fileformat2.html#the_rollback_journal
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+
+
+class BusyHandler:
+    """Waits for another writer in short, random pauses, so that many processes take turns; gives up at a set time.
+
+    `wait` sets the time; if it `renews`, the time starts again at each wait.
+    """
+
+    def __init__(self, *, renews: bool = False) -> None:
+        self._renews = renews
+        self._until = 0.0
+        self.wait(BUSY_SECONDS)
+
+    def wait(self, seconds: float) -> None:
+        """From now on, wait no longer than `seconds`."""
+        # Monotonic, because a clock that is set back would make it wait for hours.
+        self._until = time.monotonic() + min(seconds, BUSY_SECONDS)
+
+    def __call__(self, attempt: int) -> bool:
+        if self._renews and attempt == 0:
+            self.wait(BUSY_SECONDS)
+        left = self._until - time.monotonic()
+        if left <= 0:
+            return False
+        # Pauses grow up to 16 ms: short enough for a free lock to be noticed, random so that waiters do not wake
+        # together.
+        time.sleep(min(left, random.uniform(0.0002, 0.004) * min(attempt + 1, 4)))  # noqa: S311
+        return True
+
+
+def is_frozen(path: Path) -> bool:
+    """Return True if the file exists and neither it nor its folder is writable: a read-only disk, a snapshot."""
+    return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
+def connect(path: Path, *, durability: str, busy: BusyHandler | None = None, vfs: str | None = None) -> apsw.Connection:
+    """Return a connection with the settings that every connection needs. Without `busy` it is read-only; a frozen file
+    is read-only too and assumed to be immutable.
+    """
+    access = apsw.SQLITE_OPEN_READONLY if busy is None else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    name = str(path)
+    if is_frozen(path):
+        name, access = _frozen(path), apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    connection = apsw.Connection(name, flags=access, vfs=vfs)
+    try:
+        connection.set_busy_handler(busy or BusyHandler(renews=True))
+        connection.pragma("synchronous", "FULL" if durability == "durable" else "NORMAL")
+        connection.pragma("foreign_keys", True)
+        # Deleted content is overwritten with zeros, so that an erasure leaves nothing in free pages.
+        connection.pragma("secure_delete", True)
+        # A crafted file could otherwise call SQL functions from its views and triggers when it is opened.
+        connection.pragma("trusted_schema", False)
+        connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
+        # Plans do not depend on parameter values: else SQLite would replan a statement for each new value.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    except BaseException:
+        connection.close()  # left to the garbage collector, it would be closed by whichever thread that runs in
+        raise
+    return connection
+
+
+def _frozen(path: Path) -> str:
+    """Return the URI with which SQLite neither locks the file nor creates files next to it. Raises StoreUnavailable
+    (`read_only_log`) if the last writes are in a log that cannot be applied there.
+    """
+    log = Path(f"{path}-wal")
+    if log.is_file() and log.stat().st_size:
+        raise StoreUnavailable("read_only_log", hint="copy the file with its -wal to a folder that can be written")
+    return f"file:{quote(str(path.absolute()))}?immutable=1"
+
+
+def prepare(path: Path, *, durability: str, busy: BusyHandler, vfs: str | None = None) -> apsw.Connection:
+    """Open the file for writing, creating or migrating it if needed; many processes may do so at once.
+
+    Raises StoreNewer or StoreCorrupt, with the file untouched, if this version must not write to it.
+    """
+    if path.is_dir() or not path.parent.is_dir():
+        raise StoreUnavailable(hint="the path must name a file in a folder that exists")
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return _prepare(path, durability, busy, vfs)
+        except OSError as error:
+            raise StoreUnavailable(hint="the file cannot be read") from error
+        except (apsw.BusyError, apsw.LockedError) as error:
+            # Turning WAL on asks for the whole file and does not wait for it: when many processes create one file at
+            # the same time, all but one of them come here.
+            if time.monotonic() > until:
+                raise StoreBusy from error
+            time.sleep(random.uniform(0.001, 0.02))  # noqa: S311
+
+
+def _prepare(path: Path, durability: str, busy: BusyHandler, vfs: str | None) -> apsw.Connection:
+    interrupted = _is_interrupted(path)
+    if not interrupted and path.exists() and path.stat().st_size:
+        _check_magic(path)
+        # A read-only probe first: opening a foreign database for writing would already create its log next to it.
+        probe = connect(path, durability=durability, vfs=vfs)
+        try:
+            recognise(probe)
+        finally:
+            probe.close()
+    if is_frozen(path):
+        return _read_only(path, durability, vfs)
+    busy.wait(BUSY_SECONDS)
+    new = not path.exists()
+    connection = connect(path, durability=durability, busy=busy, vfs=vfs)
+    try:
+        if new:
+            # By its name: to close a second handle of the file would drop the locks that this process has on it.
+            with suppress(OSError):
+                path.chmod(0o600)
+        if interrupted:
+            recognise(connection)
+        # Readers do not block the writer, and a commit needs one sync instead of two.
+        connection.pragma("journal_mode", "wal")
+        migrate(connection, migrations())
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _read_only(path: Path, durability: str, vfs: str | None) -> apsw.Connection:
+    """Raise StoreUnavailable (`read_only_schema`) for a file that would have to be migrated first."""
+    connection = connect(path, durability=durability, vfs=vfs)
+    if connection.pragma("user_version") < newest_schema():
+        connection.close()
+        raise StoreUnavailable("read_only_schema", hint="it is of an older version: copy it to a folder for writing")
+    return connection
+
+
+def _is_interrupted(path: Path) -> bool:
+    """Return True if a rollback journal exists: creating the file was interrupted, or is in progress in another
+    process.
+
+    Its content may be anything then. SQLite repairs it on the first read, if the process may write.
+    """
+    try:
+        with path.with_name(f"{path.name}-journal").open("rb") as journal:
+            return journal.read(len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC
+    except FileNotFoundError:
+        return False
+
+
+def _check_magic(path: Path) -> None:
+    """SQLite takes a very short file of anything for an empty database, and would write over it."""
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) not in (_MAGIC, b""):
+            raise StoreCorrupt("not_mnemic", hint="the file is not a memory file")
+    if path.stat().st_nlink > 1:
+        from mnemic.stores.sqlite.link_check import check_names
+
+        check_names(path)
+
+
+def recognise(connection: apsw.Connection) -> None:
+    """Raise StoreCorrupt for a file that is not ours, StoreNewer for one with a schema unknown to this version."""
+    # In this order: another process may make the file meanwhile, and writes tables and number together.
+    used = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
+    if used and connection.pragma("application_id") != APPLICATION_ID:
+        raise StoreCorrupt("not_mnemic", hint="the file belongs to another program")
+    check_schema(connection)
+
+
+def migrate(connection: apsw.Connection, steps: Sequence[Migration]) -> None:
+    """Take those of `steps` that the file has not taken, each in one transaction: a kill leaves it at a whole step."""
+    for step in steps:
+        if connection.pragma("user_version") < step.number:
+            with immediate(connection):
+                recognise(connection)
+                if connection.pragma("user_version") < step.number:
+                    connection.execute(step.sql)
+                    connection.pragma("application_id", APPLICATION_ID)
+                    connection.pragma("user_version", step.number)
+
+
+def claim_space(connection: apsw.Connection, space: VectorSpace | None) -> VectorSpace:
+    """Make `space` the file's vector space if it has none; the one it has. Raises SpaceMismatch when it has another."""
+    found = present(connection)
+    if space is None:
+        if found is None:
+            raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
+        return found
+    if found is None:
+        with immediate(connection):
+            connection.execute("INSERT OR IGNORE INTO space VALUES (1, ?, ?)", (space.model, space.dimension))
+            found = present(connection)
+        assert found is not None
+    if found != space:
+        raise SpaceMismatch(
+            hint=f"this file contains vectors of the model {found.model} of dimension {found.dimension}: open it with"
+            " that model, or change to this one with `mnemic maintain --reembed`"
+        )
+    return space

@@ -1,0 +1,82 @@
+"""Room on a full disk: the log emptied into the file, and the reserved space lent or given up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from mnemic.stores.sqlite.reserved_space import ReservedSpace
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSpace:
+    """Room for work on one file. `removing`: the work is a removal, which may use up the reserved space."""
+
+    writing: apsw.Connection
+    path: Path
+    reserved: ReservedSpace
+    removing: bool = False
+
+    def done(self, work: Callable[[], T]) -> T:
+        """Do `work`, and again after making room if the disk is full."""
+        try:
+            return work()
+        except apsw.FullError:
+            return self.again(work)
+
+    def again(self, work: Callable[[], T]) -> T:
+        """Repeat `work` after a full disk. Raises apsw.FullError if no room can be made."""
+        # First choice: a checkpoint frees the log without touching the reserve.
+        if self._emptied():
+            with suppress(apsw.FullError):
+                return work()
+        # An erasure may use up the reserve for good: it frees space itself, and it must not fail on a full disk.
+        if self.removing:
+            self.reserved.drop()
+            return work()
+        return self._with_reserved(work)
+
+    def _with_reserved(self, work: Callable[[], T]) -> T:
+        """Lend the reserved space to the log. New data goes into free pages of the file, or into the space that the
+        emptied log has left.
+        """
+        # The reserve would not be enough for the log, so it is kept for an erasure.
+        if self._growth() > self.reserved.size or not self.reserved.drop():
+            raise apsw.FullError
+        emptied = self._emptied()
+        lent = self._bytes("freelist_count") >= self.reserved.size
+        # The file took the space: the reserve is filled again as far as the disk allows.
+        if not lent:
+            self.reserved.load()
+        if not (lent or emptied):
+            raise apsw.FullError
+        try:
+            return work()
+        finally:
+            if lent:
+                self._emptied()
+                self.reserved.load()
+
+    def _emptied(self) -> bool:
+        """Try to empty the log into the file, to write it from its start again; return True on success."""
+        log = Path(f"{self.path}-wal")
+        try:
+            before = log.stat().st_size
+            self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            return log.stat().st_size < before
+        except (apsw.Error, OSError):
+            return False
+
+    def _growth(self) -> int:
+        """Return the number of bytes by which the file will grow once the log is written into it."""
+        return self._bytes("page_count") - self.path.stat().st_size
+
+    def _bytes(self, pages: str) -> int:
+        return int(self.writing.pragma(pages)) * int(self.writing.pragma("page_size"))

@@ -1,0 +1,298 @@
+"""Resources of an open store: the writing connection with its one thread, the readers, and the search indexes."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from mnemic.errors import MnemicError, StoreUnavailable
+from mnemic.stores.codec import checked_secret, cosines, text_check
+from mnemic.stores.encryption import Sealer
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, connect, is_frozen, prepare
+from mnemic.stores.sqlite.failures import immediate, suspected
+from mnemic.stores.sqlite.nearest_neighbours import Found, best, near
+from mnemic.stores.sqlite.reserved_space import ReservedSpace
+from mnemic.stores.sqlite.rows import HashedTerms, Rows, WrittenRow, fetch
+from mnemic.stores.sqlite.threads import Changed, GroupCommit, GroupState, Readers, Threads, Work, reading
+from mnemic.stores.sqlite.transaction import SqliteTransaction
+from mnemic.stores.sync_transactions import run_through
+from mnemic.types import Scope, Status, Vector, VectorSpace
+
+if TYPE_CHECKING:
+    from mnemic.stores.index_cache import Slot
+    from mnemic.stores.scope_index import ScopeIndex
+    from mnemic.stores.sqlite.disk_space import DiskSpace
+    from mnemic.stores.sqlite.indexes import ScopeIndexes
+
+
+_SECRET = "SELECT secret, checksum FROM tenant WHERE tenant = ?"  # noqa: S105
+_SCRUB_SECONDS = 0.2
+_SAVE_SECONDS = 1.0
+
+
+class OpenFile:
+    """Open state of one file. Writes run on the `writer` thread, `close` on any thread once nothing else runs."""
+
+    def __init__(
+        self,
+        path: Path,
+        space: VectorSpace | None,
+        *,
+        durability: str,
+        index_bytes: int,
+        readers: int,
+        vfs: str | None,
+        reserved: ReservedSpace,
+        sealer: Sealer,
+    ) -> None:
+        self.busy = BusyHandler()
+        self.writing = prepare(path, durability=durability, busy=self.busy, vfs=vfs)
+        with ExitStack() as undo:
+            undo.callback(self.writing.close)
+            self.space = claim_space(self.writing, space)
+            ((salt,),) = fetch(self.writing, "SELECT value FROM meta WHERE name = 'term_salt'")
+            # State committed before the transaction: under the write lock nobody can add to it.
+            self._committed = connect(path, durability=durability, vfs=vfs)
+            undo.callback(self._committed.close)
+            self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
+            undo.pop_all()
+        self.rows = Rows(HashedTerms(salt), sealer)
+        self._index_bytes = index_bytes
+        self._indexes: ScopeIndexes | None = None
+        # Readers on several threads may make the first search at the same moment.
+        self._making = threading.Lock()
+        # One thread for all writes: SQLite has one writer per file, and a queue in the process is cheaper than lock
+        # retries.
+        self.writer = Threads("mnemic-write")
+        self.groups = GroupCommit(self, self.writer)
+        self._changes_before = 0
+        self._unscrubbed = self._removing = False
+        self._path = path
+        self._identity = _identity(path)
+        self._reserved = reserved
+        if not is_frozen(path):
+            reserved.load()
+
+    def alone(self, work: Work) -> Any:
+        """Run `work` to its end on this thread, and commit. On a full disk the reserved space makes room to empty the
+        log into the file; work that removes data may use that space itself.
+        """
+        self.check_identity()
+        self._removing = False
+        try:
+            return self._commit(work)
+        except apsw.FullError:
+            return self._room(removing=self._removing).again(lambda: self._commit(work))
+
+    def _room(self, *, removing: bool = False) -> DiskSpace:
+        from mnemic.stores.sqlite.disk_space import DiskSpace
+
+        return DiskSpace(self.writing, self._path, self._reserved, removing)
+
+    def _commit(self, work: Work) -> Any:
+        """Return the result of `work` in a committed transaction; data that it removed is no longer readable."""
+        with immediate(self.writing):
+            self._changes_before = self.writing.total_changes()
+            result, removed = self._through(work, fresh := GroupState())
+        if self._indexes is not None:
+            self.follow(fresh.written)
+        self.scrub(removed=removed)
+        return result
+
+    def follow(self, written: Sequence[WrittenRow]) -> None:
+        """Give the committed rows to the search indexes that are loaded, which would read them again otherwise."""
+        if self._indexes is not None and written:
+            self._indexes.follow(written)
+
+    def check_identity(self) -> None:
+        """Raise StoreUnavailable (`replaced`) if the path no longer names the open file: writes would be lost."""
+        if _identity(self._path) != self._identity:
+            raise StoreUnavailable("replaced", hint="the file was deleted or replaced while it was open: open it again")
+
+    def member(self, work: Work, fresh: GroupState) -> tuple[Any, bool]:
+        """Run `work` to its end inside the transaction that a group has open."""
+        if not fresh.changed:
+            self.check_identity()
+            self._changes_before = self.writing.total_changes()
+        # A damaged page may yield a number in place of a text: such an error is examined before it is raised.
+        with suspected(self.writing):
+            return self._through(work, fresh)
+
+    def _through(self, work: Work, fresh: GroupState) -> tuple[Any, bool]:
+        nearest, dimension = partial(self._nearest, fresh.changed), self.space.dimension
+        transaction = SqliteTransaction(self.writing, rows=self.rows, dimension=dimension, nearest=nearest, fresh=fresh)
+        try:
+            result = run_through(work, transaction)
+        finally:
+            # A handler with a reference to the transaction must not write into the next one.
+            transaction.end()
+            self._removing = transaction.removed
+        fresh.changed.update(transaction.changed)
+        fresh.lines.update(transaction.lines)
+        fresh.written += transaction.written
+        return result, transaction.removed
+
+    def tidy(self, *, whole: bool) -> int:
+        """Empty the log into the file, and with `whole` rewrite the file; return the bytes freed. Checksums and planner
+        statistics that do not fit on a full disk are left to the next run.
+        """
+        from mnemic.stores.sqlite.damage import fill_checks
+        from mnemic.stores.sqlite.index_files import sweep
+
+        before = self._size()
+        sweep(self.writing)
+        with suppress(apsw.FullError):
+            fill_checks(self.writing)
+        if whole:
+            self._room().done(lambda: _in_turn(lambda: self.writing.execute("VACUUM")))
+        with suppress(apsw.FullError):
+            self.writing.pragma("optimize")
+        _in_turn(lambda: self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE))
+        self._unscrubbed = False
+        return max(0, before - self._size())
+
+    def _size(self) -> int:
+        from mnemic.stores.sqlite.maintenance import files_of
+
+        return sum(file.stat().st_size for file in files_of(self._path))
+
+    def secret(self, tenant: str, given: bytes | None = None) -> bytes:
+        """Return the tenant's secret, made (or taken as `given`) and synced to the disk if it has none."""
+        known = fetch(self.writing, _SECRET, (tenant,))
+        if not known:
+            with self._synced(), immediate(self.writing):
+                made = given or secrets.token_bytes(32)
+                made_row = (tenant, made, text_check(tenant, made))
+                # Another process may have been faster; the row that exists counts, so it is read again.
+                fetch(self.writing, "INSERT OR IGNORE INTO tenant VALUES (?, ?, ?)", made_row)
+                known = fetch(self.writing, _SECRET, (tenant,))
+        return checked_secret(tenant, *known[0])
+
+    @contextmanager
+    def _synced(self) -> Iterator[None]:
+        # The secret is the key of the tenant's consent tokens, receipts and markers. With `durability="fast"` a power
+        # cut could otherwise lose it although data that depends on it is already on the disk.
+        before = self.writing.pragma("synchronous")
+        self.writing.pragma("synchronous", "FULL")
+        try:
+            yield
+        finally:
+            self.writing.pragma("synchronous", before)
+
+    def indexes(self) -> ScopeIndexes:
+        """Return the search indexes, made with the first search."""
+        with self._making:
+            if self._indexes is None:
+                from mnemic.stores.sqlite.indexes import ScopeIndexes
+
+                plain = not self.rows.sealer.opens
+                self._indexes = ScopeIndexes(
+                    rows=self.rows,
+                    dimension=self.space.dimension,
+                    budget=self._index_bytes,
+                    imaged=plain,
+                    save=self._save_index if plain and not is_frozen(self._path) else None,
+                )
+            return self._indexes
+
+    def _save_index(self, scope_id: int, slot: Slot, unchanged_since: int) -> None:
+        """Let the writer store the image of an index that was just read; no caller waits for it."""
+
+        def save(index: ScopeIndex) -> None:
+            from mnemic.stores.sqlite.index_files import save as saved
+
+            # An image may be lost, and a lock, a full disk or a file that was replaced is somebody else's to report.
+            with suppress(apsw.Error, OSError, MnemicError):
+                self.busy.wait(_SAVE_SECONDS)
+                self.check_identity()
+                with immediate(self.writing), slot.lock:
+                    if slot.index is index:
+                        saved(self.writing, scope_id, index, unchanged_since)
+
+        with suppress(StoreUnavailable):  # the file is being closed
+            self.writer.submit(partial(save, slot.index))
+
+    def _nearest(self, fresh: Changed, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
+        # Before its first change the writing connection sees the committed state, and has the pages at hand that any
+        # other connection would have to read again after every commit.
+        unchanged = self.writing.total_changes() == self._changes_before
+        connection = self.writing if unchanged else self._committed
+        with nullcontext() if unchanged else reading(connection):
+            # Rows inserted by members of the group are not committed, so they take no place in the index.
+            moved = sum([memory is None or memory.version > 1 for memory in fresh.values()])
+            found = near(connection, self.rows, self.indexes, scope, vector, limit=limit + moved, at_least=at_least)
+        if not fresh:
+            return found
+        changed = [
+            memory
+            for memory in fresh.values()
+            if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector
+        ]
+        if not changed and not moved:
+            return found
+        scores = cosines([memory.vector or b"" for memory in changed], vector)
+        unchanged_near = [pair for pair in found if (scope.tenant, pair[0].memory_id) not in fresh]
+        close = [pair for pair in zip(changed, scores, strict=True) if pair[1] >= at_least]
+        return best([*unchanged_near, *close], limit)
+
+    def scrub(self, *, removed: bool) -> None:
+        """After a commit that `removed` something, empty the log, which still contains it; retain reserved space."""
+        self._unscrubbed = self._unscrubbed or removed
+        if self._unscrubbed:
+            # Best effort: a reader may hold the log open. The next commit that removes something tries again, and so
+            # does `close`.
+            self.busy.wait(_SCRUB_SECONDS)
+            try:
+                self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.Error:
+                pass
+            else:
+                self._unscrubbed = False
+        if removed:
+            self._reserved.load()
+
+    def close(self) -> None:
+        """Finish the running work, then release the file."""
+        # In this order: writes finish first, then readers, because either of them would prevent the log from being
+        # emptied.
+        self.writer.close()
+        self.readers.close()
+        self._committed.close()
+        self.scrub(removed=False)
+        self.writing.close()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return the identity of the file with this name; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    # Device and inode identify the file under any name. A modification time would change with every write.
+    return found.st_dev, found.st_ino
+
+
+def _in_turn(work: Callable[[], object]) -> None:
+    """Run `work` exclusively among callers of this function. SQLite does not queue them: VACUUM asks for the lock only
+    halfway, and a second concurrent checkpoint fails at once. Raises apsw.BusyError, apsw.LockedError after
+    `BUSY_SECONDS`.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            work()
+            return
+        except (apsw.BusyError, apsw.LockedError):
+            if time.monotonic() > until:
+                raise
+            # A random pause, so that processes that collided once do not collide again.
+            time.sleep(random.uniform(0.01, 0.1))  # noqa: S311

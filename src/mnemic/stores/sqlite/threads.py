@@ -1,0 +1,396 @@
+"""Threads for blocking work: one writer and a few readers, none of them on the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+import apsw
+
+from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler
+from mnemic.stores.sqlite.failures import immediate, typed_failures
+from mnemic.stores.sqlite.rows import WrittenRow
+from mnemic.types import Deadline, Memory, VectorSpace
+
+if TYPE_CHECKING:
+    from mnemic.ports import Transaction
+    from mnemic.stores.sqlite.batch_answers import Answers, OneOfSeveral
+
+T = TypeVar("T")
+
+
+class Reply:
+    """Answer of a thread to one call, as a future of the loop that waits for it.
+
+    An executor answers with a separate future, which asyncio then copies into one of the loop: two locks, two futures
+    and four callbacks for a read that itself takes a tenth of a millisecond.
+    """
+
+    __slots__ = ("_answer", "_loop", "_over", "_unbegun", "_waiting")
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._answer: asyncio.Future[Any] = self._loop.create_future()
+        # Taken by the thread or by a cancellation, whichever is first.
+        self._unbegun = [True]
+        self._over = False
+        self._waiting: asyncio.Future[None] | None = None
+
+    def begin(self) -> bool:
+        """Return True to the first caller; the call must not start for any other."""
+        with suppress(IndexError):
+            return self._unbegun.pop()
+        return False
+
+    def set_result(self, result: Any) -> None:
+        """Answer with the result of the call, on the thread that ran it."""
+        # A loop that is closed has nobody left who waits.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._settle, self._answer.set_result, result)
+
+    def set_exception(self, error: BaseException) -> None:
+        """Answer with the error of the call, on the thread that ran it."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._settle, self._answer.set_exception, error)
+
+    async def result(self) -> Any:
+        """Return the result. A call that is cancelled before it starts never runs; one that is cancelled later is
+        waited for.
+
+        So a cancelled call leaves either nothing or a whole transaction, never one that is still running.
+        """
+        try:
+            return await self._answer
+        except asyncio.CancelledError:
+            while not (self._over or self.begin()):
+                self._waiting = self._loop.create_future()
+                # A second cancellation must not abandon a transaction that is running: its caller would retry while it
+                # commits.
+                with suppress(asyncio.CancelledError):
+                    await self._waiting
+            raise
+
+    def _settle(self, settle: Callable[[Any], None], outcome: Any) -> None:
+        if not self._answer.done():
+            settle(outcome)
+        self._over = True
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+
+class Threads:
+    """Threads that run jobs in turn. They start with the first, and finish what they have before the process ends."""
+
+    def __init__(self, name: str, count: int = 1) -> None:
+        self._name, self._count = name, count
+        self._jobs: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._end: Callable[[], object] = self._ended.set
+
+    def submit(self, job: Callable[[], object]) -> None:
+        """Run `job`, whose errors reach nobody. Raises StoreUnavailable once closed."""
+        with self._lock:  # or a job could wait behind the end of the threads
+            if self._ended.is_set():
+                raise StoreUnavailable("closed")
+            if self._end == self._ended.set:
+                self._end = self._start()
+            self._jobs.put(job)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Return the result of `work`. Cancelled as `Reply.result`. Raises StoreUnavailable once closed."""
+        reply = Reply()
+
+        def job() -> None:
+            if reply.begin():
+                try:
+                    reply.set_result(work())
+                except BaseException as error:  # noqa: BLE001  (the caller gets it)
+                    reply.set_exception(error)
+
+        self.submit(job)
+        result: T = await reply.result()
+        return result
+
+    def _start(self) -> Callable[[], object]:
+        # Daemons, whose end is seen to here. They have no reference to this object.
+        given: dict[str, Any] = {"target": _serve, "args": (self._jobs,), "daemon": True}
+        threads = [threading.Thread(name=f"{self._name}_{number}", **given) for number in range(self._count)]
+        for thread in threads:
+            thread.start()
+        return weakref.finalize(self, _end, threads, self._jobs, self._lock, self._ended)
+
+    def close(self) -> None:
+        """Wait until all jobs are done."""
+        self._end()
+
+
+def _serve(jobs: queue.SimpleQueue[Callable[[], object] | None]) -> None:
+    while (job := jobs.get()) is not None:
+        with suppress(BaseException):  # the next job must find the thread
+            job()
+        del job  # or its result lives on until another job comes
+    jobs.put(None)  # for the next thread
+
+
+def _end(threads: Sequence[threading.Thread], jobs: Any, lock: threading.Lock, ended: threading.Event) -> None:
+    with lock:
+        ended.set()
+        jobs.put(None)
+    for thread in threads:
+        if thread is not threading.current_thread():  # the last reference to the owner may go with a job
+            thread.join()
+
+
+class Readers:
+    """A few threads that read, each on one of as many connections."""
+
+    def __init__(self, connect: Callable[[], apsw.Connection], *, threads: int) -> None:
+        # Last in, first out: the connection used last has the warmest page cache.
+        self._connections = [connect() for _ in range(threads)]
+        self._threads = Threads("mnemic-read", threads)
+
+    async def run(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Return the result of `work` on a connection inside a read transaction: all it reads is of one moment.
+        Cancelled as `Reply.result`. Raises StoreUnavailable once closed.
+        """
+        reply = Reply()
+        self._threads.submit(partial(_read, reply, work, self._connections))
+        result: T = await reply.result()
+        return result
+
+    def close(self) -> None:
+        """Wait for the running work, then close every connection."""
+        self._threads.close()
+        while self._connections:
+            self._connections.pop().close()
+
+
+def _read(reply: Reply, work: Callable[[apsw.Connection], Any], connections: list[apsw.Connection]) -> None:
+    if not reply.begin():
+        return
+    connection = connections.pop()
+    settle: Callable[[Any], None] = reply.set_result
+    try:
+        with typed_failures(connection):
+            # As `reading`, which would be a generator more for each call.
+            connection.execute("BEGIN")
+            try:
+                outcome = work(connection)
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+    except BaseException as error:  # noqa: BLE001  (the caller gets it)
+        settle, outcome = reply.set_exception, error
+    connections.append(connection)
+    settle(outcome)
+
+
+@contextmanager
+def reading(connection: apsw.Connection) -> Iterator[None]:
+    """Open a snapshot of the file, unaffected by concurrent writes."""
+    # Deferred: the snapshot begins with the first statement that reads.
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+MOST = 64
+MAX_LOCK_SECONDS = 0.2
+"""Longest time for which a group accepts further jobs: other processes wait for the same lock."""
+
+Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"
+Changed = dict[tuple[str, str], Memory | None]
+"""Memories by tenant and memory_id; None if the row was removed."""
+
+
+@dataclass(slots=True)
+class GroupState:
+    """State left by the earlier members of a group: `changed` memories; sequence and hash of the last line of the
+    audit, by tenant; the rows `written`; and the vector space, None until it is read.
+    """
+
+    changed: Changed = field(default_factory=dict)
+    lines: dict[str, tuple[int, str]] = field(default_factory=dict)
+    written: list[WrittenRow] = field(default_factory=list)
+    space: VectorSpace | None = None
+
+
+class WritableFile(Protocol):
+    """Parts of the open file that a group needs."""
+
+    @property
+    def writing(self) -> apsw.Connection:
+        """The connection that writes."""
+
+    @property
+    def busy(self) -> BusyHandler:
+        """Time that the writing connection waits for the file's lock."""
+
+    def alone(self, work: Work) -> Any:
+        """Run `work` in a separate transaction."""
+
+    def member(self, work: Work, fresh: GroupState) -> tuple[Any, bool]:
+        """Run `work` inside the open transaction and record its changes in `fresh`; return its result, and True if it
+        removed data.
+        """
+
+    def follow(self, written: Sequence[WrittenRow]) -> None:
+        """Bring the search indexes up to date with committed rows."""
+
+    def scrub(self, *, removed: bool) -> None:
+        """Erase the traces of removed data after a commit."""
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    work: Work
+    deadline: Deadline | None
+    reply: Reply | OneOfSeveral
+    result: Any = None
+    error: BaseException | None = None
+
+    def seconds_left(self) -> float:
+        """Seconds it may wait for the lock. Raises StoreBusy if there are none left."""
+        seconds = BUSY_SECONDS if self.deadline is None else self.deadline.remaining()
+        if seconds <= 0:
+            raise StoreBusy
+        return seconds
+
+    def answer(self) -> None:
+        if self.error is not None:
+            self.reply.set_exception(self.error)
+        else:
+            self.reply.set_result(self.result)
+
+
+class GroupCommit:
+    """Queue of transactions for the thread of `writer`, first in, first out."""
+
+    def __init__(self, owner: WritableFile, writer: Threads) -> None:
+        self._owner = owner
+        self._writer = writer
+        self._waiting: deque[_Job] = deque()
+
+    def submit(self, work: Work, deadline: Deadline | None) -> Reply:
+        """Return the reply with the result of `work`, once it is committed. Raises StoreUnavailable if the thread has
+        ended, as it does with the process.
+        """
+        reply = Reply()
+        self._waiting.append(_Job(work, deadline, reply))
+        # One run per job, although a run may execute many: the later ones find an empty queue and return at once.
+        self._writer.submit(self._run)
+        return reply
+
+    def submit_all(self, works: Sequence[Work], deadline: Deadline | None) -> Answers:
+        """Return the answers to several jobs, each a separate transaction, in one hop to the thread and back."""
+        from mnemic.stores.sqlite.batch_answers import Answers, OneOfSeveral
+
+        several = Answers(len(works))
+        self._waiting.extend([_Job(work, deadline, OneOfSeveral(several, n)) for n, work in enumerate(works)])
+        self._writer.submit(self._run_all)
+        return several
+
+    def _run_all(self) -> None:
+        """Run group after group until no job waits: several jobs have one run."""
+        while self._waiting:
+            self._run()
+
+    def _run(self) -> None:
+        """Run the first waiting job together with those queued after it; it may have been taken by an earlier group
+        already.
+        """
+        first = self._next()
+        if first is None:
+            return
+        # Nobody else waits, so a savepoint would only add cost.
+        if not self._waiting:
+            self._alone(first)
+            return
+        group: list[_Job] = []
+        try:
+            with typed_failures():
+                self._owner.busy.wait(first.seconds_left())
+                # Group commit: one lock, one sync for all members, which is most of what a small write costs.
+                removed = self._together(first, group)
+        except BaseException as error:  # noqa: BLE001  (the caller gets it)
+            if group:
+                self._apart(group, error)
+            else:
+                first.reply.set_exception(error)
+            return
+        for job in group:
+            job.answer()
+        # After the answers: emptying the log must not delay callers whose commit is done.
+        self._owner.scrub(removed=removed)
+
+    def _next(self) -> _Job | None:
+        while self._waiting:
+            job = self._waiting.popleft()
+            if job.reply.begin():
+                return job
+        return None
+
+    def _together(self, first: _Job, group: list[_Job]) -> bool:
+        """Run the first job and the waiting ones until the group is full; return True if any of them removed data."""
+        fresh = GroupState()
+        removed = False
+        until = time.monotonic() + MAX_LOCK_SECONDS
+        with immediate(self._owner.writing):
+            job: _Job | None = first
+            while job is not None:
+                group.append(job)
+                removed |= self._member(job, fresh)
+                full = len(group) >= MOST or time.monotonic() > until
+                job = None if full else self._next()
+        self._owner.follow(fresh.written)
+        return removed
+
+    def _member(self, job: _Job, fresh: GroupState) -> bool:
+        connection = self._owner.writing
+        # A member that fails is undone alone; the others commit.
+        connection.execute("SAVEPOINT member")
+        removed = False
+        try:
+            job.seconds_left()
+            job.result, removed = self._owner.member(job.work, fresh)
+        except apsw.Error:
+            raise
+        except Exception as error:  # noqa: BLE001  (the same)
+            job.error = error
+            connection.execute("ROLLBACK TO member")
+        connection.execute("RELEASE member")
+        return removed
+
+    def _apart(self, group: list[_Job], error: BaseException) -> None:
+        """Roll back the shared transaction. A commit in doubt is reported to all; otherwise each job runs alone."""
+        for job in group:
+            job.result = job.error = None
+            # Running them again could write twice: whether the commit reached the disk is not known.
+            if isinstance(error, CommitUnknown):
+                job.error = CommitUnknown(hint=error.hint)
+                job.answer()
+            else:
+                self._alone(job)
+
+    def _alone(self, job: _Job) -> None:
+        try:
+            with typed_failures(self._owner.writing):
+                self._owner.busy.wait(job.seconds_left())
+                job.result = self._owner.alone(job.work)
+        except BaseException as error:  # noqa: BLE001  (the caller gets it)
+            job.error = error
+        job.answer()

@@ -1,0 +1,77 @@
+"""Questions for an attribute of somebody, and the words in which statements answer them."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.language.questions.asked_attributes import plainly_asked, stated, words_of_answers
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("What do I do for a living?", {"job", "work"}),
+        ("what does my brother do", {"job", "work", "brother"}),
+        ("Where does Jo come from?", {"originally", "hometown", "Jo"}),
+        ("What is the name of my dog?", {"dog"}),
+        ("what is my dog called?", {"dog"}),
+    ],
+)
+def test_a_phrase_becomes_words_that_mean_the_same_alone(question: str, words: set[str]) -> None:
+    found = set(plainly_asked(question).replace("?", "").split())
+    assert words <= found
+    assert not {"living", "from", "called", "name"} & found
+
+
+@pytest.mark.parametrize(
+    "question", ["Which sports do I do?", "What is living in the pond?", "What did Ana call it?", "Where is the form?"]
+)
+def test_other_questions_keep_their_words(question: str) -> None:
+    assert plainly_asked(question) == question
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("What's my sister's name?", "named"),
+        ("how old am I?", "born"),
+        ("Where am I from?", "grew"),
+        ("What is Ana's profession?", "career"),
+        ("who do I work for?", "employer"),
+        ("How tall is he?", "height"),
+        ("Who is my husband?", "married"),
+        ("what can't I eat?", "allergic"),
+    ],
+)
+def test_statements_say_an_attribute_in_other_words(question: str, word: str) -> None:
+    assert word in words_of_answers(question).split()
+
+
+def test_a_question_for_nothing_of_the_kind_has_no_such_words() -> None:
+    assert words_of_answers("Did the parcel arrive on Monday?") == ""
+    assert words_of_answers("how old " * 5_000)
+
+
+@pytest.mark.parametrize(
+    ("question", "beginning"),
+    [
+        ("What do I do for a living?", "I am an engineer, I work as"),
+        ("what does my brother do?", "My brother is an engineer, works as"),
+        ("What is Ana's job?", "Ana is an engineer, works as"),
+        ("where does Jo work?", "Jo works at a company"),
+        ("What's my address?", "I live in"),
+        ("where is my wife from?", "My wife is originally from"),
+        ("what is my husband called?", "I am married to"),
+        ("what is my dog called?", "My dog Sam"),
+        ("What is the name of my dog?", "My dog Sam"),
+        ("how old am I?", "I am 30 years old"),
+        ("What do I drive?", "My car is a"),
+        ("what can't I eat?", "I am allergic to"),
+        ("Which sports do I do?", None),
+        ("What do I think of it?", None),
+        ("", None),
+        ("what " * 5_000, None),
+    ],
+)
+def test_the_statement_that_would_answer_begins_like_it(question: str, beginning: str | None) -> None:
+    assert stated(question) == beginning

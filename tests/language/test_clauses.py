@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemic.language.frames.statement_frame import Frame
+from mnemic.language.sentences.clauses import clauses, sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("I like tea and coffee.", ["I like tea and coffee."]),
+        ("I like tea, and I live in Rome.", ["I like tea", "I live in Rome."]),
+        ("Dr. Lee is at 3.4 percent. OK!", ["Dr. Lee is at 3.4 percent.", "OK!"]),
+        ("I'm vegan, what can I eat?", ["I'm vegan", "what can I eat?"]),
+        ("My sister Ana, who is a vet, lives in Rome.", ["My sister Ana, who is a vet, lives in Rome."]),
+        ("Hi\nI'm Ana", ["Hi", "I'm Ana"]),
+        ("the card has expired, skip the lounges", ["the card has expired", "skip the lounges"]),
+        ("I skip breakfast, lunch is enough.", ["I skip breakfast, lunch is enough."]),
+        ("犬が好き。猫も。", ["犬が好き。", "猫も。"]),
+        ("   ", []),
+    ],
+)
+def test_a_clause_begins_where_a_subject_or_an_order_does(text: str, parts: list[str]) -> None:
+    assert [clause.text for clause in clauses(text)] == parts
+
+
+def test_only_the_last_clause_of_a_question_asks() -> None:
+    assert [clause.asks for clause in clauses("I'm vegan, what can I eat? Fine.")] == [False, True, False]
+
+
+@given(st.text(st.sampled_from("aI ,;.!?-—and but\n"), max_size=120))
+def test_clauses_stand_where_they_say_in_order(text: str) -> None:
+    last = 0
+    for clause in clauses(text):
+        assert text[clause.start : clause.end] == clause.text
+        assert last <= clause.start < clause.end
+        assert clause.text in clause.sentence
+        last = clause.end
+    assert all(text[start:end].strip() == text[start:end] != "" for start, end in sentences(text))
+
+
+def test_a_german_ordinal_ends_no_sentence() -> None:
+    text = "Die Prüfung ist am 3. Mai um 10 Uhr. Sie dauert bis 12. Danach feiern wir."
+    assert [text[a:b] for a, b in sentences(text)] == [
+        "Die Prüfung ist am 3. Mai um 10 Uhr.", "Sie dauert bis 12.", "Danach feiern wir.",
+    ]  # fmt: skip
+
+
+def test_a_day_in_german_ends_no_sentence_that_goes_on() -> None:
+    text = "Pakete bitte bis 3.1. zu meinen Eltern. Ab 14.12. bin ich weg. Es war der 4.5. Danach kam er."
+    assert [text[a:b] for a, b in sentences(text)] == [
+        "Pakete bitte bis 3.1. zu meinen Eltern.", "Ab 14.12. bin ich weg.", "Es war der 4.5.", "Danach kam er.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["Ich fahre immer 2. Klasse.", "Wir wohnen im 4. Stock.", "Am 3. Mai ziehen wir um."])
+def test_a_german_ordinal_before_its_noun_ends_none(text: str) -> None:
+    assert sentences(text) == [(0, len(text))]
+    assert Frame(text).said == (text,)
+
+
+def test_a_number_before_another_noun_may_end_one() -> None:
+    assert len(sentences("Es waren 12. Danach ging ich.")) == 2
+
+
+def test_what_is_made_so_is_one_clause() -> None:
+    (only,) = clauses("My allergies make it so I can't have a cat.")
+
+    assert only.text == "My allergies make it so I can't have a cat."

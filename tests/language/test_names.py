@@ -1,0 +1,55 @@
+"""When two spellings are one name."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemic.language.text.names import core, slug
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "label"),
+    [
+        ("Ana", "ANA", "person"),
+        ("José", "Jose", "person"),
+        ("Dr. Ana García", "Ana Garcia", "person"),
+        ("O’Brien", "O'Brien", "person"),
+        ("Siemens AG", "Siemens", "organisation"),
+        ("Acme Corp.", "acme", "organisation"),
+        ("The Eiffel Tower", "Eiffel Tower", "place"),
+        ("Le  Chat Noir", "Le Chat Noir", "restaurant"),
+        ("Jean-Luc", "Jean Luc", "person"),
+    ],
+)
+def test_one_name(one: str, other: str, label: str) -> None:
+    assert slug(one, label) == slug(other, label)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "label"),
+    [
+        ("C", "C++", "topic"),
+        ("C#", "C", "topic"),
+        ("Ana", "Anna", "person"),
+        ("Ana", "Ana García", "person"),
+        ("Analia", "Ana Lia", "person"),
+        ("Anna!", "Anna", "person"),
+        ("東京", "京都", "place"),
+        ("Анна", "Анни", "person"),
+        ("x" * 40 + "a", "x" * 40 + "b", "thing"),
+        ("Siemens AG", "Siemens", "person"),
+    ],
+)
+def test_two_names(one: str, other: str, label: str) -> None:
+    assert slug(one, label) != slug(other, label)
+
+
+@given(st.text(min_size=1, max_size=80), st.sampled_from(["person", "organisation", "place", "thing"]))
+def test_a_slug_is_short_plain_and_settled(name: str, label: str) -> None:
+    found = slug(name, label)
+    assert re.fullmatch(r"[a-z0-9~-]{1,37}", found)
+    assert slug(core(name, label), label) == found or core(core(name, label), label) != core(name, label)

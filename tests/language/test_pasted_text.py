@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import pytest
+
+from mnemic.language.sentences import pasted_text
+from mnemic.language.sentences.pasted_text import data_spans, fiction_from, merged
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Look:\n---\nI live in Rome.\n---\nIs it good?", "---\nI live in Rome.\n---"),
+        ("```\nI live in Rome.\n```\nthanks", "```\nI live in Rome.\n```"),
+        ("> I live in Rome.\nI do not.", "> I live in Rome."),
+        ("Look. Here is the page I found:\nAlways pay in cash.", "Here is the page I found:\nAlways pay in cash."),
+        ("Proofread: I live in Rome and sing.", " I live in Rome and sing."),
+        ("Please translate this. I live in Rome.", "Please translate this. I live in Rome."),
+        ('Can you shorten this? "I live in Rome and sing."', '"I live in Rome and sing."'),
+        ("Übersetze: Ich wohne in Rom.", " Ich wohne in Rom."),
+        ("fyi\nFrom: Ana <a@b>\nSubject: hi\nI live in Rome.", "From: Ana <a@b>\nSubject: hi\nI live in Rome."),
+        ("[14:02] Ana: I live in Rome\nsum it up", "[14:02] Ana: I live in Rome"),
+        ('{"city": "Rome"} why is it wrong', '{"city": "Rome"}'),
+        ("Dear Sir or Madam, I live in Rome.", "Dear Sir or Madam, I live in Rome."),
+        ("My name is {{name}}.", "My name is {{name}}."),
+        ("Buy now! I live in Rome. (that's from Amazon)", "Buy now! I live in Rome. (that's from Amazon)"),
+        ("def main():\n    return city\nI use Python.", "def main():    return city"),
+        ("A: Speaker 1: I live in Rome. Speaker 2: Me too.", "A: Speaker 1: I live in Rome. Speaker 2: Me too."),
+    ],
+)
+def test_what_is_shown_is_told_from_what_is_said(text: str, shown: str) -> None:
+    assert "".join(text[start:end] for start, end in data_spans(text)) == shown
+
+
+BOB = "I moved to Madrid and I am allergic to nuts."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"On Mon, Jan 5, 2026 at 10:02 Bob Ruiz <b@x.com> wrote:\n{BOB}",
+        f"Am 05.01.2026 um 10:02 schrieb Max Huber:\n{BOB}",
+        f"Le lun. 5 janv. 2026, Anne a écrit :\n{BOB}",
+        f"El 5 ene 2026, Ana escribió:\n\n{BOB}",
+        f"Fwd: my new flat\n{BOB}",
+        f"FYI\n\nFrom: Bob\nTo: all\n\n{BOB}",
+        f"FYI\nHi team,\n{BOB}\nBob",
+        f"Von: Max\nGesendet: Montag\n{BOB}",
+        f"[12.03.24, 10:11] Max: {BOB}",
+        f"[12.03.24, 10:11:09] Max: Hi\n{BOB}\n[12.03.24, 10:12:01] Ana: Oh",
+        f"12/03/24, 10:11 - Max Huber: {BOB}",
+        f"Max Huber  10:11 AM\n{BOB}",
+        f"max 10:11 AM\nHi\nana 10:12 AM\n{BOB}",
+        f"Max 10:11\n{BOB}\nAna 10:12\nOh",
+        f"Max, [12.03.24 10:11]\n{BOB}",
+        f"00:00:01.000 --> 00:00:04.000\n{BOB}",
+        f"Max: Where are you?\nAna: {BOB}\nMax: Oh.",
+        f"Q: Where do you live?\nA: {BOB}",
+        f"Assistant: {BOB}",
+        f"Translate to German:\n{BOB}",
+        f"Translate to German\n{BOB}",
+        f"Please translate this into French - {BOB}",
+        f"Translate to Spanish. {BOB}",
+        f"Übersetze ins Englische\n{BOB}",
+        f"Chapter 1. {BOB}",
+        f"Kapitel IV\n\n{BOB}",
+        f"Found this on reddit - {BOB}",
+        f"I read this online yesterday: {BOB}",
+        f"Saw that in a forum\n{BOB}",
+        f"Copied from Facebook – {BOB}",
+        f"She said - {BOB}",
+        f"Meeting notes\n- Anna: {BOB}\n- Jan is away",
+        f"Standup\n* Jan is away\n* Max: {BOB}",
+        f"From the website: {BOB}",
+        f"According to the article:\n{BOB}",
+        f"Tool result: {BOB}",
+        f"Search results:\n{BOB}",
+        f"My landlord's mail says: {BOB}",
+        f"My boss wrote me this:\n{BOB}",
+        f"The lyrics:\n{BOB}",
+        f"[Verse 1]\n{BOB}\n[Chorus]\nOh",
+        f"~~~\n{BOB}\n~~~",
+        f"<!-- {BOB} -->",
+        f"<!-- {BOB}",
+        f"<blockquote>{BOB}",
+        f"<function_results>\n{BOB}\n</function_results>",
+        f"<system-reminder>{BOB}</system-reminder>",
+        f'<File_Contents path="bio.md">\n{BOB}\n</File_Contents>\nSummarise it.',
+        f"notes.txt:\n{BOB}\nSummarise this file.",
+        "> I moved to\nMadrid and I am allergic to nuts.",
+        f"❝{BOB}❞",
+        f"‹{BOB}›",
+        f"「{BOB}」",
+    ],
+)
+def test_what_others_wrote_is_shown(text: str) -> None:
+    spans = data_spans(text)
+    for said in ("to\nMadrid" if "to\nM" in text else "Madrid", "nuts"):
+        at = text.index(said)
+        assert any(start <= at and at + len(said) <= end for start, end in spans), spans
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My preferences:\n- aisle seat\n- vegetarian",
+        "About me:\nI live in Rome and I work as a nurse.",
+        "Remember this:\nI am allergic to nuts.",
+        "A few things you should know:\nI live in Rome.",
+        "Name: Ana\nCity: Rome\nDiet: vegan",
+        "Note: I am vegan.\nUpdate: I moved to Rome.",
+        "Home: I live in Rome.\nWork: I am a nurse.",
+        "FYI, I am vegan.",
+        "FYI: I moved to Rome.",
+        "I wrote: I am vegan.",
+        "On Mondays I work from home: I have two kids.",
+        "We meet at 10:30 - I prefer mornings.",
+        "From now on: I am vegan.",
+        "My email: ana@example.com",
+        "My work address is: Via Roma 1",
+        "My answer: I prefer the aisle.",
+        "To answer you:\nI live in Rome.",
+        "> Where do you live?\nI live in Rome.",
+        "I said: no nuts.\nI told you: I am vegan.",
+        "I'm 'gluten-free' and I live in Rome.",
+        "My sister Ana says hi. I live in Rome.",
+        "PS: I am vegan.",
+        "@assistant note: Hana owns the pricing page",
+        "Write short messages like this:\nno greeting",
+        "From: Oslo\nTo: Rome\nDate: 5 May",
+        "1) I am vegan\n2) I live in Rome",
+        "I live in Rome.\n\nMy favourite lyrics are Dylan's.",
+    ],
+)
+def test_what_the_user_says_stays_the_users(text: str) -> None:
+    assert [text[start:end] for start, end in data_spans(text) if not text[start:end].startswith(">")] == []
+
+
+def test_what_comes_after_a_quotation_in_lines_is_the_users() -> None:
+    text = "[12.03.24, 10:11] Max: Hi\nI moved.\n[12.03.24, 10:12] Ana: Oh\n\nI live in Rome."
+    assert [text[start:end] for start, end in data_spans(text)] == [text[: text.index("\n\n")]]
+
+
+@pytest.mark.parametrize("text", ["I live in Rome.", "I review books for a living.", "I edit films and fix bikes.", ""])
+def test_speech_is_no_data(text: str) -> None:
+    assert data_spans(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "fiction"),
+    [
+        ("You are a strict teacher.", True),
+        ("Write a story where I live in Rome.", True),
+        ("I want you to act as my boss", True),
+        ("My character is a druid", True),
+        ("I am a teacher.", False),
+        ("You are right.", False),
+    ],
+)
+def test_a_role_to_play_is_no_speech(text: str, fiction: bool) -> None:
+    assert fiction_from(text) is fiction
+
+
+def test_spans_that_touch_are_one() -> None:
+    assert merged([(5, 9), (0, 3), (2, 5), (12, 13)]) == [(0, 9), (12, 13)]
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("Read <p>this</p> and <B class=x>that</b>.", [(5, 16), (21, 40)]),
+        ("<a><a>x</a></a>", [(0, 11)]),
+        ("<p>" * 5, []),
+        ("<p>" + "x" * 8000 + "</p>", [(0, 8007)]),
+        ("<p>" + "x" * 8001 + "</p>", []),
+        ("</p><p>", []),
+    ],
+)
+def test_what_is_between_tags_is_shown(text: str, spans: list[tuple[int, int]]) -> None:
+    assert list(pasted_text._tagged(text)) == spans
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Dentist 10:30\nGym 18:00\n{BOB}",
+        f"Monday 9:00\n{BOB}\nTuesday 10:00\nI swim.",
+        f"Check into the hotel. {BOB}",
+        f"Can you translate menus to German? {BOB}",
+        f"I teach. Chapter 3 is due on Friday. {BOB}",
+        f"I found this flat on Monday - {BOB}",
+        f"I saw this in Rome. {BOB}",
+        f"I like Dan, who wrote Happy - {BOB}",
+        f"About me\n- City: {BOB}\n- Diet: vegan",
+        f"My plans\n- Work: {BOB}\n- Sport: I swim",
+        f"Shopping\n- Milk\n- Bread\n\n{BOB}",
+    ],
+)
+def test_what_only_looks_like_another_text_is_said(text: str) -> None:
+    at = text.index(BOB)
+    assert not any(start < at + len(BOB) and at < end for start, end in data_spans(text))

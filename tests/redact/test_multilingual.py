@@ -1,0 +1,75 @@
+"""Words of many languages as one expression."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from mnemic.redact.multilingual import Spoken, headed
+
+WORDS = Spoken("tel[eé]fonos? [sş]ifre(?:m|si)? mots?~de~passe", "cl[eé]", joined="密[码碼] 电话(?:号码)?")
+
+
+def matches(words: Spoken, text: str) -> list[str]:
+    return [match.group() for match in re.finditer(words.expression, text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("mi telefono, mi teléfono y mis teléfonos", ["telefono", "teléfono", "teléfonos"]),
+        ("sifre şifrem sifresi", ["sifre", "şifrem", "sifresi"]),
+        ("mot de passe, mots de passe", ["mot de passe", "mots de passe"]),
+        ("cle clé2", ["cle", "clé"]),
+        ("我的密码和密碼，电话号码、电话", ["密码", "密碼", "电话号码", "电话"]),
+        ("x密码x", ["密码"]),
+        ("xtelefono 1telefono telefonox clef", []),
+        ("mot-de-passe", []),
+        ("(telefono)", ["telefono"]),
+    ],
+)
+def test_words_begin_and_end_where_words_do_and_joined_ones_stand_anywhere(text: str, found: list[str]) -> None:
+    assert matches(WORDS, text) == found
+
+
+def test_behind_a_stem_may_be_letters() -> None:
+    stems = Spoken("factur", joined="订单", stems=True)
+    assert matches(stems, "factura facturen xfactur 我订单号") == ["factur", "factur", "订单"]
+
+
+def test_words_without_joined_ones() -> None:
+    assert matches(Spoken("uno dos"), "uno, dos, tres") == ["uno", "dos"]
+
+
+@pytest.mark.parametrize(
+    "text", ["telefono", "teléfonos", "şifrem", "sifre", "mots de passe", "clé", "cle", "密碼", "电话", "a telefo b"]
+)
+def test_what_a_word_is_in_may_hold_one(text: str) -> None:
+    assert matches(WORDS, text) == [] or WORDS.may_be_in(text)
+    assert WORDS.may_be_in(text.upper()) == WORDS.may_be_in(text)
+
+
+@pytest.mark.parametrize("text", ["", "fono", "passe", "code", "码密", "话", "tele", "é", "mo", "şif"])
+def test_what_holds_no_beginning_of_any_holds_none(text: str) -> None:
+    assert not WORDS.may_be_in(text)
+
+
+def test_what_must_be_there_is_as_long_as_it_can_be() -> None:
+    assert Spoken("abc[de]f(?:g|h) xyz?").may_be_in("abcdf")
+    assert not Spoken("abc[de]f(?:g|h) xyz?").may_be_in("abcd")
+    assert Spoken("xyz? long").may_be_in("xy")
+    assert not Spoken("xyz? long").may_be_in("x")
+    assert Spoken("ab* long").may_be_in("a")
+    assert Spoken("ab{0,2} long").may_be_in("a")
+    assert not Spoken("tel telefono").may_be_in("te")
+
+
+def test_the_first_letter_is_looked_at_first() -> None:
+    expression = headed(["alfa", "beta", "[gh]amma"])
+    assert expression.startswith("[abgh](?<![^\\W_].)")
+    assert re.fullmatch(expression, "gamma")
+    assert re.fullmatch(expression, "hamma")
+    assert re.fullmatch(headed(["alfa"], start=""), "alfa")
+    assert re.search(headed(["alfa"], start=""), "xalfa")
+    assert not re.search(expression, "xalfa")

@@ -1,0 +1,175 @@
+"""Numbers that a state assigns to a person: their proofs, and look-alikes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from mnemic.redact.pii_kinds.national_ids import (
+    is_brazilian,
+    is_british,
+    is_chinese,
+    is_dutch,
+    is_french,
+    is_german,
+    is_indian,
+    is_italian,
+    is_korean,
+    is_mexican,
+    is_polish,
+    is_spanish,
+    is_turkish,
+)
+from mnemic.redact.redactor import Redactor
+
+FOUND = [
+    ("mi DNI es 12345678Z", "12345678Z"),
+    ("dni: 12.345.678-Z", "12.345.678-Z"),
+    ("12345678 z, de Madrid", "12345678 z"),
+    ("NIE X1234567L", "X1234567L"),
+    ("NIE Y-1234567-X", "Y-1234567-X"),
+    ("meu CPF é 529.982.247-25", "529.982.247-25"),
+    ("CPF 52998224725", "52998224725"),
+    ("我的身份证号是11010519491231002X", "11010519491231002X"),
+    ("주민등록번호 900101-1234567", "900101-1234567"),
+    ("codice fiscale RSSMRA85T10A562S", "RSSMRA85T10A562S"),
+    ("rssmra85t10a562s", "rssmra85t10a562s"),
+    ("numéro 2 55 08 14 168 025 38", "2 55 08 14 168 025 38"),
+    ("sécu 255081416802538", "255081416802538"),
+    ("CURP: BOXW310820HNERXN09", "BOXW310820HNERXN09"),
+    ("Aadhaar 2341 2341 2346", "2341 2341 2346"),
+    ("my aadhaar number is 234123412346", "234123412346"),
+    ("NI number AB123456C", "AB123456C"),
+    ("AB 12 34 56 C", "AB 12 34 56 C"),
+    ("PESEL 44051401359", "44051401359"),
+    ("BSN: 111222333", "111222333"),
+    ("Steuer-ID 86095742719", "86095742719"),
+    ("TC kimlik no 10000000146", "10000000146"),
+    ("NHS number 943 476 5919", "943 476 5919"),
+]
+
+BENIGN = [
+    "ref 12345678A",
+    "NIE X1234567A",
+    "12.345.678-A",
+    "52998224725 calls",
+    "CPF 529.982.247-24",
+    "CPF 111.111.111-11",
+    "CPF 529982247",
+    "110105194912310021",
+    "990101-9234567",
+    "901301-1234567",
+    "900132-1234567",
+    "RSSMRA85T10A562T",
+    "2 55 08 14 168 025 39",
+    "BOXW310820HNERXN08",
+    "2341 2341 2347",
+    "batch AB123456C",
+    "BG 12 34 56 C",
+    "PESEL 44051401358",
+    "PESEL 440514013",
+    "BSN: 111222334",
+    "Steuer-ID 86095742718",
+    "TC kimlik no 10000000147",
+    "x12345678Z and 12345678Zx",
+    "NHS number 943 476 5918",
+    "object 255081416802538",
+]
+
+
+@pytest.mark.parametrize(("text", "number"), FOUND)
+def test_found(text: str, number: str) -> None:
+    assert [(span.entity, text[span.start : span.end]) for span in Redactor().find(text)] == [("NATIONAL_ID", number)]
+
+
+@pytest.mark.parametrize("text", BENIGN)
+def test_what_no_check_digit_proves_is_none(text: str) -> None:
+    assert "NATIONAL_ID" not in {span.entity for span in Redactor().find(text)}
+
+
+def test_spellings_of_one_number_are_one_value() -> None:
+    pairs = [
+        ("12345678Z", "12.345.678-z"),
+        ("X1234567L", "x-1234567-l"),
+        ("CPF 52998224725", "529.982.247-25"),
+        ("NIR 255081416802538", "2 55 08 14 168 025 38"),
+        ("NI number AB123456C", "AB 12 34 56 C"),
+        ("aadhaar 234123412346", "2341-2341-2346"),
+    ]
+    for first, second in pairs:
+        assert [span.value for span in Redactor().find(first)] == [span.value for span in Redactor().find(second)]
+
+
+PROVED = [
+    (is_spanish, "12345678Z", "00000000T", "X1234567L", "Y1234567X", "Z1234567R", "87654321X"),
+    (is_brazilian, "52998224725", "11144477735", "39053344705", "00000000191"),
+    (is_chinese, "11010519491231002X", "440524188001010014", "11010519491231002x"),
+    (is_italian, "RSSMRA85T10A562S", "MRTMTT25D09F205Z", "rssmra85t10a562s"),
+    (is_french, "255081416802538", "295109912611193", "2 55 08 14 168 025 38"),
+    (is_mexican, "BOXW310820HNERXN09", "HEGG560427MVZRRL04"),
+    (is_indian, "234123412346", "499118665246", "2341 2341 2346"),
+    (is_polish, "44051401359", "02070803628"),
+    (is_dutch, "111222333", "123456782"),
+    (is_german, "86095742719", "65929970489"),
+    (is_turkish, "10000000146", "19191919190"),
+    (is_british, "9434765919", "4010232137"),
+]
+
+
+@pytest.mark.parametrize(("proved", "number"), [(proved, number) for proved, *numbers in PROVED for number in numbers])
+def test_published_examples_are_proved(proved: Callable[[str], bool], number: str) -> None:
+    assert proved(number)
+
+
+@pytest.mark.parametrize(("proved", "number"), [(proved, numbers[0]) for proved, *numbers in PROVED])
+def test_no_other_last_sign_is_proved(proved: Callable[[str], bool], number: str) -> None:
+    signs = "0123456789" if number[-1].isdigit() else "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    assert [sign for sign in signs if proved(number[:-1] + sign)] == [number[-1]]
+
+
+@pytest.mark.parametrize(("proved", "number"), [(proved, numbers[0]) for proved, *numbers in PROVED])
+def test_one_wrong_digit_is_noticed(proved: Callable[[str], bool], number: str) -> None:
+    unproved = {8} if proved is is_mexican else set()  # weighed ten times, modulo ten
+    places = [at for at, sign in enumerate(number) if sign.isdigit() and at not in unproved]
+    wrong = [number[:at] + str((int(number[at]) + 1) % 10) + number[at + 1 :] for at in places]
+    assert [one for one in wrong if proved(one)] == []
+
+
+@pytest.mark.parametrize("proved", [is_brazilian, is_polish, is_dutch, is_german, is_turkish, is_indian, is_british])
+def test_another_length_is_none(proved: Callable[[str], bool]) -> None:
+    number = next(numbers[0] for one, *numbers in PROVED if one is proved)
+    assert not proved(number[:-1])
+    assert not proved(number + "0")
+
+
+@pytest.mark.parametrize(
+    ("number", "is_one"),
+    [("900101", True), ("901231", True), ("900001", False), ("901301", False), ("900100", False), ("900132", False)],
+)
+def test_a_korean_number_begins_with_a_day(number: str, is_one: bool) -> None:
+    assert is_korean(f"{number}-1234567") is is_one
+
+
+@pytest.mark.parametrize(("department", "counts_as"), [("2A", "19"), ("2B", "18")])
+def test_corsica_counts_by_another_number(department: str, counts_as: str) -> None:
+    key = 97 - int(f"18506{counts_as}004005") % 97
+    text = f"NIR 18506{department}004005{key:02}"
+    assert [span.entity for span in Redactor().find(text)] == ["NATIONAL_ID"]
+
+
+ODD = dict(
+    zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8), strict=False)
+) | {"S": 12, "T": 14, "U": 16, "V": 10, "W": 22, "X": 25, "Y": 24, "Z": 23}
+"""The worth of each letter at an odd place of a codice fiscale (Decreto ministeriale 23 dicembre 1976, allegato)."""
+
+
+@pytest.mark.parametrize("letter", ODD)
+def test_every_letter_has_its_worth_in_a_codice_fiscale(letter: str) -> None:
+    last = chr(ord("A") + (ODD[letter] + 7) % 26)  # seven further signs at odd places are worth one each
+    assert is_italian(f"{letter}AAAAA00A00A000{last}")
+
+
+def test_each_weight_of_a_pesel_counts() -> None:
+    assert is_polish("92122512343")
+    assert not any(is_polish("92122512343"[:at] + "7" + "92122512343"[at + 1 :]) for at in range(10))

@@ -17,8 +17,9 @@ ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 OUTSIDE = {"CONTRIBUTING.md": "contributing.md"} | {
-    f"packages/{path.parent.name}/README.md": f"packages/{path.parent.name}.md"
-    for path in sorted(ROOT.glob("packages/*/README.md"))
+    path.relative_to(ROOT).as_posix(): f"rooms/{path.parent.name}.md"
+    for folder in ("src/mnemic", "packages", "bench")
+    for path in sorted((ROOT / folder).rglob("README.md"))
 }
 """Pages of the repository that the site has too, and where."""
 MODULES = {
@@ -74,7 +75,7 @@ def on_config(config: Any) -> Any:
             "Reference": [
                 {"API": [{title: _place(module)} for module, title in MODULES.items()]},
                 *REFERENCE,
-                {"Packages": [place for place in OUTSIDE.values() if place.startswith("packages/")]},
+                {"Rooms": [place for place in OUTSIDE.values() if place.startswith("rooms/")]},
             ]
         },
         {"Explanation": [*EXPLANATION, *_others()]},

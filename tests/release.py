@@ -26,7 +26,11 @@ FORM = re.compile(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+|\.dev\d+)?")
 
 def projects(root: Path = ROOT) -> list[Path]:
     """The pyproject.toml of every package."""
-    return [root / "pyproject.toml", *sorted(root.glob("packages/*/pyproject.toml"))]
+    return [
+        root / "pyproject.toml",
+        *sorted(root.glob("packages/*/pyproject.toml")),
+        root / "bench/eval/pyproject.toml",
+    ]
 
 
 def set_version(version: str, root: Path = ROOT) -> None:

@@ -1,14 +1,8 @@
-"""The command `mnemic`, and `python -m mnemic`: the command line is the package mnemic.cli."""
+"""The command `mnemic`, and `python -m mnemic`: what `mnemic.cli` has."""
 
 from __future__ import annotations
 
-from importlib import import_module
-
-
-def main() -> None:
-    """Run the command line. The import is by name, because the core knows of no other package that is built on it."""
-    import_module("mnemic.cli").main()
-
+from mnemic.cli import main
 
 if __name__ == "__main__":
     main()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "mnemic"
-MEMBERS = tuple(sorted(path.parent for path in (ROOT / "packages").glob("*/pyproject.toml")))
+MEMBERS = (*sorted(path.parent for path in (ROOT / "packages").glob("*/pyproject.toml")), ROOT / "bench" / "eval")
 """The folders of the other distributions of this repository."""
 PACKAGES = (PACKAGE, *(inner for member in MEMBERS for inner in sorted((member / "src").iterdir()) if inner.is_dir()))
 """The import packages of all distributions, the core first."""

@@ -45,7 +45,7 @@ def test_every_distribution_is_complete() -> None:
     for member in MEMBERS:
         described = project(member)
         wrong += [f"{member.name}: {name}" for name in ("README.md", "src", "tests") if not (member / name).exists()]
-        wrong += [f"{member.name}: name"] if described["name"] != member.name else []
+        wrong += [f"{member.name}: name"] if not described["name"].endswith(member.name) else []
         wrong += [f"{member.name}: version"] if described["version"] != version else []
         licence = member / "LICENSE"
         if not licence.exists() or licence.read_bytes() != (ROOT / "LICENSE").read_bytes():

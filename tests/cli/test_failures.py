@@ -33,8 +33,7 @@ def test_an_error_of_the_system_among_tasks_is_no_bug_of_ours(capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("mnemic.importers.file_readers", "missing_extra:import - pip install 'mnemic'"),
-        ("mnemic.language", "missing_extra:language - pip install mnemic"),
+        ("mnemic_server.commands", "missing_extra:server - pip install 'mnemic[server]'"),
         ("numpy", "internal_error:ModuleNotFoundError - this is a bug in mnemic; --debug shows where"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.e2e.test_pages_run import ROOT
 
-GOLDEN = ROOT / "packages" / "mnemic-importers" / "tests" / "golden"
+GOLDEN = ROOT / "tests" / "importers" / "golden"
 HOME, DIET = "I live in Oslo.", "I am vegetarian."
 NOON = 1710237600
 """12 March 2024, 10:00 UTC, in seconds."""

@@ -1,6 +1,6 @@
-"""Every block of the READMEs of the packages runs as it stands, with the servers and files that it names at hand.
+"""Every block of the READMEs of packages and rooms runs as it stands, with the servers and files that it names at hand.
 
-The README of mnemic-cassandra is run in the tests of that package, which start a node.
+The README of the Cassandra store is run in the tests of that store, which start a node.
 """
 
 from __future__ import annotations
@@ -25,11 +25,15 @@ from tests.servers import PostgresServer
 from tests.service import serving
 from tests.valkey import ValkeyServer
 
-READMES = sorted((ROOT / "packages").glob("*/README.md"))
-ELSEWHERE = {"mnemic-cassandra"}
+READMES = {
+    path.parent.name: path
+    for folder in ("packages", "src/mnemic", "bench")
+    for path in sorted((ROOT / folder).rglob("README.md"))
+    if path.parent.name != "cassandra"
+}
 FOLLOWED_BY = {
-    "mnemic-models": "mnemic capture 'I live in Oslo.'",
-    "mnemic-onnx": "mnemic --store other.db add 'I live in Oslo.'; mnemic --store other.db search Oslo; rm other.db*",
+    "models": "mnemic capture 'I live in Oslo.'",
+    "onnx": "mnemic --store other.db add 'I live in Oslo.'; mnemic --store other.db search Oslo; rm other.db*",
 }
 """A command that reads what a block only exports."""
 STORE = "mnemic.testing.record_store import RecordStoreContract"
@@ -67,7 +71,7 @@ def model(request: ModelRequest) -> dict[str, object]:
 @contextmanager
 def at_hand(package: str, folder: Path, database: PostgresServer) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
     """Set up what a README assumes: settings, and values for the names of servers in its text."""
-    if package == "mnemic-azure":
+    if package == "azure":
         run("mnemic --store memory.db add 'I like tea.'", folder)
         with running(AzureSearchServer()) as search:
             yield {}, {":KEY@SERVICE.search.windows.net/INDEX": f":{KEY}@{search.endpoint[7:]}/memories"}
@@ -75,16 +79,16 @@ def at_hand(package: str, folder: Path, database: PostgresServer) -> Iterator[tu
     elif package == "mnemic-client":
         with serving(folder) as served:
             yield {}, {"http://127.0.0.1:8377": served.address, "mnk_...": served.key("reader", "writer")}
-    elif package == "mnemic-models":
+    elif package == "models":
         with ScriptedModelServer(model) as server:
             yield {"MNEMIC_MODEL_URL": server.base_url.removesuffix("/v1")}, {}
         assert server.requests
-    elif package == "mnemic-neo4j":
+    elif package == "neo4j":
         with running(BOLT_SERVERS[-1]()) as graph:
             yield {}, {"neo4j://user:password@host:7687/database": graph.url}
-    elif package == "mnemic-postgres":
+    elif package == "postgres":
         yield {}, {"postgresql://user:password@host/database": f"'{database.database(folder)}'"}
-    elif package == "mnemic-redis":
+    elif package == "redis":
         with running(ValkeyServer()) as valkey:
             yield {}, {"redis://user:password@host/0": valkey.url}
     else:
@@ -99,16 +103,14 @@ def commands(block: str) -> str:
     return "\n".join(line for line in block.splitlines() if not left_out.match(line))
 
 
-@pytest.mark.parametrize(
-    "package", [path.parent.name for path in READMES if path.parent.name not in ELSEWHERE], ids=lambda name: name
-)
+@pytest.mark.parametrize("package", READMES)
 def test_each_block_of_a_readme_runs(package: str, tmp_path: Path, postgres: PostgresServer) -> None:
     write_model(tmp_path / "models" / "e5-small-v2")
     write_cross_encoder(tmp_path / "models" / "ms-marco-MiniLM-L-6-v2")
     (tmp_path / "locomo10.json").write_text(json.dumps(CHATS), encoding="utf-8")
     (tmp_path / "conversations.json").write_text(json.dumps(CLAUDE), encoding="utf-8")
     run("mnemic add 'I like tea.'", tmp_path)
-    found = BLOCK.findall((ROOT / "packages" / package / "README.md").read_text(encoding="utf-8"))
+    found = BLOCK.findall(READMES[package].read_text(encoding="utf-8"))
     with at_hand(package, tmp_path, postgres) as (environment, names):
         for kind, block in found:
             for said, meant in names.items():

@@ -20,7 +20,7 @@ from typing import Literal
 
 from tests.scorecard.row import ROOT
 
-COPIED = ("src", "packages", "tests", "docs", "deploy", "clients", "examples")
+COPIED = ("src", "packages", "bench", "tests", "docs", "deploy", "clients", "examples")
 SECONDS = 600
 """A run that takes longer says nothing: the tests that look for a hang have a limit each."""
 _FAILED = 1
@@ -271,7 +271,7 @@ PLANTS = (
 
 def noticed(plant: Plant, root: Path) -> tuple[Outcome, str]:
     """What the tests said of the defect in the copy at `root`, and the end of their report."""
-    sources = [root, root / "src", *sorted(root.glob("packages/*/src"))]
+    sources = [root, root / "src", *sorted(root.glob("packages/*/src")), root / "bench/eval/src"]
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *plant.tests]
     environment = {
         **os.environ,

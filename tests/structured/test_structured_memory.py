@@ -256,7 +256,7 @@ async def test_without_the_package_of_a_shape_its_name_is_said(house: House) -> 
         lambda: memory.extract("Flight LH 400", "FlightReservation"),
         lambda: memory.capture("Flight LH 400"),
     ):
-        with pytest.raises(MissingExtra, match="pip install mnemic-travel") as raised:
+        with pytest.raises(MissingExtra, match=r"pip install 'mnemic\[travel\]'") as raised:
             await call()
         assert raised.value.reason == "missing_extra:travel"
     with pytest.raises(InvalidInput, match="invalid_input:shape"):

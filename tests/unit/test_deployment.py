@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -114,11 +113,8 @@ async def test_the_logins_of_the_compose_file_are_enough_and_no_superusers() -> 
         assert [row["rolname"] for row in told] == ["postgres"]
 
 
-IN_THE_IMAGE = (
-    "agents", "cassandra", "cli", "client", "importers", "keys", "kinds", "language", "maintenance", "models", "neo4j",
-    "operations", "postgres", "redact", "redis", "server", "sqlite", "stores", "structured", "travel",
-)  # fmt: skip
-"""The packages of this repository that the service needs beside the core."""
+IN_THE_IMAGE = ("client", "server", "travel")
+"""The packages of this repository that the service needs beside the library."""
 
 
 def test_the_image_runs_as_nobody_special_and_copies_what_there_is() -> None:
@@ -178,18 +174,3 @@ def test_systemd_takes_the_unit(unit: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert (verified.returncode, verified.stderr.strip()) == (0, "")
-
-
-def _required(project: Path) -> set[str]:
-    """Return the packages of this repository that a project requires without extras, with those they require."""
-    stated = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("dependencies", [])
-    own = {match[1] for one in stated if (match := re.match(r"mnemic-([a-z-]+)\b(?!\[)", one))}
-    return own.union(*(_required(ROOT / "packages" / f"mnemic-{name}") for name in own))
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md"])
-def test_the_line_that_installs_a_clone_names_every_package_that_the_core_requires(page: str) -> None:
-    (named,) = re.findall(
-        r"pip install \./packages/mnemic-\{([a-z,-]+)\} \.", (ROOT / page).read_text(encoding="utf-8")
-    )
-    assert set(named.split(",")) == _required(ROOT)

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from mnemic import plugins
 from mnemic.cli import COMMANDS, cli, lazy_loading
 
-OF_THE_SERVICE = sorted(name for name, one in COMMANDS.items() if one.package == "mnemic-server")
+OF_THE_SERVICE = sorted(name for name, one in COMMANDS.items() if one.extra == "server")
 
 
 def test_the_package_offers_the_commands_that_the_core_lists_for_it() -> None:

@@ -28,11 +28,13 @@ def build_embedder(settings: Settings, clock: Clock) -> Embedder:
         return offered
     if not (settings.embedder_url and settings.embedder_model and settings.embedder_dimension):
         raise InvalidConfig("embedder", hint="embedder=http needs embedder_url, embedder_model and embedder_dimension")
-    from mnemic.bootstrap.http_models import over_http
+    from mnemic.models.http_embedder import HttpEmbedder
+    from mnemic.models.openai_client import require_client
     from mnemic.providers.model_breakers import BreakingEmbedder
     from mnemic.providers.retrying import RetryingEmbedder
 
-    inner: Embedder = over_http("http_embedder").HttpEmbedder(
+    require_client()
+    inner = HttpEmbedder(
         base_url=settings.embedder_url,
         model=settings.embedder_model,
         dimension=settings.embedder_dimension,

@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mnemic.bootstrap.http_models import AbsentCompleter, over_http
 from mnemic.bootstrap.plugin_backends import offered_as
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
@@ -20,11 +19,12 @@ from mnemic.policy.redaction_policy import RedactionRules
 if TYPE_CHECKING:
     from mnemic.extract import Extractor
     from mnemic.extract.entities import EntityReader
+    from mnemic.models.http_reranker import Protocol
     from mnemic.ports import Clock, Completer, Embedder, Reranker
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 _HTTP = ("http", "https")
-_PROTOCOLS = ("cohere", "jina", "voyage", "tei")
+_PROTOCOLS: tuple[Protocol, ...] = ("cohere", "jina", "voyage", "tei")
 _CLIENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "anthropic": ("anthropic", "anthropic"),
@@ -88,20 +88,16 @@ def _is_installed(module: str) -> bool:
 
 
 def _over_http(settings: Settings) -> Completer:
-    model = settings.model or DEFAULT_MODEL
-    try:
-        client = over_http("openai_completer")
-    except InvalidConfig:
-        # An engine opens without the client, and works by rules; the error of the first call names the package to
-        # install.
-        return AbsentCompleter(model)
-    completer: Completer = client.OpenAICompleter(
-        model=model,
+    # An engine opens without OpenAI's client, and works by rules; the error of the first call names the package to
+    # install.
+    from mnemic.models.openai_completer import OpenAICompleter
+
+    return OpenAICompleter(
+        model=settings.model or DEFAULT_MODEL,
         base_url=settings.models_address,
         api_key=settings.key_for("model_url"),
         timeout=settings.model_timeout_seconds,
     )
-    return completer
 
 
 def build_extractor(settings: Settings, embedder: Embedder, completer: Completer | None) -> Extractor | None:
@@ -126,20 +122,24 @@ def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
     """
     if settings.reranker == "none":
         return None
-    if settings.reranker not in _PROTOCOLS:
+    protocol = next((known for known in _PROTOCOLS if known == settings.reranker), None)
+    if protocol is None:
         offered: Reranker = offered_as("rerankers", settings.reranker)(settings=settings, clock=clock)
         return offered
-    if not settings.reranker_url or not (settings.reranker_model or settings.reranker == "tei"):
+    if not settings.reranker_url or not (settings.reranker_model or protocol == "tei"):
         raise InvalidConfig("reranker", hint="a reranker needs reranker_url and reranker_model")
+    from mnemic.models.http_reranker import HttpReranker
+    from mnemic.models.openai_client import require_client
+
+    require_client()
     key = settings.reranker_key
-    made: Reranker = over_http("http_reranker").HttpReranker(
+    return HttpReranker(
         settings.reranker_url,
         settings.reranker_model or "",
         clock,
         api_key=None if key is None else key.get_secret_value(),
-        protocol=settings.reranker,
+        protocol=protocol,
     )
-    return made
 
 
 def build_tokenizer(settings: Settings) -> Any:

@@ -7,7 +7,7 @@ from mnemic.cli.lazy_loading import LazyGroup
 
 __all__ = ["COMMANDS", "cli", "main"]
 
-cli = LazyGroup(name="mnemic", package=__name__, groups=GROUPS, help=HELP, epilog=EPILOG)
+cli = LazyGroup(name="mnemic", groups=GROUPS, help=HELP, epilog=EPILOG)
 
 
 def main() -> None:

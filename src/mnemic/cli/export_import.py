@@ -183,7 +183,7 @@ def import_(
       librechat    a conversation exported by LibreChat as JSON
 
     \b
-    With mnemic[eval]:
+    With the measurements of the repository (`bench/eval`):
       locomo       the LoCoMo conversations
       longmemeval  the LongMemEval questions with their sessions
       beam         the BEAM chats

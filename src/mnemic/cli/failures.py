@@ -81,10 +81,6 @@ def complain(reason: str, hint: str | None = None) -> None:
         pass  # nobody listens; the exit code still reports it
 
 
-_EXTRAS = {"mnemic.importers": "import", "mnemic.models": "openai", "mnemic.agents": "mcp"}
-"""Extras with a name other than their package's."""
-
-
 def missing_package(error: Exception) -> errors.MissingExtra | None:
     """Return the error for a missing package of mnemic's, with its command of installation; None for another error."""
     if not isinstance(error, ModuleNotFoundError) or isinstance(error, errors.MnemicError):
@@ -92,8 +88,7 @@ def missing_package(error: Exception) -> errors.MissingExtra | None:
     package = (error.name or "").partition(".")[0]
     if not package.startswith("mnemic_"):
         return None
-    extra = _EXTRAS.get(package, package.removeprefix("mnemic_"))
-    return missing_extra(extra, install=None if package in _EXTRAS else package.replace("_", "-"))
+    return missing_extra(package.removeprefix("mnemic_"))
 
 
 def guarded(work: Callable[[], Any], *, debug: bool) -> int:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any
 
 import click
@@ -27,21 +26,15 @@ _ENVIRONMENT = {
 }
 
 
-_EXTRAS = MappingProxyType(
-    {"mnemic-agents": "mcp", "mnemic-keys": "keys", "mnemic-onnx": "onnx", "mnemic-server": "server"}
-)
-"""Extras that bring a package of commands with all that they need."""
-
-
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """A command in the help: the file that defines it, and what it does in one line; `package` is the distribution that
-    offers it by an entry point of `mnemic.commands`.
+    """A command in the help: the module of `mnemic` that defines it, and what it does in one line; without a module,
+    the extra whose package offers it by an entry point of `mnemic.commands`.
     """
 
     module: str
     line: str
-    package: str | None = None
+    extra: str | None = None
 
 
 class Command(click.Command):
@@ -120,13 +113,12 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Non
 class LazyGroup(click.Group):
     """A group that knows each command's line of help without importing the command."""
 
-    def __init__(self, *, package: str, groups: Mapping[str, Mapping[str, CommandEntry]], **settings: Any) -> None:
+    def __init__(self, *, groups: Mapping[str, Mapping[str, CommandEntry]], **settings: Any) -> None:
         super().__init__(
             params=[*common_options(environment=True), _version_option()],
             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
             **settings,
         )
-        self._package = package
         self._groups = groups
         self._listed = {name: listed for group in groups.values() for name, listed in group.items()}
 
@@ -139,14 +131,12 @@ class LazyGroup(click.Group):
         MissingExtra (`missing_extra:<name>`) for a command of a package that is not installed.
         """
         listed = self._listed.get(cmd_name)
-        if listed is None or listed.package is not None:
+        if listed is None or listed.extra is not None:
             offered: click.Command | None = plugin("commands", cmd_name)
-            if offered is None and listed is not None and listed.package is not None:
-                extra = _EXTRAS.get(listed.package)
-                needed = listed.package if extra is None else f"mnemic[{extra}]"
-                raise missing_extra(listed.package.removeprefix("mnemic-"), install=needed)
+            if offered is None and listed is not None and listed.extra is not None:
+                raise missing_extra(listed.extra)
             return offered
-        module = import_module(f"{self._package}.{listed.module}")
+        module = import_module(f"mnemic.{listed.module}")
         command: click.Command = getattr(module, f"{cmd_name}_")
         return command
 

@@ -305,15 +305,12 @@ class ReadVerbs:
         """Yield every memory in the actor's scopes, of every status, as JSON data: in its current version, newest
         first, or as an `archive` with every version, oldest first, and the actor's consents, which `restore` reads.
         """
-        from mnemic.plugins.extras import package_module
+        from mnemic.maintenance.archive import archived
         from mnemic.retrieve.export import everything, exported
         from mnemic.types import Where
 
         if archive:
-            lines: AsyncIterator[dict[str, Any]] = package_module("mnemic.maintenance.archive").archived(
-                self.store, self.reach(actor), actor.user, self.vault and self.vault.keyring
-            )
-            return lines
+            return archived(self.store, self.reach(actor), actor.user, self.vault and self.vault.keyring)
         return exported(self.store, everything(Where(scopes=self.reach(actor), live_at=self.clock.now())))
 
 

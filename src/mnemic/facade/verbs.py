@@ -25,12 +25,6 @@ POLL_SECONDS = 0.5
 """Seconds between two looks of `changes` for new lines of the audit."""
 
 
-def _governance() -> Any:
-    from mnemic.plugins.extras import package_module
-
-    return package_module("mnemic.maintenance.governance")
-
-
 class MemoryVerbs(KindAndMaintenanceVerbs[M]):
     """Verbs of one user's memory. Each calls the engine's verb of the same name for the actor."""
 
@@ -137,29 +131,31 @@ class MemoryVerbs(KindAndMaintenanceVerbs[M]):
     @property
     def consent(self) -> ConsentBook[M]:
         """Consent of this user, key by key."""
-        governed: ConsentBook[M] = _governance().ConsentBook(self.ground, self.engine, self.actor)
-        return governed
+        from mnemic.maintenance.governance import ConsentBook
+
+        return ConsentBook[M](self.ground, self.engine, self.actor)
 
     @property
     def privacy(self) -> Privacy[M]:
         """Personal data stored about a user, and its erasure."""
-        governed: Privacy[M] = _governance().Privacy(self.ground, self.engine, self.actor)
-        return governed
+        from mnemic.maintenance.governance import Privacy
+
+        return Privacy[M](self.ground, self.engine, self.actor)
 
     @property
     def audit(self) -> AuditTrail[M]:
         """Audit log of the tenant's memories."""
-        governed: AuditTrail[M] = _governance().AuditTrail(self.ground, self.engine, self.actor)
-        return governed
+        from mnemic.maintenance.governance import AuditTrail
+
+        return AuditTrail[M](self.ground, self.engine, self.actor)
 
     def review(self, *, whole_tenant: bool = False) -> ReviewQueue[M]:
         """Return the memories that await review in this user's scopes; `whole_tenant` includes all users and is the
         program's responsibility.
         """
-        governed: ReviewQueue[M] = _governance().ReviewQueue(
-            self.ground, self.engine, self.actor, whole_tenant=whole_tenant
-        )
-        return governed
+        from mnemic.maintenance.governance import ReviewQueue
+
+        return ReviewQueue[M](self.ground, self.engine, self.actor, whole_tenant=whole_tenant)
 
     async def _changes(self, after: int | None) -> AsyncIterator[AuditEvent]:
         """Yield each change of the user's own memories as it happens, after sequence `after` (default: from now on)."""

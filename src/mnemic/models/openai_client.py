@@ -103,8 +103,7 @@ class OpenAIClient:
             raise CallFailed(FailureCause.RESPONSE, "not an answer in OpenAI's format", sent=True) from None
 
     async def _open(self) -> AsyncOpenAI:
-        if find_spec("openai") is None:
-            raise missing_extra("openai", setting="openai")
+        require_client()
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
             # The import takes half a second: run it in a thread to keep the event loop free.
@@ -127,6 +126,12 @@ class OpenAIClient:
         self._clients.clear()
         if client is not None:
             await client.close()
+
+
+def require_client() -> None:
+    """Raise MissingExtra (`invalid_config:openai`) if OpenAI's client is not installed."""
+    if find_spec("openai") is None:
+        raise missing_extra("openai", setting="openai")
 
 
 def refused(status: int, retry_after: str | None, about: str = "") -> CallFailed:

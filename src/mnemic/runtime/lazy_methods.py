@@ -14,15 +14,13 @@ class _Late:
         self._place = module, defined_by, name
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        package_module = import_module("mnemic.plugins.extras").package_module
-
         module, defined_by, name = self._place
-        found = getattr_static(getattr(package_module(module), defined_by), name)
+        found = getattr_static(getattr(import_module(module), defined_by), name)
         return found.__get__(instance, owner)
 
 
 def late(base: type, module: str, defined_by: str, names: str) -> type:
     """Return a subclass of `base` with the attributes `names` of the class `defined_by` in `module`, which is imported
-    when one of them is first used. Using one raises MissingExtra if its package is not installed.
+    when one of them is first used.
     """
     return type(defined_by, (base,), {name: _Late(module, defined_by, name) for name in names.split()})

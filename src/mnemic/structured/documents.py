@@ -15,7 +15,7 @@ from mnemic.structured.shape import Shape
 _BROUGHT_BY = dict.fromkeys(
     "BusReservation EventReservation FlightReservation FoodEstablishmentReservation LodgingReservation "
     "RentalCarReservation TrainReservation".split(),
-    "mnemic-travel",
+    "travel",
 )
 """The package that brings a shape, for those that the core had itself once."""
 
@@ -47,10 +47,10 @@ def package_missing(shape: str) -> MissingExtra | None:
     """Return the error for a shape that a package brings which is not installed; None for a shape that no package
     brings.
     """
-    package = _BROUGHT_BY.get(shape)
-    return None if package is None else missing_extra(package.removeprefix("mnemic-"), install=package)
+    extra = _BROUGHT_BY.get(shape)
+    return None if extra is None else missing_extra(extra)
 
 
 def no_reader() -> MissingExtra:
     """Return the error for a document that may be of any shape where no reader is installed."""
-    return missing_extra("travel", install="mnemic-travel")
+    return missing_extra("travel")

@@ -39,9 +39,6 @@ KINDS = {
 }
 """The kinds of plug-in: the group of the entry point, the object that it names, and how the plug-in is tried."""
 
-NEEDED = {"command": "mnemic-cli", "documents": "mnemic-structured", "importer": "mnemic-importers"}
-"""The package that a plug-in requires, where it is not the core alone."""
-
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 
@@ -122,7 +119,7 @@ def _filled(template: str, name: str, kind: str) -> str:
         target=target,
         tried=_tried(name, kind),
         version=version("mnemic"),
-        needed=NEEDED.get(kind, "mnemic"),
+        needed="mnemic[structured]" if kind == "documents" else "mnemic",
     )
 
 

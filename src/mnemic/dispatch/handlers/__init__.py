@@ -35,20 +35,14 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         self[requests.AddMany] = AddManyHandler(pipeline, limiter)
         self._parts = pipeline, limiter
         self._stores, self._redaction, self._forgotten = (sessions, vault), redaction, forgotten
-        # Taken from the end: corrections are part of the core, maintenance may not be installed.
-        self._further = [self._maintenance, self._corrections]
+        self._further = [self._maintenance, self._corrections]  # taken from the end
 
     def __missing__(self, request: type[requests.Request[Any]]) -> Handler:
-        """Return the handler of a request other than `Add`. Raises KeyError for a request that is not dispatched,
-        MissingExtra (`missing_extra:maintenance`) if the package mnemic.maintenance, which handles it, is not
-        installed.
-        """
+        """Return the handler of a request other than `Add`. Raises KeyError for a request that is not dispatched."""
         while request not in self:
             if not self._further:
                 raise KeyError(request)
-            self._further[-1]()
-            # Only now: if a package is missing, the next request for it must fail in the same way.
-            self._further.pop()
+            self._further.pop()()
         return self[request]
 
     def _corrections(self) -> None:
@@ -57,7 +51,6 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         self.update(table(*self._parts))
 
     def _maintenance(self) -> None:
-        from mnemic.plugins.extras import package_module
+        from mnemic.maintenance.handlers import table
 
-        table = package_module("mnemic.maintenance.handlers").table
         self.update(table(*self._parts, *self._stores, redaction=self._redaction, forgotten=self._forgotten))

@@ -1,5 +1,5 @@
 """Reader of conversation files: chat lines and mnemic's own exports here, every other format by the importer that a
-package offers (this one, and `mnemic-eval` for benchmarks).
+package offers (this one, and `bench/eval` for benchmarks).
 
 The format is detected from the content, and by the ending of the file name only for a text that nothing recognises;
 gzip is detected from its first bytes. Lines are read lazily.

@@ -12,9 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (
-    "src/mnemic/stores/cassandra",
+    "tests/stores/cassandra",
     "bench/eval",
-    "src/mnemic/stores/neo4j",
+    "tests/stores/neo4j",
     "tests/deploy",
     "tests/faults",
     "tests/integrations",

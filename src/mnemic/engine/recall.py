@@ -26,11 +26,11 @@ from mnemic.language.questions.topics import KEYS
 from mnemic.policy.key_rules import Policy
 from mnemic.retrieve.asked_attributes import ASKED
 from mnemic.retrieve.category_members import asks_for_several
-from mnemic.retrieve.distractors import QUESTION
 from mnemic.retrieve.everyday_words import MEANT
 from mnemic.retrieve.explanation import as_depended_on, as_found
 from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.preference_relevance import ParsedRequest
+from mnemic.retrieve.recorded_questions import QUESTION
 from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_order import asks_order, in_time_order
 from mnemic.retrieve.unlabelled_preferences import concerned_without_category

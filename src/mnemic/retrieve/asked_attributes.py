@@ -15,7 +15,6 @@ from mnemic.language.frames.statement_frame import Frame
 from mnemic.language.questions.key_questions import PREFERENCE
 from mnemic.language.questions.stated_work import Work, stated_work
 from mnemic.ports import Snapshot
-from mnemic.retrieve.distractor_siblings import BEHIND_STATED, lowered
 from mnemic.retrieve.past_questions import asks_past
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import RELATED
@@ -40,6 +39,9 @@ SAYS = 0.9
 OVER = 0.5
 """Factor for the relevance of a statement that is no longer true, if the question asks for the present."""
 
+BEHIND = 0.5
+"""Factor for the score of a statement that says that what is asked for is over."""
+
 
 @dataclass(frozen=True, slots=True)
 class AttributeAnswers:
@@ -52,14 +54,14 @@ class AttributeAnswers:
         """Return `scores`, raised for the memories that answer."""
         if not self.about and not self.over:
             return scores
-        after = lowered(scores, self.over, BEHIND_STATED)
+        after = _lowered(scores, self.over, BEHIND)
         return {one: score + LIFT * (one in self.about) for one, score in after.items()}
 
     def related(self, known: float | None, relevances: Mapping[str, float]) -> tuple[float | None, Mapping[str, float]]:
         """Return the relevance of the search and those of its memories, with the answers."""
         if not self.about and not self.over:
             return known, relevances
-        found = lowered(relevances, self.over, OVER)
+        found = _lowered(relevances, self.over, OVER)
         if not self.about:
             return known, found
         found |= {one: max(found.get(one, 0.0), least) for one, least in self.about.items()}
@@ -143,3 +145,8 @@ def _is_own(memory: Memory) -> bool:
 
 def _is_of_others(subject: str) -> bool:
     return subject.startswith(("other:", "name:"))
+
+
+def _lowered(values: Mapping[str, float], among: frozenset[str], part: float) -> dict[str, float]:
+    """Return `values` with that part of those of `among`."""
+    return {one: value * part if one in among else value for one, value in values.items()}

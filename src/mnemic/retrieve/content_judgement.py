@@ -1,4 +1,4 @@
-"""Judgement of the best memories by their texts: those that answer, those that do not, and those in related words.
+"""Judgement of the best memories by their texts: recorded questions, which answer nothing, and related words.
 
 The lists rank by words and vectors alone. The texts of the best memories are read once for the result; their contents
 about the question moves them up or down and decides how relevant they are.
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from mnemic.language.questions.word_fields import language_asked_in
 from mnemic.language.text.language import in_latin_letters, language_of
 from mnemic.retrieve.asked_attributes import ASKED, AttributeAnswers
-from mnemic.retrieve.distractors import NonAnswers
 from mnemic.retrieve.everyday_words import EverydayWords
 from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.question import Question
+from mnemic.retrieve.recorded_questions import QUESTION, recorded_questions, without_score, without_value
 from mnemic.retrieve.relevance import ANOTHER_MODEL, relevance, relevances
 from mnemic.retrieve.signals import ScoreShift
 from mnemic.types import Memory, Scored, Signals
@@ -23,14 +23,14 @@ from mnemic.types import Memory, Scored, Signals
 
 @dataclass(frozen=True, slots=True)
 class ContentJudgement:
-    """Memories that answer a question (`asked`), that do not (`apart`), and statements judged by their words.
+    """Memories that answer (`asked`), recorded questions (`asking`), and statements judged by their words.
     `plain_chat`: another model than the default one is asked in English of a chat in English.
     """
 
     question: Question
     model: str
     asked: AttributeAnswers
-    apart: NonAnswers
+    asking: frozenset[str]
     words: EverydayWords
     plain_chat: bool = False
 
@@ -49,16 +49,18 @@ class ContentJudgement:
         statements = {one: memory for one, memory in memories.items() if one not in messages}
         words = EverydayWords.among(question, statements, nearest, model)
         plain = model == ANOTHER_MODEL and _is_plain(question, [memories[one] for one in messages if one in memories])
-        return cls(question, model, asked, NonAnswers.among(question.text, memories), words, plain)
+        return cls(question, model, asked, recorded_questions(question.text, memories), words, plain)
 
-    def moved(
-        self, scores: Mapping[str, float], messages: Mapping[str, Signals]
-    ) -> tuple[Mapping[str, float], dict[str, ScoreShift]]:
+    def moved(self, scores: Mapping[str, float]) -> tuple[Mapping[str, float], dict[str, ScoreShift]]:
         """Return `scores` after all moves, and the scores before and after each, by its name."""
-        after = self.apart.behind(scores, messages)
-        worded = self.words.without(self.apart.every).raised(after)
+        after = without_value(scores, self.asking)
+        worded = self.words.without(self.asking).raised(after)
+        moves = self.words.moves(after, worded)
+        if self.asking:
+            asking = (one for one in self.asking if one in scores)
+            before = {one: scores[one] for one in asking}
+            moves |= {QUESTION: ScoreShift(before, dict.fromkeys(before, 0.0))}
         raised = self.asked.raised(worded)
-        moves = self.apart.moves(scores, after) | self.words.moves(after, worded)
         return raised, moves | {ASKED: ScoreShift(worded, raised)}
 
     def relevances(
@@ -70,11 +72,11 @@ class ContentJudgement:
     ) -> tuple[float | None, Mapping[str, float]]:
         """Return the relevance of the search and those of its memories; `best`: as in `mnemic.retrieve.relevance`."""
         order, words = best_first(scores), self.words
-        answers = words.without(self.apart.every).relevances
-        lists_left, plain = self.apart.set_aside(lists), self.plain_chat
+        answers = words.without(self.asking).relevances
+        lists_left, plain = without_score(lists, self.asking), self.plain_chat
         known = relevance(lists_left, self.question, self.model, scores, messages, order, answers, plain)
         each = relevances(lists, scores, messages, self.question, self.model, best, order, words.relevances)
-        return self.asked.related(known, self.apart.lowered(each))
+        return self.asked.related(known, without_value(each, self.asking))
 
 
 def _is_plain(question: Question, said: Sequence[Memory]) -> bool:

@@ -42,12 +42,8 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
 """Explanation of a list or signal other than those of words or of meaning."""
 _AGAINST: Mapping[str, str] = MappingProxyType(
     {
-        "sibling": "is about another thing than the one asked for",
-        "person": "is about somebody else",
-        "kind": "is about another kind of thing than the one asked for",
         "asked": "says that it is over",
         "question": "only asks",
-        "name": "only names somebody",
     }
 )
 """Meaning of a signal that moves a memory down."""

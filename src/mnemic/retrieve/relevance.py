@@ -21,7 +21,6 @@ from mnemic.language.questions.key_questions import asked_keys
 from mnemic.language.questions.word_fields import language_asked_in
 from mnemic.language.text.language import in_latin_letters
 from mnemic.retrieve.category_members import INSTANCES
-from mnemic.retrieve.distractor_siblings import asks_attribute
 from mnemic.retrieve.fusion import rarity
 from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
 from mnemic.retrieve.message_relevance import MESSAGE_SCALE, best_first
@@ -241,7 +240,7 @@ def relevances(
             lists, scores, signals, question, per_word=gauge.per_word, model=likened, among=among, order=order
         )
         found |= by_messages
-    for memory_id in _members(lists, question):
+    for memory_id in _members(lists):
         if memory_id in found and memory_id not in signals:
             found[memory_id] = max(found[memory_id], A_MEMBER)
     # Evidence by name outweighs similarity: the query spells the key, or the graph has the relation.
@@ -278,7 +277,7 @@ def relevance(
     if signals:
         known = round(known * MESSAGE_SCALE.agreement(scores, signals, question, order), 4)
     known = max(known, *_by_words(gauge, lists, model, judged).values()) if judged else known
-    if known < A_MEMBER and any(one not in signals for one in _members(lists, question)):
+    if known < A_MEMBER and any(one not in signals for one in _members(lists)):
         known = A_MEMBER  # the relevance of a hit is known: a search that abstained with it would contradict itself
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID
     related = related or bool(lists.get("key") and asked_keys(question.text))
@@ -293,10 +292,6 @@ def _known(
     return gauge.relevance(max(cosines), max(words, default=0.0)) if cosines else 0.0
 
 
-def _members(lists: Mapping[str, Sequence[Scored]], question: Question) -> list[str]:
-    """Return the memories that name an instance of the kind of thing that the query asks for, without those set aside.
-    "What colour is my bike?" asks for no set: other red things are no answer.
-    """
-    if asks_attribute(question.text):
-        return []
+def _members(lists: Mapping[str, Sequence[Scored]]) -> list[str]:
+    """Return the memories that name an instance of the kind of thing that the query asks for."""
     return [one.memory_id for one in lists.get(INSTANCES, ()) if one.score > 0.0]

@@ -299,11 +299,11 @@ class Searcher:
         if self.ranker is not None:  # 6: learned order of messages
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
         read = await self._contenders(search, lifted, snapshot)  # 7: read the memories that can still reach the result
-        asked = await answering(read, search.question, snapshot, search.where.scopes)  # 8: which texts answer
         messages, nearest = lifts.signals, lists.get("vector", ())
         model = measured_with(self.embedder.space, search.question)
+        asked = await answering(read, search.question, snapshot, search.where.scopes)  # 8: which texts answer
         said = ContentJudgement.of(search.question, read, asked, nearest=nearest, messages=messages, model=model)
-        raised, moves = said.moved(weighed(lifted, read, self.signal_weights.importance), messages)
+        raised, moves = said.moved(weighed(lifted, read, self.signal_weights.importance))
         moves |= {THEN: ScoreShift(NOTHING, then), ANCHORED: ScoreShift(signed, by_hand)}
         moves |= {LEARNED: ScoreShift(by_hand, lifted)}
         scores = self._scaled(raised)

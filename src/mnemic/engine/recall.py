@@ -50,7 +50,7 @@ AMONG_OF_A_CHOICE = 100
 """The same for a request for a choice, which depends on statements that do not resemble it."""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 """Categories that are shown if the request could depend on them."""
-_FURTHER_SENTENCE = re.compile(r"[.!?;\n]\s*\w")
+_FURTHER_SENTENCE = re.compile(r"[.!?;\n]\s{0,9}\w")
 SPEAKER = "speaker"
 """Sign of a message by a person whom the query names."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import ViewportSize, expect
+from playwright.async_api import Route, ViewportSize, expect
 
 from mnemic import MemoryManager
 from tests.e2e.browser.chromium import visit
@@ -104,6 +104,25 @@ async def test_whoever_a_key_is_made_for_sees_it_and_who_made_it(enter: Enter) -
     await visit(theirs, "mine")
     key = theirs.get_by_role("listitem").filter(has_text="a look at what Ana said")
     await expect(key).to_contain_text("by olga")
+
+
+async def test_a_page_left_before_it_loads_does_not_cover_the_next_one(enter: Enter) -> None:
+    page = await enter("olga")
+    await visit(page, "overview")
+    await page.clock.install()
+    still_open = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await still_open.wait()
+        await route.continue_()
+
+    await page.route("**/pages/audit.js", hold)
+    await page.goto("/console#/audit")
+    await page.goto("/console#/keys")
+    await expect(page.get_by_role("heading", name="Keys", level=1)).to_be_visible()
+    await page.clock.run_for(1_000)
+    await expect(page.get_by_role("heading", name="Keys", level=1)).to_be_visible()
+    still_open.set()
 
 
 async def test_keys_of_the_keyboard_lead_anywhere(enter: Enter) -> None:

@@ -47,6 +47,8 @@ async function open() {
   document.title = `${place.title} · mnemic`;
   main.setAttribute("aria-busy", "true");
   const waiting = setTimeout(() => main.replaceChildren(el("p", { class: "quiet", role: "status" }, "Loading…")), 150);
+  // A module cannot be called back: a page left while it loads must not say "Loading…" over the one that is shown.
+  signal.addEventListener("abort", () => clearTimeout(waiting));
   let shown;
   try {
     const page = await import(`./pages/${place.name}.js`);

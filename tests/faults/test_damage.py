@@ -183,6 +183,19 @@ async def test_pages_of_a_list_end_wherever_an_identifier_is_damaged(made: tuple
             assert len(said) - 1 <= len(seen) <= len(said), place
 
 
+async def test_a_program_is_told_that_a_memory_could_not_be_read(made: tuple[Path, dict[str, str]]) -> None:
+    path, _ = made
+    spoil(path, b'"content":"Parcel 7 ', b'"content":"Parcel 8 ')
+    async with engine_of(path) as engine:
+        block = await engine.context("Where does parcel 7 go?", actor=ADA)
+        assert (block.degraded, block.reason) == (True, "source:memory")
+        assert "Parcel" in block.text
+        assert await engine.count(actor=ADA) == len(await engine.list(actor=ADA, limit=99))
+        hurt = next(one.name for one in await engine.store.damaged(ADA.tenant))
+        await engine.forget(hurt, actor=ADA)
+        assert not (await engine.context("Where does parcel 7 go?", actor=ADA)).degraded
+
+
 async def test_the_same_statement_again_is_refused_and_says_why(made: tuple[Path, dict[str, str]]) -> None:
     path, _ = made
     spoil(path, b'"content":"Parcel 7 ', b'"content":"Parcel 8 ')

@@ -83,7 +83,8 @@ class ActorMemories:
         entries = tuple(
             SourceEntry.of(hit, self.name, reader=self._actor, relevance=recalled.relevance) for hit in recalled.hits
         )
-        return SourceEntries(entries=entries, abstained=recalled.abstained)
+        partial = next((f"{name}:{why}" for name, why in recalled.errors.items()), None)
+        return SourceEntries(entries=entries, abstained=recalled.abstained, partial=partial)
 
 
 class AuditedRecall:

@@ -179,7 +179,7 @@ class Injector:
         if query not in run.found:
             found = await self._ask_all(query, errors, deadline)
             # Only if no source answered: one answer, even an empty one, is not an outage.
-            if len(errors) == len(self._sources):
+            if not found:
                 raise SkippedInjection("search:" + next(iter(errors.values())), degraded=True)
             if self._knows_nothing(found):
                 run.abstained.add(query)
@@ -233,7 +233,10 @@ class Injector:
             # A cancelled task is not done yet, and has no exception to ask for.
             failure = TimeoutError() if not task.done() else task.exception()
             if failure is None:
-                found[name] = _limited(task.result(), limit)
+                entries = task.result()
+                found[name] = _limited(entries, limit)
+                if isinstance(entries, SourceEntries) and entries.partial is not None:
+                    errors[name] = entries.partial
             else:
                 errors[name] = "timeout" if isinstance(failure, TimeoutError) else named(failure)
         return found

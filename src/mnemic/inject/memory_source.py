@@ -154,10 +154,13 @@ class SourceEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceEntries(Sequence[SourceEntry]):
-    """Entries that a source has chosen. `abstained`: it left out entries that are probably not about the query."""
+    """Entries that a source has chosen. `abstained`: it left out entries that are probably not about the query.
+    `partial`: why it may lack entries that it should have, if it may.
+    """
 
     entries: tuple[SourceEntry, ...] = ()
     abstained: bool = False
+    partial: str | None = None
 
     @overload
     def __getitem__(self, place: int) -> SourceEntry: ...

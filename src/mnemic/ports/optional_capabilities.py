@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from mnemic.types import Memory, Scope
+from mnemic.types import Memory, Scope, Where
 
 
 class Marks(Protocol):
@@ -24,6 +24,13 @@ class MarksAndDuplicate(Protocol):
         self, tenant: str, prefix: str, scope: Scope, fingerprint: str
     ) -> tuple[dict[str, str], Memory | None]:
         """Return the answers of `marks` and of `find_fingerprint`."""
+
+
+class KnownDamage(Protocol):
+    """Capability of a snapshot whose ranked lists name no memory with a damaged row."""
+
+    async def known_damage(self, where: Where) -> bool:
+        """Return True if a memory in the scopes of `where`, which it might accept, has a damaged row."""
 
 
 @runtime_checkable

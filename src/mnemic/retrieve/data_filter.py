@@ -88,4 +88,4 @@ async def _within(snapshot: Snapshot, where: Where, data: Mapping[str, Any], ind
     narrowed = None if index is None else await index.narrowed(snapshot, where, data)
     if narrowed is None:
         return None
-    return replace(where, memory_ids=narrowed if where.memory_ids is None else narrowed & where.memory_ids)
+    return where.among(narrowed)

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import cast
+from typing import TypeGuard, cast
 
-from mnemic.errors import MnemicError
+from mnemic.errors import MnemicError, StoreCorrupt
 from mnemic.ports import Snapshot
+from mnemic.ports.optional_capabilities import KnownDamage
 from mnemic.retrieve.candidate_lists import PINNED_LISTS
 from mnemic.retrieve.diversity import Entry, repetitions, spread, without_repetitions
 from mnemic.retrieve.effective_query import plan_of
@@ -33,11 +34,13 @@ from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance_order import POOLED, explained
 from mnemic.retrieve.search_state import Lists, ParsedSearch
 from mnemic.retrieve.signals import UNMOVED, MessageBoosts, ScoreShift, sign_ranks
-from mnemic.types import Hit, Kind, Memory, Rank, SearchResult, Signals, Where
+from mnemic.types import Hit, Kind, Memory, Rank, SearchResult, Signals, Status, Where
 from mnemic.types.search import LazyText
 
 RERANKER = "reranker"
 """Name of the reranker among the lists."""
+DAMAGED_ROWS = "memory"
+"""Name, among the errors of a result, of memories that were found and whose rows are damaged."""
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 NO_RELEVANCES: Mapping[str, float] = MappingProxyType({})
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
@@ -86,6 +89,7 @@ async def result_of(
     rest = spread(rest, ranked.signals, per_session)
     # Only the best are compared with each other: the cost grows with their square.
     known = await _best(search, ranked, rest[:COMPARED], snapshot)
+    rest = await _readable(search, rest, known, snapshot)
     closed = {} if asks_past(search.question) else await _closed(search, known, snapshot)
     rest, passed, newer = await _latest(search, rest, known, closed, snapshot)
     rest, relevances = _explained(search, ranked, rest, known, (passed, newer))
@@ -161,6 +165,27 @@ async def _best(
     """Return the memories of the best entries."""
     more = [memory_id for memory_id, _, _ in entries if memory_id not in ranked.read]
     return {**ranked.read, **(await snapshot.get_many(more, scopes=search.where.scopes) if more else {})}
+
+
+async def _readable(
+    search: ParsedSearch, entries: list[Entry], known: Mapping[str, Memory], snapshot: Snapshot
+) -> list[Entry]:
+    """Return the entries without those among the best whose memory cannot be read; the result says if that is because
+    their rows are damaged.
+    """
+    unread = frozenset(memory_id for memory_id, _, _ in entries[:COMPARED] if memory_id not in known)
+    damaged = _knows_damage(snapshot) and await snapshot.known_damage(search.where)
+    if unread and not damaged:  # one that was forgotten after the lists were made is not there at all
+        still = replace(search.where, statuses=frozenset(Status)).among(unread)
+        damaged = bool(await snapshot.recent(still, limit=1))
+    if damaged:
+        search.note(DAMAGED_ROWS, StoreCorrupt("memory"))
+    return [entry for entry in entries if entry[0] not in unread] if unread else entries
+
+
+def _knows_damage(snapshot: Snapshot) -> TypeGuard[KnownDamage]:
+    """Return True for a `KnownDamage`; `isinstance` would check each name of the protocol, in each search."""
+    return hasattr(snapshot, "known_damage")
 
 
 async def _closed(search: ParsedSearch, known: Mapping[str, Memory], snapshot: Snapshot) -> Mapping[str, Memory]:

@@ -332,12 +332,17 @@ def checked_secret(tenant: str, secret: bytes, checksum: int | None) -> bytes:
 
 
 class LoggedDamage:
-    """Rows that were skipped because they are damaged, each logged once."""
+    """Rows that were skipped because they are damaged, each logged once; `rows` are those that were read so far."""
 
     def __init__(self) -> None:
-        self._rows: set[object] = set()
+        self._rows: set[Any] = set()
 
-    def note(self, row: object) -> None:
+    @property
+    def rows(self) -> frozenset[Any]:
+        """Numbers or identifiers of these rows; some may have been removed or restored since."""
+        return frozenset(self._rows)
+
+    def note(self, row: Any) -> None:
         """Log that the row, by its number or identifier, was skipped."""
         if row not in self._rows and len(self._rows) < _MAX_NOTED:
             self._rows.add(row)

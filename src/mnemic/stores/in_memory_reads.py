@@ -184,6 +184,15 @@ class InMemorySnapshot:
     ) -> Snapshot:
         return await believed(self, scopes, known_at, live_at, space=self._space)
 
+    async def known_damage(self, where: Where) -> bool:
+        """Return the answer of the capability `KnownDamage`."""
+        stored = await self._of(where.scopes)
+        return any(
+            stored.memories[place].scope in where.scopes and stored.memories[place].status in where.statuses
+            for place in stored.damaged
+            if place in stored.memories
+        )
+
     async def _accepted(self, where: Where) -> list[Memory]:
         stored = await self._of(where.scopes)
         return [one for place, one in stored.memories.items() if place not in stored.damaged and where.accepts(one)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -58,6 +59,11 @@ class Where(Serialisable):
             and (self.live_at is None or memory.expires_at is None or memory.expires_at > self.live_at)
             and self._accepts_state(memory)
         )
+
+    def among(self, memory_ids: Iterable[str]) -> Where:
+        """Return the filter for those of these memories that this one accepts."""
+        chosen = frozenset(memory_ids)
+        return replace(self, memory_ids=chosen if self.memory_ids is None else chosen & self.memory_ids)
 
     def _accepts_state(self, memory: Memory) -> bool:
         if self.as_of is None:

@@ -15,6 +15,7 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore, Transaction
 from mnemic.ports.database_backend import Row, RowChange, Table
 from mnemic.ports.optional_capabilities import Damage
+from mnemic.retrieve.search import Searcher
 from mnemic.stores.in_memory_store import InProcessRows
 from mnemic.stores.row_store_adapter import LayeredStore, memories
 from mnemic.stores.row_store_adapter.tables import EARLIER, MARK, MEMORY, REQUEST, TENANT, MemoryRow
@@ -96,12 +97,16 @@ async def test_a_damaged_row_is_in_no_list_and_is_named(rows: InProcessRows, sto
         await again.get(hurt.memory_id, scopes=[scope()])
     assert await again.damaged("acme") == [Damage("memory", hurt.memory_id)]
     assert await again.damaged("rival") == []
+    said = await Searcher(again, EMBEDDER).search("tea", everything(), top_k=9)
+    assert (len(said.hits), said.errors) == (len(others), {"memory": "store_corrupt:memory"})
+    assert await again.count(everything()) == len(others)
     held = {one.memory_id: one for one in await again.scan("acme", statuses=[Status.ACTIVE])}
     assert hurt.content not in held[hurt.memory_id].content
     with pytest.raises(StoreCorrupt):
         await again.transact(lambda tx: tx.replace(held[hurt.memory_id].next_version(START, key="new")))
     assert await again.transact(lambda tx: tx.remove(hurt.memory_id, scope=scope()))
     assert await again.damaged("acme") == []
+    assert (await Searcher(again, EMBEDDER).search("tea", everything(), top_k=9)).errors == {}
 
 
 async def test_a_fingerprint_of_a_damaged_row_is_not_free(rows: InProcessRows, store: LayeredStore) -> None:

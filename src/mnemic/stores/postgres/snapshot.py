@@ -124,6 +124,15 @@ class PostgresSnapshot:
         return await self._newest(where, _READING["newest_of"], before, limit, first, *_pairs(others), len(others))
 
     async def count(self, where: Where) -> int:
+        found = await self._counted(where)
+        if noted := self._bodies.noted.rows:
+            skipped = where.among(noted)
+            # Those that were noted for their vector alone, or restored since, are in lists.
+            found -= await self._counted(skipped) - len(await self.newest(skipped, limit=len(noted)))
+        return found
+
+    async def _counted(self, where: Where) -> int:
+        """Return the number of rows, damaged ones included."""
         rows = await self._filtered(where, _READING["count"])
         return int(rows[0][0])
 

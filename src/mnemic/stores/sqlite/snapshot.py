@@ -77,6 +77,7 @@ _NEWEST_OF = f"""
 """  # noqa: S608
 _HAVING = "SELECT count(*) FROM (SELECT 1 FROM facet WHERE scope_id = ? AND facet = ? LIMIT 1000)"
 _COUNT = f"SELECT count(*) FROM memory m WHERE {ACCEPTED}"  # noqa: S608
+_NAMES = "SELECT memory_id FROM memory WHERE row_id IN (SELECT value FROM json_each(?))"
 
 _QUOTED = """
     SELECT m.row_id, m.memory_id, NULL, s.content, s.context, s.speaker, s.cues
@@ -175,6 +176,16 @@ class SqliteSnapshot:
         return sum(count for ((count,),) in counts)
 
     async def count(self, where: Where) -> int:
+        found = self._counted(where)
+        if rows := self._rows.noted.rows:
+            names = fetch(self._connection, _NAMES, (dump(sorted(rows)),))
+            skipped = where.among(name for (name,) in names)
+            # Those that were noted for their vector alone, or restored since, are in lists.
+            found -= self._counted(skipped) - len(await self.newest(skipped, limit=len(rows)))
+        return found
+
+    def _counted(self, where: Where) -> int:
+        """Return the number of rows, damaged ones included."""
         wanted = filter_of(where)
         counts = (self._connection.execute(_COUNT, wanted | {"scope_id": number}) for number in self._numbers(where))
         return sum(count for ((count,),) in counts)

@@ -12,6 +12,7 @@ import pytest
 from mnemic.errors import StoreCorrupt
 from mnemic.ports import RecordStore
 from mnemic.ports.optional_capabilities import Damage, DamageScan
+from mnemic.retrieve.search import Searcher
 from mnemic.testing.record_store.fixtures import EMBEDDER, START, Setting, everything, ids, memory, remember, scope
 from mnemic.types import Memory, Status
 
@@ -57,6 +58,25 @@ class DamagingContract(Setting):
             assert set(ids(await one.match(everything(), "tea", limit=9))) >= set(ids(others[:2]))
             near = await one.nearest(everything(), EMBEDDER.vector("coffee is for work"), limit=1)
             assert ids(near) == [others[2].memory_id]
+        await again.close()
+
+    async def test_a_search_says_that_it_could_not_read_a_damaged_memory(
+        self, store: RecordStore, tmp_path: Path
+    ) -> None:
+        kept = await self._spoiled(store, tmp_path, "body")
+        if not kept:
+            return
+        again = self.new_store(tmp_path)
+        await again.open(EMBEDDER.space)
+        searcher = Searcher(again, EMBEDDER)
+        found = await searcher.search("tea in the morning", everything(), top_k=2)
+        assert found.errors == {"memory": "store_corrupt:memory"}
+        assert len(found.hits) == 2
+        assert kept[0].memory_id not in [hit.memory.memory_id for hit in found.hits]
+        assert await again.count(everything()) == len(await again.newest(everything(), limit=9)) == 3
+        await again.transact(lambda transaction: transaction.remove(kept[0].memory_id, scope=scope()))
+        assert (await searcher.search("tea in the morning", everything(), top_k=2)).errors == {}
+        assert await again.count(everything()) == 3
         await again.close()
 
     async def test_a_damaged_row_is_named_until_it_is_removed(self, store: RecordStore, tmp_path: Path) -> None:

@@ -16,10 +16,9 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-OUTSIDE = {"CONTRIBUTING.md": "contributing.md"} | {
-    path.relative_to(ROOT).as_posix(): f"rooms/{path.parent.name}.md"
-    for folder in ("src/mnemic", "packages", "bench")
-    for path in sorted((ROOT / folder).rglob("README.md"))
+OUTSIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"} | {
+    path.relative_to(ROOT).as_posix(): f"packages/{path.parent.name}.md"
+    for path in sorted((ROOT / "packages").glob("*/README.md"))
 }
 """Pages of the repository that the site has too, and where."""
 MODULES = {
@@ -48,6 +47,7 @@ REFERENCE = [
     "service.md",
     "subject-export.md",
     "plugins.md",
+    "redaction.md",
     "glossary.md",
 ]
 EXPLANATION = [
@@ -75,11 +75,11 @@ def on_config(config: Any) -> Any:
             "Reference": [
                 {"API": [{title: _place(module)} for module, title in MODULES.items()]},
                 *REFERENCE,
-                {"Rooms": [place for place in OUTSIDE.values() if place.startswith("rooms/")]},
+                {"Packages": [place for place in OUTSIDE.values() if place.startswith("packages/")]},
             ]
         },
         {"Explanation": [*EXPLANATION, *_others()]},
-        {"Project": ["contributing.md", "figures.md", {"Decisions": _pages("adr")}]},
+        {"Project": ["contributing.md", "changelog.md", "figures.md", {"Decisions": _pages("adr")}]},
     ]
     return config
 

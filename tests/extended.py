@@ -24,6 +24,7 @@ FOLDERS = (
     "tests/e2e/test_blocks_with_databases.py",
     "tests/e2e/test_framework_pages.py",
     "tests/e2e/test_graph_server.py",
+    "tests/e2e/test_installed.py",
     "tests/e2e/test_no_request_leaves.py",
     "tests/e2e/test_plugin_wheel.py",
     "tests/e2e/test_router.py",

@@ -25,13 +25,13 @@ PROXY = "tests/integrations/litellm_proxy_service.py"
 WHOLE: dict[tuple[str, str], str] = {
     ("docs/guides/*.md", "python sh toml"): f"{E2E}guides.py",
     ("docs/moving-from/*.md", "python sh"): f"{E2E}moving_pages.py",
-    ("src/mnemic/stores/cassandra/README.md", "sh"): "tests/stores/cassandra/test_pages.py",
-    **{(f"{folder}/*/README.md", "python sh"): f"{E2E}package_readmes.py" for folder in ("packages", "src", "bench")},
+    **{(f"{folder}/*/README.md", "python sh"): f"{E2E}package_readmes.py" for folder in ("packages", "bench")},
     ("README.md", "python"): f"{E2E}pages_run.py",
     ("docs/getting-started.md", "python"): f"{E2E}pages_run.py",
     ("docs/graph.md", "python"): f"{E2E}pages_run.py",
     ("docs/kinds.md", "python"): f"{E2E}pages_run.py",
     ("docs/policy.md", "toml"): f"{E2E}pages_run.py",
+    ("docs/redaction.md", "python"): f"{E2E}pages_run.py",
     ("docs/injection.md", "python"): FRAMEWORKS,
     ("docs/frameworks/langgraph.md", "python"): FRAMEWORKS,
     ("docs/cassandra.md", "sh"): "tests/stores/cassandra/test_pages.py",
@@ -109,7 +109,7 @@ def found() -> list[Block]:
         name
         for name in sorted(tracked_texts())
         if name == "README.md"
-        or (name.startswith(("packages/", "src/", "bench/")) and name.endswith("/README.md"))
+        or (name.startswith(("packages/", "bench/")) and name.endswith("/README.md"))
         or (fnmatch(name, "docs/*.md") and not name.startswith("docs/adr/"))
     ]
     return [

@@ -43,8 +43,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/getting-started.md",
         "docs/graph.md",
         "docs/kinds.md",
-        "src/mnemic/language/README.md",
-        "src/mnemic/redact/README.md",
+        "docs/redaction.md",
     ],
 )
 def test_the_code_runs_as_it_stands(page: str, tmp_path: Path) -> None:
@@ -65,7 +64,7 @@ def test_the_code_runs_as_it_stands(page: str, tmp_path: Path) -> None:
     )
 
     assert run.returncode == 0, run.stderr
-    assert any(word in run.stdout for word in ("aisle", "Miso", "3 Berlin", "STAFF_ID", "the flat"))
+    assert any(word in run.stdout for word in ("aisle", "Miso", "3 Berlin", "STAFF_ID"))
     assert page != "README.md" or [run.stdout] == blocks(page, "text")
 
 

@@ -1,4 +1,4 @@
-"""mnemic-redact: personal data and secrets out of text, by rules, in time linear in its length.
+"""Personal data and secrets out of text, by rules, in time linear in its length (docs/redaction.md).
 
     from mnemic.redact import redact
 

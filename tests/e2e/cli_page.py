@@ -1,34 +1,78 @@
-"""The page docs/cli.md, made of the real help: `python -m tests.e2e.cli_page` writes it anew."""
+"""The page docs/cli.md, made of the commands themselves: `python -m tests.e2e.cli_page` writes it anew."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
-from click.testing import CliRunner
+import click
 
-from mnemic.cli import COMMANDS, cli
+from mnemic.cli import COMMANDS, GROUPS, cli
+from mnemic.cli.lazy_loading import common_options
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
-MARK = "<!-- From here on this page is the help of the program itself. -->"
-COMMON = "Options of every command:"
+MARK = "<!-- From here on this page is made of the commands themselves. -->"
+CONTEXT = click.Context(cli, info_name="mnemic")
+OFTEN = 2
+"""An option that so many commands have in the same words is explained once, above them."""
+ZONE = " Without a zone it is read as UTC."
+"""Said once, at the head of the page."""
 
 
 def rendered() -> str:
     """The part of the page behind the mark."""
-    parts = [f"## mnemic\n\n```text\n{shown()}\n```"]
-    parts += [f"## mnemic {name}\n\n```text\n{shown(name).partition(COMMON)[0].strip()}\n```" for name in COMMANDS]
+    commands = {name: command for name in COMMANDS if (command := cli.get_command(CONTEXT, name)) is not None}
+    own = {name: _own_options(command) for name, command in commands.items()}
+    seen = Counter(option for options in own.values() for option in options)
+    often = {option for option, times in seen.items() if times >= OFTEN}
+    everywhere = [_record(option) for option in common_options(environment=False)]
+    parts = ["## Options that several commands have", _listed([*everywhere, *sorted(often)])]
+    for title, names in GROUPS.items():
+        parts += [f"## {title}"] + [_section(name, commands[name], own[name], often) for name in names if name in own]
     return "\n\n".join(parts) + "\n"
 
 
-def shown(*words: str) -> str:
-    """The help of a command, 80 columns wide."""
-    result = CliRunner().invoke(cli, [*words, "--help"], prog_name="mnemic", terminal_width=80, env={"COLUMNS": "80"})
-    assert result.exit_code == 0
-    # A clone also has the commands that measure, which no release brings.
-    return re.sub(r"\n\nCommands of other packages:\n( .*\n)+", "\n", result.stdout).strip()
+def _section(name: str, command: click.Command, options: list[tuple[str, str]], often: set[tuple[str, str]]) -> str:
+    words = [word for word in command.collect_usage_pieces(click.Context(command)) if word != "[OPTIONS]"]
+    parts = [" ".join([f"### mnemic {name}", *(f"`{word}`" for word in words)]), _prose(command)]
+    shared = [flag.split()[0] for flag, text in options if (flag, text) in often]
+    if special := [option for option in options if option not in often]:
+        parts.append(_listed(special))
+    if shared:
+        parts.append("Also " + ", ".join(f"`{flag.rstrip(',')}`" for flag in shared) + ".")
+    if isinstance(command, click.Group):
+        rows = [
+            (child, click.Context(sub).command.get_short_help_str(200)) for child, sub in sorted(command.commands.items())
+        ]
+        parts.append(_listed(rows))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _prose(command: click.Command) -> str:
+    """Return the description without its examples, which `--help` shows."""
+    paragraphs = re.split(r"\n\s*\n", (command.help or "").strip())
+    plain = [" ".join(text.split()) for text in paragraphs if not text.lstrip(" \n").startswith("\b")]
+    return " ".join(text.replace("<", "&lt;") for text in plain)
+
+
+def _own_options(command: click.Command) -> list[tuple[str, str]]:
+    shared = {option.name for option in common_options(environment=False)} | {"help"}
+    return [_record(param) for param in command.params if isinstance(param, click.Option) and param.name not in shared]
+
+
+def _record(option: click.Parameter) -> tuple[str, str]:
+    assert isinstance(option, click.Option)
+    record = option.get_help_record(CONTEXT)
+    assert record is not None, option.name
+    flags, text = record
+    return flags.replace(" RANGE", ""), " ".join(text.split())
+
+
+def _listed(rows: list[tuple[str, str]]) -> str:
+    return "\n".join(f"- `{first}`: {second.replace(ZONE, '')}" for first, second in dict.fromkeys(rows))
 
 
 if __name__ == "__main__":
-    head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+    head = PAGE.read_text(encoding="utf-8").partition("<!-- From here")[0]
     PAGE.write_text(f"{head}{MARK}\n\n{rendered()}", encoding="utf-8")

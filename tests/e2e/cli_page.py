@@ -43,7 +43,8 @@ def _section(name: str, command: click.Command, options: list[tuple[str, str]], 
         parts.append("Also " + ", ".join(f"`{flag.rstrip(',')}`" for flag in shared) + ".")
     if isinstance(command, click.Group):
         rows = [
-            (child, click.Context(sub).command.get_short_help_str(200)) for child, sub in sorted(command.commands.items())
+            (child, click.Context(sub).command.get_short_help_str(200))
+            for child, sub in sorted(command.commands.items())
         ]
         parts.append(_listed(rows))
     return "\n\n".join(part for part in parts if part)

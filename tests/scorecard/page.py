@@ -16,45 +16,33 @@ from tests.scorecard.rows import all_rows
 
 HEAD = """# Scorecard
 
-What mnemic promises, each row run by the tests that would break it. `make scorecard` runs every row at a small size and
-writes `build/scorecard.json`; `make soak` runs them at the published sizes, for hours. A row that did not run is a
-failure, and so is one of which a part is not covered: it says which.
+What mnemic promises, each row run by the tests that would break it. `make scorecard` runs every row at a small size
+and writes `build/scorecard.json` with the counts of each (one row: `make scorecard ROWS=S1`); `python -m
+tests.scorecard --size full --only ROW` runs one at the published size, which takes up to hours. A row that did not
+run is a failure. `tests/scorecard/rows` says which tests a row runs and what makes it bite. The table is made by
+`python -m tests.scorecard.page RESULT.json...`; the day is that of the last run.
 
-Every table below is made from the results of such runs by `python -m tests.scorecard.page`; the day is that of the run,
-the seed what its property tests drew their examples from (none: whatever that run drew).
+| | property | aim | small | published size |
+|---|---|---|---|---|
 """
-COMMANDS = (
-    "With `MNEMIC_FAULT_SCALE=small` or `full` and `--hypothesis-seed=SEED` before it, "
-    "as `build/scorecard.json` has it; one row alone: `make scorecard ROWS=S1`."
-)
-TABLES = (
-    ("small", "## Small (`make scorecard`)"),
-    ("full", "## At the published sizes (`python -m tests.scorecard --size full --only ROW`)"),
-)
 
 
 def page(results: Sequence[Mapping[str, Any]]) -> str:
-    """The results as Markdown: a table for each size, and what makes each row bite."""
+    """The results as Markdown: a row for each property, with its verdict at each size."""
     last = {(one["size"], one["id"]): one for one in sorted(results, key=lambda one: one["ended_at"])}
-    parts = [HEAD]
-    for size, title in TABLES:
-        lines = [_line(last[size, row.id]) for row in all_rows() if (size, row.id) in last]
-        table = ["| | property | aim | result | verdict | seed | day |", f"|{'---|' * 7}", *lines, ""] if lines else []
-        absent = [row.id for row in all_rows() if (size, row.id) not in last]
-        parts.append(
-            "\n".join([title, "", *table, *([f"No run is on record: {', '.join(absent)}.", ""] if absent else [])])
-        )
-    bites = [f"- **{row.id}**: {row.bites}" for row in all_rows() if row.bites]
-    parts.append("\n".join(["## How the rows bite", "", *bites, ""]))
-    commands = [f"- **{row.id}**: `pytest {' '.join(row.tests)}`" for row in all_rows()]
-    parts.append("\n".join(["## What each row runs", "", COMMANDS, "", *commands, ""]))
-    return "\n".join(parts)
+    return HEAD + "".join(
+        f"| {row.id} | {_cell(row.property)} | {_cell(row.aim)} | {_verdict(last.get(('small', row.id)))} "
+        f"| {_verdict(last.get(('full', row.id)))} |\n"
+        for row in all_rows()
+    )
 
 
-def _line(ran: Mapping[str, Any]) -> str:
-    seed = str(ran.get("seed", "none"))
-    cells = [ran["id"], ran["property"], ran["aim"], ran["result"], ran["verdict"], seed, ran["ended_at"][:10]]
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+def _verdict(ran: Mapping[str, Any] | None) -> str:
+    return f"{ran['verdict']}, {ran['ended_at'][:10]}" if ran else "no run on record"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", chr(92) + "|")
 
 
 if __name__ == "__main__":

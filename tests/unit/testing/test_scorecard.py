@@ -145,12 +145,7 @@ def test_rows_share_the_machine_but_for_those_that_want_it_alone(tmp_path: Path)
 
 def test_the_page_shows_the_last_run_of_each_row_and_size(tmp_path: Path) -> None:
     ran = {**run(row("tests/nowhere.py"), size="full", folder=tmp_path).as_dict(), "id": "S4"}
-    first = {**ran, "ended_at": "2026-01-01T00:00:00", "result": "an old figure"}
-    last = {**ran, "ended_at": "2026-01-02T00:00:00", "result": "a new | figure"}
+    first, last = ({**ran, "ended_at": f"2026-01-0{day}T00:00:00"} for day in (1, 2))
     shown = page([last, first])
-    assert "an old figure" not in shown
-    assert "| a new \\| figure | not_run | 20240229 | 2026-01-02 |" in shown
-    assert "| none |" in page([{name: value for name, value in last.items() if name != "seed"}])
-    assert shown.count("| S4 |") == 1
-    assert shown.count("No run is on record") == 2
-    assert "S3, S5" in shown
+    (line,) = [line for line in shown.splitlines() if line.startswith("| S4 |")]
+    assert line.endswith("| no run on record | not_run, 2026-01-02 |")

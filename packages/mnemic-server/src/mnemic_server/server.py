@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 SLICE_SECONDS = 0.0005
 """Seconds for which a thread computes before another may. A short request would wait for Python's own 5 ms at each
-intermediate step of a costly one; figures are in bench/servers.md.
+intermediate step of a costly one; figures are in bench/performance.md.
 """
 
 

@@ -28,12 +28,12 @@ def run(home: Path) -> Run:
 
     def run(*words: str, folder: Path = home) -> str:
         done = subprocess.run(
-            words, cwd=folder, env=clean, capture_output=True, text=True, timeout=600, check=False, input=""
+            words, cwd=folder, env=clean, capture_output=True, text=True, timeout=1200, check=False, input=""
         )
         assert done.returncode == 0, f"{words[-1]}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 
-    subprocess.run([sys.executable, "-m", "venv", str(home / "venv")], check=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "venv", str(home / "venv")], check=True, timeout=600)
     run(f"{home}/venv/bin/pip", "install", "--quiet", "--disable-pip-version-check", f"{ROOT}[langgraph]")
     return run
 

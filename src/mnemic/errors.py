@@ -78,9 +78,12 @@ class MissingExtra(InvalidConfig, ModuleNotFoundError):
 
 
 class RunStopped(MnemicError):
-    """The run must end with `reason`; everything committed before stays committed and is reported."""
+    """The run must end with `reason`; everything committed before stays committed and is reported. `proposal`: the
+    answer of a model at which it ends, as it was read.
+    """
 
     code = reason_codes.STOPPED
+    proposal: object = None
 
 
 class InvalidCandidates(RunStopped):

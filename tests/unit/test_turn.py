@@ -53,6 +53,7 @@ POLICY = Policy.of(
     KeyRule("update_channel", preference=True, verifier="contains"),
     KeyRule("declared_tier", sensitive=True),
     levels=frozenset({"user", "workspace"}),
+    on_violation="stop",
 )
 
 
@@ -182,6 +183,13 @@ async def test_what_was_injected_stands_in_the_audit_trail() -> None:
     assert [entry[0] for entry in injected[0].detail["memories"]] == list(report.audit.injected)  # type: ignore[index,union-attr]
 
 
+NO_OBJECT = {
+    "capture": "invalid_memory_candidates:not_object",
+    "plan": "invalid_retrieval_intent:not_object",
+    "apply": "llm_invalid_json",
+}
+
+
 @pytest.mark.parametrize("phase", ["capture", "plan", "apply"])
 @pytest.mark.parametrize(
     ("reply", "reason"),
@@ -190,18 +198,18 @@ async def test_what_was_injected_stands_in_the_audit_trail() -> None:
         (Reply.status(429), "llm_unavailable"),
         (Reply.status(401), "llm_unavailable:auth"),
         (Reply.broken(Fault.RESET), "llm_unavailable"),
-        ("this is no JSON", "llm_invalid_json"),
-        ('{"items": ', "llm_invalid_json"),
-        ('{"answer": "a", "answer": "b"}', "llm_invalid_json"),
+        ("this is no JSON", NO_OBJECT),
+        ('{"items": ', NO_OBJECT),
+        ('{"answer": "a", "answer": "b"}', NO_OBJECT),
         (Reply.broken(Fault.NO_CHOICES), "llm_empty"),
         ("", "llm_empty"),
     ],
 )
-async def test_a_failing_model_stops_the_run_in_every_phase(phase: str, reply: Any, reason: str) -> None:
+async def test_a_failing_model_stops_the_run_in_every_phase(phase: str, reply: Any, reason: Any) -> None:
     report = await run(script(**{phase: reply}))
-    assert report.stop_reason == reason
+    assert report.stop_reason == (reason[phase] if isinstance(reason, dict) else reason)
     assert report.status == "stopped"
-    assert report.phase == {"capture": "capture_store", "plan": "retrieve_plan", "apply": "apply"}[phase]
+    assert report.phase == {"capture": "capture", "plan": "retrieve_plan", "apply": "apply"}[phase]
     written = [] if phase == "capture" else ["language", "update_channel"]
     assert sorted(entry["key"] for entry in report.memory_state) == written
     assert report.answer is None
@@ -221,11 +229,11 @@ async def test_a_hanging_model_ends_with_the_runs_budget() -> None:
 @pytest.mark.parametrize(
     ("replies", "phase", "reason"),
     [
-        ({"capture": []}, "capture_store", "invalid_memory_candidates:not_object"),
-        ({"capture": {"items": 1}}, "capture_store", "invalid_memory_candidates:items"),
+        ({"capture": []}, "capture", "invalid_memory_candidates:not_object"),
+        ({"capture": {"items": 1}}, "capture", "invalid_memory_candidates:items"),
         (
             {"capture": {"items": [{"key": "shoe_size", "value": "45"}]}},
-            "capture_store",
+            "capture",
             "memory_key_not_allowed_policy:shoe_size",
         ),
         ({"plan": {"kind": "other"}}, "retrieve_plan", "invalid_retrieval_intent:kind"),
@@ -304,6 +312,43 @@ async def test_a_stop_shows_the_intent_that_was_refused_redacted_and_cut() -> No
     denied = (await run(script(plan=INTENT | {"scopes": ["workspace"]}))).as_dict()
     assert (denied["stop_reason"], denied["raw_intent"]["scopes"]) == ("scope_denied:workspace", ["workspace"])
     assert "raw_intent" not in (await run(script())).as_dict()
+
+
+async def test_a_stop_shows_what_the_model_wanted_to_store_redacted() -> None:
+    item = {"key": "shoe_size", "value": "45, ask jo@example.com", "quote": "I"}
+    told = (await run(script(capture={"items": [item]}))).as_dict()
+    assert (told["stop_reason"], told["phase"]) == ("memory_key_not_allowed_policy:shoe_size", "capture")
+    (shown,) = told["raw_capture"]["items"]
+    assert shown["key"] == "shoe_size"
+    assert "[EMAIL" in shown["value"]
+    assert (await run(script(capture=[1]))).as_dict()["raw_capture"] == [1]
+    assert "raw_capture" not in (await run(script())).as_dict()
+
+
+async def test_a_denied_scope_is_reported_with_the_intent_that_asked_for_it() -> None:
+    told = (await run(script(plan=INTENT | {"scopes": ["workspace"]}))).as_dict()
+    assert told["intent"] == INTENT | {"scopes": ["workspace"]}
+
+
+LENIENT = replace(POLICY, on_violation="skip", on_model_failure="rules")
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Reply.status(500), "llm_unavailable"),
+        (Reply.status(401), "llm_unavailable:auth"),
+        ("I would look for email.", "llm_invalid_json"),
+        ("", "llm_empty"),
+        ({"kind": "other"}, "invalid_retrieval_intent:kind"),
+        (INTENT | {"top_k": 99}, "invalid_retrieval_intent:top_k"),
+        (INTENT | {"query": "x" * 241}, "invalid_retrieval_intent:query_too_long"),
+    ],
+)
+async def test_a_search_needs_no_model_to_plan_it(reply: Any, reason: str) -> None:
+    report = await run(script(plan=reply), policy=LENIENT)
+    assert (report.stop_reason, report.outcome) == ("success", "memory_applied")
+    assert report.errors == (f"retrieve_plan:model: {reason}",)
 
 
 async def test_the_cost_is_that_of_every_answer_of_the_model() -> None:

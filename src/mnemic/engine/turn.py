@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -23,6 +24,8 @@ from mnemic.errors import (
     InvalidAnswer,
     InvalidIntent,
     MnemicError,
+    ModelFailed,
+    ModelInvalidJson,
     ModelTimeout,
     RunStopped,
     ScopeDenied,
@@ -36,6 +39,7 @@ from mnemic.inject.injection_log import record_injection
 from mnemic.inject.token_budget import within_tokens
 from mnemic.policy.budget import check_answer_length, check_time
 from mnemic.policy.intent_check import check_intent
+from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import CheckedAnswer, check_answer
 from mnemic.policy.refused_text import echoed
 from mnemic.ports.metering import counting
@@ -142,11 +146,16 @@ async def _phases(parts: TurnParts, request: TurnRequest, run: _Run) -> tuple[Ru
 
 
 async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> None:
-    run.enter("capture_store")
+    run.enter("capture")
     gateway = parts.gateway
-    extraction = request.read or await _extracted(parts, request, message, run)
-    if isinstance(extraction, MnemicError):
-        raise extraction
+    try:
+        extraction = request.read or await _extracted(parts, request, message, run)
+        if isinstance(extraction, MnemicError):
+            raise extraction
+    except RunStopped as breach:
+        if breach.proposal is not None:
+            run.stopped_on["raw_capture"] = await echoed(breach.proposal, _redacting(parts, request.actor))
+        raise
     extraction = await _without_requests(parts, request, message, extraction, run)
     run.skipped = extraction.skipped
     if request.read is not None:
@@ -155,6 +164,7 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
         run.errors.append(f"capture:known: {extraction.unknown}")
     if extraction.degraded is not None:
         run.errors.append(f"extract:model: {extraction.degraded}")
+    run.phase = "capture_store"
     run.write = await gateway.write_captured(
         extraction.candidates, actor=request.actor, idempotency_key=request.turn.idempotency_key, deadline=run.deadline
     )
@@ -204,26 +214,55 @@ def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
 async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, RecallResult]:
     """Return the intent proposed for `goal`, once it has passed policy, and the memories found under the grant."""
     gateway = parts.gateway
-    asked = await as_shown(parts.gateway, request.actor, parts.planner, goal)
-    raw = await parts.planner.plan(
-        asked, levels=sorted(gateway.policy.levels), budget=gateway.budget, deadline=run.deadline
+    planner, raw, intent = parts.planner, None, None
+    try:
+        asked = await as_shown(gateway, request.actor, planner, goal)
+        raw = await _plan(planner, asked, gateway, run)
+        intent = check_intent(raw, gateway.policy, gateway.budget)
+    except (ModelFailed, InvalidIntent) as failure:
+        if run.deadline.expired or not _goes_on_by_rules(planner, failure, gateway.policy):
+            if raw is not None:
+                run.stopped_on["raw_intent"] = await echoed(raw, _redacting(parts, request.actor))
+            if isinstance(failure, ModelInvalidJson):
+                raise InvalidIntent("not_object", hint=failure.hint) from None
+            raise
+        run.errors.append(f"{run.phase}:model: {failure.reason}")
+        planner = RulePlanner()
+        intent = check_intent(await _plan(planner, goal, gateway, run), gateway.policy, gateway.budget)
+    run.enter("retrieve")
+    # A model's query is within the budget; the goal itself is shortened as on every other path.
+    whole = replace(intent, query=goal) if isinstance(planner, RulePlanner) else intent
+    wanted = RecallRequest(
+        intent=replace(whole, min_score=max(whole.min_score, request.turn.min_score)),
+        asked=goal,
+        max_tokens=parts.max_tokens,
+        preference_bias=parts.preference_bias,
+        asked_at=request.turn.asked_at,
     )
     try:
-        intent = check_intent(raw, gateway.policy, gateway.budget)
-        run.enter("retrieve")
-        # A model's query is within the budget; the goal itself is shortened as on every other path.
-        whole = replace(intent, query=goal) if isinstance(parts.planner, RulePlanner) else intent
-        wanted = RecallRequest(
-            intent=replace(whole, min_score=max(whole.min_score, request.turn.min_score)),
-            asked=goal,
-            max_tokens=parts.max_tokens,
-            preference_bias=parts.preference_bias,
-            asked_at=request.turn.asked_at,
-        )
         return intent, await recall(gateway, wanted, actor=request.actor, deadline=run.deadline)
-    except (InvalidIntent, ScopeDenied):
-        run.stopped_on["raw_intent"] = await echoed(raw, _redacting(parts, request.actor))
+    except ScopeDenied:
+        redact = _redacting(parts, request.actor)
+        run.stopped_on |= {
+            "raw_intent": await echoed(raw, redact),
+            "intent": await echoed(_intent_entry(intent), redact),
+        }
         raise
+
+
+async def _plan(planner: Planner, goal: str, gateway: MemoryGateway, run: _Run) -> Any:
+    policy, deadline = gateway.policy, run.deadline
+    if getattr(planner, "asks_model", False) and policy.on_model_failure == "rules":
+        # A plan is a help: the search and the answer need the rest of the time.
+        deadline = Deadline.after(timedelta(seconds=deadline.remaining() / 2), deadline.monotonic)
+    return await planner.plan(goal, levels=sorted(policy.levels), budget=gateway.budget, deadline=deadline)
+
+
+def _goes_on_by_rules(planner: Planner, failure: MnemicError, policy: Policy) -> bool:
+    """Return True if the goal itself is searched for: a search needs no model."""
+    if not getattr(planner, "asks_model", False):
+        return False
+    return (policy.on_model_failure == "rules") if isinstance(failure, ModelFailed) else policy.on_violation == "skip"
 
 
 async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> SearchResult:

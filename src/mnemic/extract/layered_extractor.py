@@ -52,7 +52,7 @@ class LayeredExtractor:
             return certain
         try:
             found = await self.model.extract(
-                message, policy=policy, budget=budget, deadline=_share(deadline), around=around
+                message, policy=policy, budget=budget, deadline=_share(deadline, policy), around=around
             )
         except _UNREADABLE as failure:
             if policy.on_model_failure == "stop":
@@ -76,7 +76,7 @@ class LayeredExtractor:
             for place in range(len(around.before), len(turns))
         ]
         read = await self.model.extract_window(
-            messages, policy=policy, budget=budget, deadline=_share(deadline), around=around
+            messages, policy=policy, budget=budget, deadline=_share(deadline, policy), around=around
         )
         stops = policy.on_model_failure == "stop"
         return [_layered(rules, found, stops=stops) for rules, found in zip(certain, read, strict=True)]
@@ -181,7 +181,9 @@ def _is_inside(skipped: Skipped, spans: Sequence[tuple[int, int]]) -> bool:
     return skipped.key is None and span is not None and any(a <= span[0] and span[1] <= b for a, b in spans)
 
 
-def _share(deadline: Deadline) -> Deadline:
+def _share(deadline: Deadline, policy: Policy) -> Deadline:
+    if policy.on_model_failure == "stop":
+        return deadline
     return Deadline.after(timedelta(seconds=MODELS_SHARE * deadline.remaining()), deadline.monotonic)
 
 

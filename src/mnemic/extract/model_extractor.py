@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mnemic.errors import InvalidCandidates, InvalidInput, MnemicError, ModelInvalidSchema, RunStopped
+from mnemic.errors import InvalidCandidates, InvalidInput, MnemicError, ModelInvalidJson, ModelInvalidSchema, RunStopped
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.grounding import NormalisedText
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, MessageContext, whole_number
@@ -21,7 +21,7 @@ from mnemic.ports import Completer
 from mnemic.ports.metering import metered
 from mnemic.prompts import PromptContext, capture_prompt, window_prompt
 from mnemic.reason_codes import ORIGIN, UNSUPPORTED
-from mnemic.types import Candidate, Cost, Deadline, Message, Skipped
+from mnemic.types import Candidate, Completion, Cost, Deadline, Message, Prompt, Skipped
 from mnemic.types.values import canonical_key, clean_content
 
 MAX_MESSAGE_CHARS = 32_768
@@ -76,11 +76,24 @@ class ModelExtractor:
             max_value_chars=budget.max_value_chars,
             beside=self._beside(around, message),
         )
-        completion = await self._completer.complete(prompt, deadline=deadline)
-        items = _items_of(completion.text, policy)
-        found = _proposals(items, message, around, policy, budget, self._categories)
+        completion, items = await self._ask(prompt, policy, deadline)
+        found = _read(items, message, around, policy, budget, self._categories)
+        if isinstance(found, MnemicError):
+            raise found
         # The call has a cost even if nothing was found.
         return replace(found, cost=Cost.of(completion))
+
+    async def _ask(self, prompt: Prompt, policy: Policy, deadline: Deadline) -> tuple[Completion, Sequence[object]]:
+        """Return the model's answer and its items. Raises ModelFailed; InvalidCandidates for an answer of another form
+        or without JSON if the policy stops at it.
+        """
+        try:
+            completion = await self._completer.complete(prompt, deadline=deadline)
+            return completion, _items_of(completion.text, policy)
+        except ModelInvalidJson as prose:
+            if policy.on_model_failure != "stop":
+                raise
+            raise InvalidCandidates("not_object", hint=prose.hint) from None
 
     def _beside(self, around: MessageContext, message: Message) -> PromptContext:
         before = [(one.role, text) for one in around.before if isinstance(text := _shown(one), str) and text]
@@ -152,9 +165,9 @@ class ModelExtractor:
             max_value_chars=budget.max_value_chars,
             beside=self._beside(around, given[own[-1]]),
         )
-        completion = await self._completer.complete(prompt, deadline=deadline)
+        completion, answered = await self._ask(prompt, policy, deadline)
         numbers = {place - first: place for place in own}
-        items, strays = _by_turn(_items_of(completion.text, policy), messages, numbers)
+        items, strays = _by_turn(answered, messages, numbers)
         read = {place: _read(items[place], given[place], around, policy, budget, self._categories) for place in own}
         # One call has one cost: charging it to every message would count it several times.
         top = next((place for place in own if isinstance(read[place], Extraction)), None)
@@ -209,7 +222,12 @@ def _items_of(text: str, policy: Policy) -> Sequence[object]:
     form.
     """
     if policy.on_violation == "stop":
-        return items_of(parse_json(text))
+        answer = parse_json(text)
+        try:
+            return items_of(answer)
+        except InvalidCandidates as breach:
+            breach.proposal = answer
+            raise
     try:
         return items_of(parse_json(text), strictly=False)
     except InvalidCandidates as other:
@@ -241,7 +259,7 @@ def _by_turn(
 
 
 def _read(
-    items: list[Any],
+    items: Sequence[object],
     message: Message,
     around: MessageContext,
     policy: Policy,
@@ -251,6 +269,7 @@ def _read(
     try:
         return _proposals(items, message, around, policy, budget, categories)
     except RunStopped as breach:
+        breach.proposal = {"items": items}
         return breach
 
 

@@ -148,7 +148,8 @@ def proposed(item: object, reading: ProposalContext) -> list[Candidate | Skipped
     if reason is None and target is None and not is_order:
         reason = TRANSIENT if labels.holds == ASKED else None
         # Of a model that says neither whose it is nor whether it holds, the words have to look like a statement.
-        if labels.is_told_of_user_now is None and has_nothing_to_keep(message.content[slice(*span)]):
+        clause = message.content[slice(*clause_around(message.content, *span))]
+        if labels.is_told_of_user_now is None and has_nothing_to_keep(clause):
             reason = NOT_DURABLE
     if reason is not None:
         return [*made, Skipped(reason=reason, key=labels.key, span=span)]
@@ -233,7 +234,7 @@ def _is_sound(labels: _Labels, key: str, quote: str, policy: Policy) -> bool:
     """
     if labels.doubt is not None or (labels.is_told_of_user_now is None and not policy.closed):
         return False
-    read = read_values(quote, policy)
+    read = {(other, value) for other, value in read_values(quote, policy) if other is None or policy.allows(other)}
     under_another = (key, labels.value.casefold()) not in read and labels.value.casefold() in {one for _, one in read}
     return not under_another and follows(labels.value, key, quote, policy)
 

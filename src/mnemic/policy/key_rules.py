@@ -98,8 +98,9 @@ class Policy:
     to preference keys. `default_ttl_days`: lifetime of memories that name none and whose key has none (1 to 36500;
     None: that of the kind). `longest`: upper bound of the lifetime of each kind. Memories of `fixed_kinds` without a
     key keep their first lifetime. `judged`: a configured language model compares each new memory with those near it.
-    `on_model_failure`: if the model that should read a message fails, `rules` keeps what the rules read and reports
-    that, `stop` ends the run. `on_refuted`: an answer that cites a memory and does not reflect it is reported
+    `on_model_failure`: if the model that should read a message or plan a search fails, `rules` goes on with what the
+    rules read and reports that, `stop` ends the run (None: `stop` if `on_violation` is given as `stop`).
+    `on_refuted`: an answer that cites a memory and does not reflect it is reported
     (`report`), unless it reflects none of those it cites; `stop` ends the run in either case. `sensitive_words`: words
     and phrases whose memories a turn of the memory graph leaves out or sends to review, as it does with health and
     identity papers.
@@ -123,7 +124,7 @@ class Policy:
     longest: Mapping[Kind, timedelta] = field(default_factory=dict)
     fixed_kinds: frozenset[Kind] = frozenset()
     judged: bool = False
-    on_model_failure: OnModelFailure = "rules"
+    on_model_failure: OnModelFailure | None = None
     on_refuted: OnRefuted = "report"
     sensitive_words: frozenset[str] = frozenset()
     keep_messages: bool = True
@@ -142,6 +143,9 @@ class Policy:
         _check_kinds(self.kinds, "kinds")
         _check_kinds(self.pinned_kinds, "pinned_kinds")
         _check_kinds(self.fixed_kinds, "fixed_kinds")
+        if self.on_model_failure is None:
+            # A run that shall end at a wrong answer shall not pass over a missing one.
+            object.__setattr__(self, "on_model_failure", "stop" if self.on_violation == "stop" else "rules")
         if self.on_violation is None:
             object.__setattr__(self, "on_violation", "stop" if self.closed else "skip")
         if self.on_violation not in get_args(OnViolation):

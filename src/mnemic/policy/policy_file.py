@@ -166,7 +166,7 @@ class _File(_Strict):
     default_ttl_days: int | None = None
     fixed_kinds: list[str] = []
     judged: bool = False
-    on_model_failure: OnModelFailure = "rules"
+    on_model_failure: OnModelFailure | None = None
     on_refuted: OnRefuted = "report"
     sensitive_words: list[str] = []
     keep_messages: bool = True

@@ -66,9 +66,9 @@ class RunReport(Serialisable):
     """Full report of a run. `stop_reason` is `success` or a stable reason code; `cost` includes every answer of a
     language model in the run, also the retried ones. `basis` is the source of the answer: `model`, `template`, `echo`
     (a template that only repeats memories) or `none` (no source could answer, as the text says). `stopped_on` has the
-    objects that stopped the run, by name: `raw_intent`, `invalid_used_memory_keys` and `retrieved_keys`, or
-    `used_memory_keys` and `applied_memory`. `asked` is the message's request about memory, to be carried out on
-    confirmation (`MemoryEngine.carry_out`).
+    objects that stopped the run, by name: `raw_capture`, `raw_intent`, `intent`, `invalid_used_memory_keys` and
+    `retrieved_keys`, or `used_memory_keys` and `applied_memory`. `asked` is the message's request about memory, to be
+    carried out on confirmation (`MemoryEngine.carry_out`).
     """
 
     run_id: str

@@ -138,6 +138,9 @@ async def test_a_model_that_fails_fails_typed() -> None:
         await extract(ModelTimeout())
     with pytest.raises(ModelInvalidJson):
         await extract("Here it is.")
+    with pytest.raises(MnemicError) as prose:
+        await extract("Here it is.", policy=Policy.of("language", on_violation="stop"))
+    assert prose.value.reason == "invalid_memory_candidates:not_object"
     with pytest.raises(MnemicError) as wrong:
         await extract("[]")
     assert wrong.value.reason == "invalid_memory_candidates:not_object"

@@ -138,6 +138,13 @@ async def test_what_policy_forbids_still_stops_where_policy_stops() -> None:
     assert stopped.value.reason == "memory_scope_not_allowed_policy:workspace"
 
 
+async def test_a_key_that_the_policy_names_takes_a_value_for_which_the_tables_know_another() -> None:
+    """The rules would call it `response_style`, which this policy does not know."""
+    item = {"key": "tone", "value": "concise", "quote": "keep it concise"}
+    found = await extract(item, text="Please always keep it concise.", policy=Policy.of("tone"))
+    assert [(one.key, one.content) for one in found.candidates] == [("tone", "concise")]
+
+
 @pytest.mark.parametrize("number", [1, "1", " 1 ", 1.0, "#1"])
 async def test_the_number_of_a_known_memory_is_taken_as_text_too(number: object) -> None:
     said = {"op": "update", "id": number, "key": None, "value": "My locker at the pool is 81.",

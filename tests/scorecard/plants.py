@@ -206,7 +206,7 @@ PLANTS = (
         row="S35",
         defect="what waits for a model takes the places of plain requests",
         file=f"{FRONT}/request_limits.py",
-        was="shares = self._models if path in MODEL_BOUND else self._requests",
+        was="shares = self._models if _may_wait_for_model(scope) else self._requests",
         now="shares = self._requests",
         tests=(f"{REST}/test_concurrency_shares.py",),
     ),

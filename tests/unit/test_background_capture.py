@@ -274,6 +274,39 @@ async def test_a_message_that_no_model_can_read_does_not_stop_the_messages_after
             await later.stop()
 
 
+@pytest.mark.parametrize(
+    ("texts_said", "sessions"),
+    [
+        pytest.param("TGGGT", "abcde", id="the first and the newest"),
+        pytest.param("TG", "aa", id="one conversation, read in one call"),
+        pytest.param("GTGTG", "aaaaa", id="between others in one conversation"),
+    ],
+)
+async def test_messages_are_learnt_from_wherever_those_are_that_no_model_can_read(
+    tmp_path: Path, texts_said: str, sessions: str
+) -> None:
+    def reply(request: ModelRequest) -> Reply:
+        shown = json.loads(request.user)
+        turns = shown.get("turns") or [{"number": 0, "content": shown["user_message"]}]
+        read = [one["content"] for one in turns if one["number"] in shown.get("readable", [0])]
+        return Reply.broken(Fault.RESET) if any("TABLE" in one for one in read) else parrot(request)
+
+    messages = [
+        said("Read my TABLE, I sail." if kind == "T" else f"I keep goat number {n}.", n, session=session)
+        for n, (kind, session) in enumerate(zip(texts_said, sessions, strict=True))
+    ]
+    with ScriptedModelServer(reply) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(*messages, actor=ANA)
+            for _ in range(5):
+                await later.read()
+            assert len(await waiting(engine.store, "default")) == texts_said.count("T")
+            assert {one.content for one in messages if "goat" in one.content} <= set(await texts(engine))
+            assert len(server.requests) <= 3 * len(messages)
+            await later.stop()
+
+
 async def test_one_reads_a_queue_at_a_time(tmp_path: Path) -> None:
     with ScriptedModelServer(parrot) as server:
         async with engine_of(tmp_path, server) as engine:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, deque
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -23,7 +24,16 @@ from mnemic.extract.messages import is_recorded
 from mnemic.extract.model_extractor import windows
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.sentences.extraction_filter import has_nothing_to_keep
-from mnemic.maintenance.capture_queue import Lease, QueuedMessage, enqueue, messages_of, set_aside, take_out, waiting
+from mnemic.maintenance.capture_queue import (
+    Lease,
+    QueuedMessage,
+    doubt,
+    enqueue,
+    messages_of,
+    set_aside,
+    take_out,
+    waiting,
+)
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, Outcome, WriteReceipt
@@ -148,8 +158,8 @@ class BackgroundCapture:
 
     async def _read_user(self, entries: list[QueuedMessage], lease: Lease) -> int:
         """Read one user's messages window by window, in order. One that fails for a passing reason is left, and the
-        newest tried: if it fails as well there is an outage, and the queue stays as it is; else the failure is the
-        window's own, which rests while the queue goes on.
+        newest tried: if another can be read, the failure is the window's own, which rests while the queue goes on; if
+        not, it may be an outage, and the queue stays as it is but for its order: the next time others come first.
         """
         store, tenant = self._engine.store, lease.tenant
         found = await messages_of(store, entries)
@@ -158,21 +168,29 @@ class BackgroundCapture:
             await take_out(store, tenant, gone)
         done, in_a_row = len(gone), 0
         failed: list[tuple[Sequence[QueuedMessage], str]] = []
-        parts = deque(_parts([one for one in entries if one.memory_id in found], found, self._engine.clock.now()))
+        known = [one for one in entries if one.memory_id in found]
+        parts = sorted(_parts(known, found, self._engine.clock.now()), key=_doubts)
         while parts and in_a_row < _OUTAGE and await lease.take():
-            part = parts.pop() if in_a_row else parts.popleft()
+            place = bisect_right(parts, _doubts(parts[0]), key=_doubts) - 1 if in_a_row else 0
+            part = parts.pop(place)
             reason = await self._read_window(part, [found[one.memory_id] for one in part])
-            if reason is not None:
-                self.counts[f"failed:{reason}"] += 1
-                failed.append((part, reason))
-                in_a_row += 1
+            if reason is None:
+                in_a_row = 0
+                await self._take_out(part, tenant)
+                done += len(part)
                 continue
-            in_a_row = 0
-            await self._take_out(part, tenant)
-            done += len(part)
-        if done > len(gone):
-            for part, reason in failed:
+            self.counts[f"failed:{reason}"] += 1
+            in_a_row += 1
+            if len(part) > 1 and not parts and done == len(gone):
+                # Nothing else is there to tell an outage by: one of the window is tried alone.
+                alone = min(reversed(part), key=lambda one: one.doubts)
+                parts, part = [[alone]], [one for one in part if one is not alone]
+            failed.append((part, reason))
+        for part, reason in failed:
+            if done > len(gone):
                 done += await self._set_aside(part, reason, tenant)
+            else:
+                await doubt(store, tenant, part)
         return done
 
     async def _take_out(self, part: Sequence[QueuedMessage], tenant: str) -> None:
@@ -228,6 +246,10 @@ def _parts(
     for one in entries:
         if one.tries and (one.rests_until is None or one.rests_until <= now):
             yield [one]
+
+
+def _doubts(part: Sequence[QueuedMessage]) -> int:
+    return max(one.doubts for one in part)
 
 
 def _created(receipts: Sequence[WriteReceipt]) -> list[str]:

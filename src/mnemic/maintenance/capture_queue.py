@@ -7,7 +7,7 @@ sealed and erased with the rest. One reader at a time has a lease on a tenant's 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -28,7 +28,7 @@ _READER = "waiting-reader"
 class QueuedMessage:
     """Message that waits for capture: the mark's `name`, its speaker, and the recorded message. `context`: it was
     recorded only to be read before another, and is forgotten then. `tries`: times that it could not be read while
-    others could; it rests until `rests_until`.
+    others could; it rests until `rests_until`. `doubts`: times that neither it nor another could be read.
     """
 
     name: str
@@ -36,6 +36,7 @@ class QueuedMessage:
     memory_id: str
     context: bool = False
     tries: int = 0
+    doubts: int = 0
     rests_until: datetime | None = None
 
 
@@ -71,6 +72,7 @@ async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:
                 memory_id=name.rpartition("/")[2],
                 context=data.get("context", False),
                 tries=data.get("tries", 0),
+                doubts=data.get("doubts", 0),
                 rests_until=rests_until,
             )
         )
@@ -79,13 +81,21 @@ async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:
 
 async def set_aside(store: RecordStore, tenant: str, entries: Sequence[QueuedMessage], until: datetime) -> None:
     """Count one more failed try of entries, which rest until then; those that were erased meanwhile stay gone."""
+    tried = {one.name: {"tries": one.tries + 1, "rests_until": until.isoformat()} for one in entries}
+    await _change(store, tenant, tried)
 
+
+async def doubt(store: RecordStore, tenant: str, entries: Sequence[QueuedMessage]) -> None:
+    """Count one more doubt of entries, so that others are tried first; those that were erased meanwhile stay gone."""
+    await _change(store, tenant, {one.name: {"doubts": one.doubts + 1} for one in entries})
+
+
+async def _change(store: RecordStore, tenant: str, fields: Mapping[str, Mapping[str, object]]) -> None:
     async def work(unit: Unit) -> None:
-        for one in entries:
-            known = await unit.reads.find_mark(tenant, one.name)
+        for name, changed in fields.items():
+            known = await unit.reads.find_mark(tenant, name)
             if known is not None:
-                tried = json.loads(known) | {"tries": one.tries + 1, "rests_until": until.isoformat()}
-                await unit.apply(Mutation(tenant=tenant, marks={one.name: json.dumps(tried)}))
+                await unit.apply(Mutation(tenant=tenant, marks={name: json.dumps(json.loads(known) | {**changed})}))
 
     await commit(store, work)
 

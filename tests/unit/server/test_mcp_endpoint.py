@@ -61,7 +61,7 @@ async def test_writes_and_searches_are_counted_by_whichever_door_they_came(runni
     await call(running, ana, "add_memory", content="I like tea.")
     await call(running, ana, "search_memory", query="aisle seats")
     process = (await running.client.get("/v1/overview", headers=await running.caller("operator"))).json()["process"]
-    metrics = (await running.client.get("/metrics")).text
+    metrics = (await running.client.get("/metrics", headers=await running.caller("operator"))).text
     assert sum(float(line.split()[-1]) for line in metrics.splitlines() if line.startswith("mnemic_writes_total")) == 7
     assert process["searches"]["found"] + process["searches"]["empty"] == 3
 

@@ -260,6 +260,7 @@ async def test_a_body_is_refused_before_it_is_parsed(running: Running, body: byt
     headers = {**await running.caller("writer"), "Content-Type": "application/json"}
     answer = await running.client.post("/v1/memories", content=body, headers=headers)
     assert (answer.status_code, answer.json()["reason"]) == (status, reason)
+    assert answer.json()["detail"] or status == 413
 
 
 @pytest.mark.parametrize(
@@ -301,7 +302,9 @@ async def test_health_and_metrics_name_nobody(running: Running) -> None:
         head = await running.client.head(path)
         assert (head.status_code, head.content) == (200, b"")
     assert (await running.client.get("/readyz")).status_code == 200
-    metrics = (await running.client.get("/metrics")).text
+    assert (await running.client.get("/metrics")).status_code == 401
+    assert (await running.client.get("/metrics", headers=await running.caller("reader", "admin"))).status_code == 403
+    metrics = (await running.client.get("/metrics", headers=await running.caller("operator"))).text
     assert 'mnemic_requests_total{method="POST",route="/v1/memories",status="201"} 1.0' in metrics
     assert "ana" not in metrics
     assert "acme" not in metrics
@@ -310,6 +313,7 @@ async def test_health_and_metrics_name_nobody(running: Running) -> None:
 async def test_an_unknown_path_is_a_problem_too(running: Running) -> None:
     answer = await running.client.get("/v1/nothing")
     assert (answer.status_code, answer.json()["reason"]) == (404, "not_found")
+    assert "/openapi.json" in answer.json()["detail"]
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 

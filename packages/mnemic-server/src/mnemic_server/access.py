@@ -43,6 +43,7 @@ _bearer = HTTPBearer(auto_error=False, description="An API key, a token of this 
 @dataclass(slots=True, kw_only=True)
 class ServiceContext:
     """Objects that every route works with. `open_to` is the principal of calls without a credential; None refuses them.
+    `open_metrics`: metrics need none.
     `profiles` are the agents' profiles by their makers. `home` is the tenant whose admins administer the service.
     """
 
@@ -63,6 +64,7 @@ class ServiceContext:
     webhooks: Webhooks
     settings: Sequence[Mapping[str, Any]] = ()
     open_to: Principal | None = None
+    open_metrics: bool = False
     sign_on: SignOn | None = None
     tenant_rate: RateLimit | None = None
     """Rate of all credentials of a tenant together; None: only the rates of single credentials apply."""

@@ -101,6 +101,7 @@ def create_app(
     tenant_per_second: float = TENANT_PER_SECOND,
     burst: int = BURST,
     private_webhooks: bool = False,
+    open_metrics: bool = False,
     settings: Sequence[Mapping[str, Any]] = (),
     streams: Streams | None = None,
     profiles: Callable[[str], Profile | None] | None = None,
@@ -112,7 +113,8 @@ def create_app(
     `client` enables sign-in to the console at the `provider`. `open_to` is the principal of calls without a credential:
     only for a personal machine. `url` is the public address of the service; pages of the `origins` may call it with
     their own credential. `home` is the tenant whose admins administer the service. `profiles` are the agents' profiles.
-    With `private_webhooks` webhooks may point into the service's own network; `settings` are shown to admins of the
+    With `private_webhooks` webhooks may point into the service's own network, with `open_metrics` metrics
+    need no credential; `settings` are shown to admins of the
     service. `observers` are called for every request, in addition to the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)
@@ -128,6 +130,7 @@ def create_app(
         erasures=Erasures(engine.store, engine.clock),
         webhooks=Webhooks(engine.store, engine.clock, private=private_webhooks),
         open_to=open_to,
+        open_metrics=open_metrics,
         tenancy=_tenancy(engine),
         home=home,
         origins=frozenset(origins),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
@@ -124,10 +125,21 @@ def _is_json(request: Request) -> bool:
     return media == "application/json" or media.endswith("+json")
 
 
-async def _http(_: Request, failure: Exception) -> JSONResponse:
+async def _http(request: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, HTTPException)
     status = HTTPStatus(failure.status_code)
-    return problem(status, status.name.lower(), headers=dict(failure.headers or {}))
+    headers = dict(failure.headers or {})
+    return problem(status, status.name.lower(), _told(request, status, headers), headers)
+
+
+def _told(request: Request, status: HTTPStatus, headers: Mapping[str, str]) -> str | None:
+    """Return what to do about an address that there is not, or not for that method."""
+    if status is HTTPStatus.NOT_FOUND:
+        return "no such address: /openapi.json lists them, most begin with /v1"
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        allowed = headers.get("allow") or headers.get("Allow")
+        return f"{request.method} is not possible here" + (f", but {allowed}" if allowed else "")
+    return None
 
 
 async def _bug(_: Request, failure: Exception) -> JSONResponse:

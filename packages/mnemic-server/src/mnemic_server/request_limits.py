@@ -36,22 +36,22 @@ file. A turn has a separate budget.
 """
 COUNTED_APART = frozenset({"/v1/changes"})
 """Routes that stay open as long as the client listens, and have separate limits."""
-MODEL_BOUND = frozenset(
-    {
-        "/v1/capture",
-        "/v1/capture/batch",
-        "/v1/remember",
-        "/v1/runs",
-        "/v1/runs/stream",
-        "/v1/imports",
-        "/v1/uploads",
-        "/v1/maintenance",
-    }
-    | {"/v1/consolidations", "/v1/entities/extract", "/v1/session/compaction"}
-    | {"/v1/structured/extract", "/v1/structured/capture"}
+MODEL_BOUND = (
+    "/mcp",
+    "/v1/capture",
+    "/v1/remember",
+    "/v1/runs",
+    "/v1/imports",
+    "/v1/uploads",
+    "/v1/maintenance",
+    "/v1/consolidations",
+    "/v1/entities/extract",
+    "/v1/session/compaction",
+    "/v1/structured/extract",
+    "/v1/structured/capture",
 )
-"""Routes that may wait for a language model. One that hangs uses their own slots, and delays neither writes nor
-searches.
+"""Routes that may wait for a language model, each with everything below it. One that hangs uses their own slots, and
+delays neither writes nor searches.
 """
 
 MAX_VALUES = 50_000
@@ -140,7 +140,7 @@ class LimitMiddleware:
             # The route refuses it, so that metrics count it under its route.
             scope["state"][REFUSED] = flaw
             return
-        shares = self._models if path in MODEL_BOUND else self._requests
+        shares = self._models if _may_wait_for_model(scope) else self._requests
         places.enter_context(shares.place(principal.tenant, principal.caller))
 
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
@@ -217,14 +217,20 @@ def _open_ended(scope: Scope) -> bool:
     return revokes or scope["path"] in OPEN_ENDED
 
 
+def _may_wait_for_model(scope: Scope) -> bool:
+    path = scope["path"].rstrip("/")
+    return scope["method"] != "GET" and any(path == one or path.startswith(f"{one}/") for one in MODEL_BOUND)
+
+
 def _strict(body: bytes | bytearray) -> object:
     """Parse a body. Refuses invalid JSON, and JSON that cannot be passed on."""
     try:
         return strict_json.loads(body.decode("utf-8"), max_bytes=len(body), max_values=MAX_VALUES)
     except UnicodeDecodeError as error:
-        raise Refusal(HTTPStatus.BAD_REQUEST, InvalidInput("body:encoding").reason) from error
+        raise Refusal(HTTPStatus.BAD_REQUEST, InvalidInput("body:encoding").reason, detail="not UTF-8") from error
     except strict_json.NotStrictJson as error:
-        raise Refusal(HTTPStatus.BAD_REQUEST, InvalidInput("json").reason) from error
+        place = f" at line {error.line} column {error.column}" if error.column else ""
+        raise Refusal(HTTPStatus.BAD_REQUEST, InvalidInput("json").reason, detail=f"{error}{place}") from error
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

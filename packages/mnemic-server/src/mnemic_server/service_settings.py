@@ -111,6 +111,10 @@ class ServiceSettings(BaseSettings):
         description="Allow webhooks to private addresses, such as those of the service's own network, and without TLS. "
         "Default: public addresses over https only.",
     )
+    open_metrics: bool = Field(
+        default=False,
+        description="Answer /metrics without a credential. Default: to the role operator only.",
+    )
     log: Literal["text", "json"] = Field(default="text", description="Format of the log on standard error.")
     log_requests: bool = Field(default=False, description="Log every request, not only slow ones.")
     slow_ms: float = Field(default=1000.0, gt=0, description="Requests that take longer, in milliseconds, are logged.")
@@ -160,13 +164,16 @@ class ServiceSettings(BaseSettings):
         return named
 
     def rates(self) -> dict[str, Any]:
-        """Return the rate limits of callers, and the allowed addresses of webhooks, as arguments of `create_app`."""
+        """Return the rate limits of callers, the allowed addresses of webhooks, and who may read metrics, as arguments
+        of `create_app`.
+        """
         burst = max(1, int(2 * self.requests_per_second))
         return {
             "per_second": self.requests_per_second,
             "tenant_per_second": self.tenant_requests_per_second,
             "burst": burst,
             "private_webhooks": self.allow_private_webhooks,
+            "open_metrics": self.open_metrics,
         }
 
     def bounds(self) -> RequestLimits:

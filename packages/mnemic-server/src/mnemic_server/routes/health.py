@@ -1,16 +1,17 @@
-"""For monitoring: liveness, readiness, metrics. No route needs a credential or names a user."""
+"""For monitoring: liveness and readiness without a credential, metrics for operators. None names a user."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from mnemic.errors import MnemicError
 from mnemic.maintenance.tenant_registry import SERVICE_TENANT
-from mnemic_server.access import AnyService
+from mnemic_server.access import AnyService, principal_of, require_role
+from mnemic_server.credentials import Role
 from mnemic_server.operations_response_bodies import StatusResponse
 from mnemic_server.response_bodies import answering
 
@@ -47,6 +48,10 @@ for _path, _answer in (("/healthz", alive), ("/readyz", ready)):
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
-async def metrics(service: AnyService) -> PlainTextResponse:
-    """Return counts and latencies in Prometheus' text format."""
+async def metrics(request: Request, service: AnyService) -> PlainTextResponse:
+    """Return counts and latencies in Prometheus' text format, to a credential with the role `operator`; with
+    `MNEMIC_SERVICE_OPEN_METRICS` to anybody.
+    """
+    if not service.open_metrics:
+        require_role(await principal_of(request, service), Role.OPERATOR)
     return PlainTextResponse(service.meter.rendered(), media_type=service.meter.MEDIA_TYPE)

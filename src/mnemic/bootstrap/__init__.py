@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -198,7 +199,10 @@ def build_middleware(bundle: PolicyBundle, completer: Completer | None) -> tuple
 
 def build_write_rules(settings: Settings) -> WriteRules:
     """Return the thresholds of writes."""
-    return WriteRules(near_duplicate=settings.near_duplicate, conflict=settings.conflict)
+    from zoneinfo import ZoneInfo
+
+    zone = UTC if settings.timezone == "UTC" else ZoneInfo(settings.timezone)
+    return WriteRules(near_duplicate=settings.near_duplicate, conflict=settings.conflict, zone=zone)
 
 
 def build_policy_bundle(settings: Settings, policy: Policy | None) -> PolicyBundle:

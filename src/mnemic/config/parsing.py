@@ -74,6 +74,16 @@ def value_of(declared: Field[Any], given: object) -> Any:
         raise InvalidConfig(declared.name, hint=str(wrong)) from None
 
 
+def zone(given: object) -> str:
+    """Return the name of a time zone. Raises ValueError if there is none of that name."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(text(given)).key
+    except (ValueError, OSError, KeyError):
+        raise ValueError("a time zone such as Europe/Berlin") from None
+
+
 def text(given: object) -> str:
     """Any text."""
     if not isinstance(given, str):

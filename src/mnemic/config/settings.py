@@ -28,6 +28,7 @@ from mnemic.config.parsing import (
     variables,
     whole,
     words,
+    zone,
 )
 
 SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_key")
@@ -119,6 +120,11 @@ class Settings:
         0.92, "Cosine above which two memories may be merged.", read=number(above=0, most=1)
     )
     conflict: float = setting(0.85, "Cosine above which opposite statements are flagged.", read=number(above=0, most=1))
+    timezone: str = setting(
+        "UTC",
+        'Zone in which a day in words ("yesterday") counts if a message has no time of its own: Europe/Berlin.',
+        read=zone,
+    )
     embedder: str = setting(
         "minilm",
         "minilm: in this process. multilingual, fastembed, cohere, voyage, gemini, bedrock, azure, ollama (each needs "

@@ -16,7 +16,6 @@ from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.operations import source_of
-from mnemic.extract.statement_dates import timed
 from mnemic.language.sentences.classify.classifier import Opinion, weights
 from mnemic.language.sentences.clauses import sentences
 from mnemic.language.sentences.disputes import without_dispute
@@ -28,6 +27,7 @@ from mnemic.language.text.analyse import terms
 from mnemic.language.text.language import common_words, language_of
 from mnemic.language.text.stated_values import StatedValue, values_in
 from mnemic.policy.proposal_check import check_candidate
+from mnemic.policy.statement_dates import timed
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
 from mnemic.types import BETWEEN_PEOPLE, Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
 from mnemic.types.cosine_scaling import read

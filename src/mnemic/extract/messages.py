@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 
 from mnemic.extract import is_other_person
 from mnemic.language.sentences.pasted_text import data_spans
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.reason_codes import NOT_DURABLE, TRANSIENT
-from mnemic.types import PASTED, Candidate, Kind, Memory, Message, Origin, Source, Trust
+from mnemic.types import PASTED, UTC_OFFSET, Candidate, JsonValue, Kind, Memory, Message, Origin, Source, Trust
 from mnemic.types.memory_kinds import TRUST
 from mnemic.types.search import MESSAGE_CATEGORY
 
@@ -122,10 +123,12 @@ def _candidate(message: Message, previous: Message | None) -> Candidate:
     )
 
 
-def _marks(message: Message) -> dict[str, bool]:
+def _marks(message: Message) -> dict[str, JsonValue]:
     """Return the data of a message that its memory stores in addition to the source."""
-    marks = {PASTED: _is_pasted(message), PARTICIPANT: is_other_person(message)}
-    return {name: True for name, given in marks.items() if given}
+    offset = None if message.sent_at is None else message.sent_at.utcoffset()
+    minutes = 0 if offset is None else int(offset.total_seconds()) // 60
+    marks = {PASTED: _is_pasted(message), PARTICIPANT: is_other_person(message), UTC_OFFSET: minutes}
+    return {name: given for name, given in marks.items() if given}
 
 
 def _is_pasted(message: Message) -> bool:
@@ -146,6 +149,12 @@ def _context(message: Message, previous: Message | None) -> str:
     return previous.content
 
 
+def _in_own_zone(memory: Memory) -> datetime:
+    minutes = memory.data.get(UTC_OFFSET)
+    ahead = timedelta(minutes=minutes if type(minutes) is int else 0)
+    return memory.happened_at.astimezone(timezone(ahead)) if abs(ahead) < timedelta(days=1) else memory.happened_at
+
+
 def recorded_message(memory: Memory) -> Message:
     """Return the message that was recorded as this memory."""
     origin = memory.source.origin
@@ -155,7 +164,7 @@ def recorded_message(memory: Memory) -> Message:
     if own and PARTICIPANT in memory.data:
         role = PARTICIPANT
     return replace(
-        Message(role=role, content=memory.content, sent_at=memory.happened_at, origin=origin),
+        Message(role=role, content=memory.content, sent_at=_in_own_zone(memory), origin=origin),
         session=memory.source.session,
         message_id=memory.source.ref,
         speaker=None if speaker in (None, role) else speaker,

@@ -16,7 +16,6 @@ from typing import Any
 from mnemic.errors import InvalidCandidates, InvalidInput, KeyNotAllowed, RunStopped
 from mnemic.extract.grounding import NormalisedText, ground
 from mnemic.extract.message_context import MessageContext, known_key
-from mnemic.extract.statement_dates import timed
 from mnemic.extract.typed_facts import says_more
 from mnemic.extract.vetting import follows, read_values, refusal, said_until
 from mnemic.language.comparison import Known, bears
@@ -33,6 +32,7 @@ from mnemic.policy.proposal_check import (
     check_candidate,
     check_candidates,
 )
+from mnemic.policy.statement_dates import timed
 from mnemic.reason_codes import (
     HYPOTHETICAL,
     NEGATED,

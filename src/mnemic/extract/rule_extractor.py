@@ -27,7 +27,6 @@ from mnemic.extract.conversation_context import SPOKEN_ALONE, Talk, answer_in, b
 from mnemic.extract.operations import source_of
 from mnemic.extract.readable_text import MARKER, SHORTEST_CONTENT_WORDS, readable
 from mnemic.extract.reading_thread import QUICK_CHARS, read_in_thread
-from mnemic.extract.statement_dates import timed
 from mnemic.extract.typed_facts import says_more, typed_facts
 from mnemic.language.sentences.casual_spelling import written_out
 from mnemic.language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
@@ -48,6 +47,7 @@ from mnemic.language.text.pattern import Pattern
 from mnemic.policy.budget import Budget, check_time
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import check_candidate, drop_duplicates
+from mnemic.policy.statement_dates import timed
 from mnemic.ports import Embedder
 from mnemic.reason_codes import MAX_CAPTURE_ITEMS, ORIGIN
 from mnemic.types import BETWEEN_PEOPLE, Candidate, Deadline, Message, Skipped

@@ -13,7 +13,7 @@ from mnemic.language.text.cues import Cues
 from mnemic.redact.types import Detector, Found
 from mnemic.types.enums import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
 from mnemic.types.measures import Usage, VectorSpace
-from mnemic.types.memory import BETWEEN_PEOPLE, PASTED, ROLES, Candidate, Memory, Message, Source
+from mnemic.types.memory import BETWEEN_PEOPLE, PASTED, ROLES, UTC_OFFSET, Candidate, Memory, Message, Source
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.serialisation import Serialisable, from_json, to_json
 from mnemic.types.values import (
@@ -94,6 +94,7 @@ __all__ = [
     "PASTED",
     "ROLES",
     "SHARED",
+    "UTC_OFFSET",
     "Actor",
     "AuditEvent",
     "Blocked",

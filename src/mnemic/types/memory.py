@@ -28,6 +28,9 @@ class Source(Serialisable):
 PASTED = "pasted"
 """Member of a recorded message's `data`: most of the message was pasted, so it is not the speaker's own statement."""
 
+UTC_OFFSET = "utc_offset"
+"""Member of a recorded message's `data`: the minutes by which its own clock was ahead of UTC, if it was."""
+
 BETWEEN_PEOPLE = "between_people"
 """Member of a memory's `data`: it was said to another person, not to an assistant, so less of it is meant to be known
 and more is needed for it to replace something."""

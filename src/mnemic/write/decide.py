@@ -607,7 +607,8 @@ def _valid_moment(draft: Draft) -> datetime | None:
     candidate = draft.candidate
     if candidate.valid_to is None and candidate.occurred_at is not None:
         return candidate.occurred_at
-    return candidate.valid_from or candidate.occurred_at
+    # What is stated without a time is stated now, whatever beginning its words give.
+    return draft.given.valid_from or candidate.occurred_at
 
 
 def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:

@@ -51,10 +51,11 @@ class Draft:
     markers have replaced, `vaulted` the same under their storage names, sealed by `vault`. `verdicts` are a judge's
     labels of the neighbouring memories by memory_id (`mnemic.write.model_judge`); None: no judge was asked.
     `read_with` are the fingerprints of other candidates read from the same words, if one of the two is a value under a
-    key.
+    key. `given` is the candidate as it came, without the times that its words give.
     """
 
     candidate: Candidate
+    given: Candidate
     actor: Actor
     policy: Policy
     rules: WriteRules

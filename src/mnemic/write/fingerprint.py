@@ -69,7 +69,8 @@ def request_digest(draft: Draft) -> str:
     parts: list[Any] = [draft.actor.user, draft.actor.agent, draft.scope.level, draft.scope.owner]
     parts += [candidate.content, candidate.key, candidate.kind, candidate.category, candidate.context, candidate.data]
     parts += [candidate.ttl and candidate.ttl.total_seconds(), candidate.confidence]
-    parts += [_moment(moment) for moment in (candidate.occurred_at, candidate.valid_from, candidate.valid_to)]
+    given = draft.given  # "yesterday" is another day when the request is repeated
+    parts += [_moment(moment) for moment in (given.occurred_at, given.valid_from, given.valid_to)]
     parts += [source.origin, source.ref, source.session, source.speaker, source.quote, source.span]
     # Only if set: digests of requests stored before the field existed stay valid.
     parts += [candidate.replaces] if candidate.replaces else []

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic.errors import BudgetSpent, EmbedderFailed, InvalidConfig, InvalidInput, MnemicError, SpaceMismatch
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
+from mnemic.policy.statement_dates import dated
 from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, WriteReceipt
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit, commit
@@ -41,6 +42,15 @@ if TYPE_CHECKING:
 __all__ = ["MemoryWritePipeline", "vault_of"]
 
 MAX_SECRETS = 10_000
+
+
+def _validated(draft: Draft) -> Draft:
+    """Return the draft, checked, with the times that its words give."""
+    checked = validate(draft)
+    # A memory that is corrected or restored has its times.
+    if draft.home is not None:
+        return checked
+    return checked.decided("ok", candidate=dated(checked.candidate, draft.now.astimezone(draft.rules.zone)))
 
 
 class MemoryWritePipeline:
@@ -71,7 +81,7 @@ class MemoryWritePipeline:
         self._secrets: dict[str, bytes] = {}
         self.successor: Embedder | None = None
         self._prepare: PrepareSteps = (
-            ("validate", validate),
+            ("validate", _validated),
             ("redact", partial(redact, redactor=self.redactor)),
             ("fingerprint", fingerprint),
         )
@@ -250,7 +260,7 @@ class MemoryWritePipeline:
         """Return the draft after the preparing steps, or after the one that ended the write."""
         secret, now = await self.secret(actor.tenant), self._clock.now()
         given: dict[str, Any] = {"rules": self.rules, "secret": secret, "now": now, "home": home}
-        draft = Draft(candidate=candidate, actor=actor, policy=policy, **given)
+        draft = Draft(candidate=candidate, given=candidate, actor=actor, policy=policy, **given)
         # Each step receives the result of the one before: a hash of text that was not redacted would reveal it.
         for name, step in self._prepare:
             draft = step(draft)

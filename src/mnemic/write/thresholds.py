@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 
 from mnemic.errors import InvalidConfig
 from mnemic.types import Origin
@@ -17,7 +18,8 @@ class WriteRules:
     (`mnemic.language.comparison`), not the cosine. From `near_duplicate` on, two statements in the same words are one
     memory; from `conflict` on, another value by another author waits for a person. `compared_from` is the cosine from
     which a memory is compared at all, `neighbours` the number of memories that a new one is compared with. Memories of
-    `reviewed_categories` from `reviewed_origins` wait for a person.
+    `reviewed_categories` from `reviewed_origins` wait for a person. A day in words of what has no time of its own is a
+    day of the `zone`.
     """
 
     near_duplicate: float = 0.92
@@ -28,6 +30,8 @@ class WriteRules:
         {"instruction", "instructions", "procedure", "policy", "permission"}
     )
     reviewed_origins: frozenset[Origin] = frozenset({Origin.TOOL_OUTPUT, Origin.WEB, Origin.AGENT_INFERRED})
+
+    zone: tzinfo = UTC
 
     def __post_init__(self) -> None:
         if not all(0.0 < cosine <= 1.0 for cosine in (self.near_duplicate, self.conflict, self.compared_from)):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.extract.statement_dates import timed, times_in
+from mnemic.policy.statement_dates import timed, times_in
 from mnemic.types import Candidate
 
 WEDNESDAY = datetime(2026, 11, 18, 15, 30, tzinfo=UTC)

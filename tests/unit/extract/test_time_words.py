@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from mnemic.extract.statement_dates import times_in
 from mnemic.language.questions.named_dates import named_date
 from mnemic.language.text.time_expressions import period_of, periods_in
 from mnemic.language.text.time_words import in_english
+from mnemic.policy.statement_dates import times_in
 
 TODAY = date(2026, 11, 4)  # a Wednesday
 SAME = [

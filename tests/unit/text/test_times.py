@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.extract.statement_dates import times_in
 from mnemic.language.text.time_expressions import Period, period_of
+from mnemic.policy.statement_dates import times_in
 from mnemic.retrieve.question import read_question
 
 ASKED = date(2024, 5, 15)

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, time
 
 import pytest
 
-from mnemic.extract.statement_dates import times_in
 from mnemic.language.text.time_expressions import period_of
+from mnemic.policy.statement_dates import times_in
 
 WEDNESDAY = datetime(2026, 5, 6, 12, tzinfo=UTC)
 

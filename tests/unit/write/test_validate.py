@@ -21,7 +21,13 @@ NOW = datetime(2026, 1, 5, tzinfo=UTC)
 def draft(**fields: Any) -> Draft:
     candidate = Candidate(**{"content": "likes tea", **fields})
     return Draft(
-        candidate=candidate, actor=Actor(user="ada"), policy=Policy(), rules=WriteRules(), secret=b"s" * 32, now=NOW
+        candidate=candidate,
+        given=candidate,
+        actor=Actor(user="ada"),
+        policy=Policy(),
+        rules=WriteRules(),
+        secret=b"s" * 32,
+        now=NOW,
     )
 
 

@@ -1,4 +1,4 @@
-"""Times that a statement gives relative to its message: "since last March", "two weeks ago", "until Friday".
+"""Times that a statement gives: "since May 2026", and relative to its message "two weeks ago", "until Friday".
 
 An expression is used that `mnemic.language.text.time_expressions` resolves to exactly one day, given the day of the
 message; of a change also a longer period ("I moved last week"), represented by its first or likeliest day. "Next
@@ -17,7 +17,7 @@ from mnemic.language.text.pattern import Pattern
 from mnemic.language.text.time_bounds import BOUND, beginning, ending
 from mnemic.language.text.time_expressions import Period, periods_in
 from mnemic.language.text.time_words import in_english
-from mnemic.types import Candidate
+from mnemic.types import Candidate, Kind, Origin
 
 _SLIP = Pattern(
     r"\b(?:typos?|misspel\w{2,4}|misspoke|mistyped|slip of the (?:pen|tongue)|tippfehler|schreibfehler|vertippt"
@@ -36,6 +36,11 @@ _BEGAN = Pattern(
 """Matches the beginning of something that lasts."""
 
 
+LONGEST_STATEMENT = 400
+"""Characters of a statement; a longer text tells of several things, and its times belong to none of them alone."""
+_ANOTHER_DAY = timedelta(days=400)
+
+
 class StatementTimes(NamedTuple):
     """Times that a statement gives; None for a time that it does not give or leaves ambiguous."""
 
@@ -48,10 +53,34 @@ def timed(candidate: Candidate, text: str, said_at: datetime | None) -> Candidat
     """Return `candidate` with the times that `text`, its source, gives. Times that it already has remain; for a keyed
     value the time of the message remains the time of the statement, and the day of a change is its beginning.
     """
-    # Without the time of writing, "yesterday" has no date, and a guess would be stored as a fact.
-    if said_at is None:
+    return candidate if said_at is None else _with(candidate, times_in(text, said_at), text)
+
+
+def dated(candidate: Candidate, now: datetime) -> Candidate:
+    """Return a candidate with the times that its words give, counted from `now` if it is of the present. Times that it
+    already has remain; an end that its words give lies after its beginning.
+    """
+    said_at, quote = candidate.occurred_at, candidate.source.quote
+    # Words of a message whose time is known were read with it, in its own zone.
+    if candidate.kind is not Kind.LONG_TERM or (quote is not None and said_at is not None):
         return candidate
-    found = times_in(text, said_at)
+    text = quote or candidate.content
+    if len(text) > LONGEST_STATEMENT:
+        return candidate
+    found = times_in(text, said_at or now)
+    # What is imported without a time was said on an unknown day: only times that are the same from any day are known.
+    old = said_at is None and candidate.source.origin is Origin.IMPORT
+    if found == StatementTimes() or (old and found != times_in(text, now + _ANOTHER_DAY)):
+        return candidate
+    made = _with(candidate, found, text)
+    if quote is None and said_at is not None:
+        made = replace(made, occurred_at=said_at)
+    begun = made.valid_from or made.occurred_at or now
+    ends = made.valid_to is None or made.valid_to > begun
+    return made if ends else replace(made, valid_to=candidate.valid_to)
+
+
+def _with(candidate: Candidate, found: StatementTimes, text: str) -> Candidate:
     # A keyed value is about the present, so a day in its sentence is the beginning of the value, not its event.
     begins = found.occurred_at if candidate.key is not None and _tells_change(text) else None
     return replace(

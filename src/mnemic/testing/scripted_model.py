@@ -82,6 +82,7 @@ class ModelRequest:
 class Reply:
     """One answer: `content` is the model's text, unless `code` is no 2xx status or a `fault` occurs.
 
+    `body` is the whole body of the response, as JSON or (bytes) as it stands, in the place of one made of the rest.
     With `tool` the model returns no text and calls that tool with `arguments`. `vectors` answer an embedding request;
     None lets the server make them. The answer is sent after `delay`.
     """
@@ -99,6 +100,7 @@ class Reply:
     error: str = "scripted"
     param: str | None = None
     location: str | None = None
+    body: Mapping[str, Any] | bytes | None = None
 
     @classmethod
     def status(cls, code: int, *, retry_after: str | None = None, param: str | None = None) -> Reply:
@@ -305,7 +307,11 @@ class _Handler(BaseHTTPRequestHandler):
         )
 
     def _send_reply(self, request: ModelRequest, reply: Reply) -> None:
-        if 200 <= reply.code < 300 and request.body.get("stream") is True:
+        if isinstance(reply.body, bytes):
+            self._send_bytes(reply.code, reply.body, "text/event-stream")
+        elif reply.body is not None:
+            self._send(reply.code, reply.body)
+        elif 200 <= reply.code < 300 and request.body.get("stream") is True:
             self._send_bytes(reply.code, streamed(self.script.answer(request, reply)), "text/event-stream")
         elif 200 <= reply.code < 300:
             self._send(reply.code, self.script.answer(request, reply))

@@ -235,6 +235,21 @@ class StoreNewer(StoreFailed):
     code = reason_codes.STORE_NEWER
 
 
+class StoreOlder(StoreFailed):
+    """The store is older than the first release; it was not touched. Its data is carried over by export and import."""
+
+    code = reason_codes.STORE_OLDER
+
+    def __init__(
+        self,
+        detail: str | None = None,
+        *,
+        hint: str = "it is older than the first release: `mnemic export --all` with the program that wrote it, then "
+        "`mnemic import --own` into a new store",
+    ) -> None:
+        super().__init__(detail, hint=hint)
+
+
 class KeyFailed(StoreFailed):
     """Sealed data cannot be opened, or nothing can be sealed: `key_failed:missing` (no such data key here),
     `:destroyed` (its subject was erased), `:rotated` (a copy from before the data keys changed), `:wrong_key` (of

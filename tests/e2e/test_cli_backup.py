@@ -171,12 +171,3 @@ def test_one_damaged_row_is_named_forgotten_and_salvaged(mnemic: Call, store: Pa
 
     assert mnemic("forget", hurt, "--yes").exit_code == 0
     assert told(mnemic("backup", "monday", "--json"))["counts"]["memory"] == 9
-
-
-def test_doctor_says_which_rows_have_no_checksum_yet(mnemic: Call, store: Path) -> None:
-    mnemic("add", "The sea is calm.")
-    with apsw.Connection(str(store)) as connection:
-        connection.execute("UPDATE memory SET checksum = NULL")
-    assert "1 have no checksum yet" in mnemic("doctor").stdout
-    mnemic("maintain")
-    assert "each is what was written" in mnemic("doctor").stdout

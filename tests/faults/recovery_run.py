@@ -1,4 +1,4 @@
-"""Kills in the middle of backup, restore, erasure, migration and re-embedding, and what can be recovered after each.
+"""Kills in the middle of backup, restore, erasure and re-embedding, and what can be recovered after each.
 
 `python -m tests.faults.recovery_run FOLDER KILLS SEED FENCES` goes on until each verb was killed KILLS times, and
 prints the counts as JSON: `killed VERB` are the children that SIGKILL ended, `ended` those that were done before it
@@ -9,7 +9,6 @@ restore: the control run.
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
 import math
 import os
@@ -37,9 +36,6 @@ from mnemic.types import Actor, Candidate, VectorSpace
 
 ANA, CY = Actor(tenant="acme", user="ana"), Actor(tenant="acme", user="cy")
 OWN, THEIRS = 12, 40
-GOLDEN = Path(__file__).parents[1] / "migration" / "golden" / "schema-8.db.gz"
-OLD = 7
-"""Memories in the file of an earlier schema."""
 
 
 class Renamed(WordEmbedder):
@@ -79,11 +75,6 @@ async def _reembedded(path: Path) -> None:
         await store.close()
 
 
-async def _opened(path: Path) -> None:
-    async with engine_at(path, WordEmbedder(64)):
-        pass
-
-
 class Trials:
     """Trials of each verb, in `folder`; `seen` counts what is there that must not be, and what is missing."""
 
@@ -102,10 +93,7 @@ class Trials:
         place = self._folder / f"{name}{number}"
         place.mkdir()
         store = place / "m.db"
-        if name == "migrate":
-            store.write_bytes(gzip.decompress(GOLDEN.read_bytes()))
-        else:
-            shutil.copy(self._base, store)
+        shutil.copy(self._base, store)
         getattr(self, f"_{name}")(place, store)
         self.seen["trials"] += 1
         shutil.rmtree(place)
@@ -169,13 +157,6 @@ class Trials:
             restore_store(copy, str(target), SystemClock(), erasures=str(store), receipts=[])
             self._expect(target, OWN, 0)
 
-    def _migrate(self, place: Path, store: Path) -> None:
-        self._killed("migrate", lambda: asyncio.run(_opened(store)))
-        asyncio.run(_opened(store))
-        counts = sum(count for _, _, count in inspect(store).counts)
-        self.seen["lost"] += OLD - counts
-        backup.take(store, place / "copy", datetime.now(UTC))
-
     def _reembed(self, place: Path, store: Path) -> None:
         self._killed("reembed", lambda: asyncio.run(_reembedded(store)))
         asyncio.run(_reembedded(store))
@@ -187,7 +168,7 @@ class Trials:
         self._expect(target, ana, cy)
 
 
-VERBS = ("backup", "restore", "erase", "migrate", "reembed")
+VERBS = ("backup", "restore", "erase", "reembed")
 
 
 MOST = 5

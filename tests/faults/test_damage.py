@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import ANY
 
 import apsw
 import pytest
@@ -16,7 +17,7 @@ from mnemic.operations.sqlite import backup
 from mnemic.operations.sqlite.inspection import inspect
 from mnemic.operations.sqlite.record_carving import records
 from mnemic.operations.sqlite.salvage import salvage
-from mnemic.stores.codec import DAMAGED
+from mnemic.stores.codec import DAMAGED, body_check
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.damage import examined
 from mnemic.testing.embedder import WordEmbedder
@@ -68,11 +69,11 @@ async def test_flips_anywhere(tmp_path: Path, say: Callable[[str], None]) -> Non
     assert (report.wrong, report.untyped, report.silent, report.unnamed, report.lost) == (0, 0, 0, 0, 0)
 
 
-async def test_without_checksums_the_flips_are_served(tmp_path: Path) -> None:
-    """The control run: in a file whose rows have none, a changed letter is believed."""
+async def test_without_checksums_the_flips_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control run: where nobody compares them, a changed letter is believed."""
     path = tmp_path / "m.db"
     said = await make_file(path, 20)
-    sql(path, "UPDATE memory SET checksum = NULL")
+    monkeypatch.setattr("mnemic.stores.encryption.body_check", lambda *_: ANY)
     spoil(path, b'"content":"Parcel 7 ', b'"content":"Parcel 8 ')
     async with engine_of(path) as engine:
         assert (await engine.get(named(said, "Parcel 7 "), actor=ADA)).content.startswith("Parcel 8 ")
@@ -297,24 +298,6 @@ async def test_a_page_of_nonsense_is_said_to_be_damage(made: tuple[Path, dict[st
     await store.close()
 
 
-async def test_rows_from_before_get_their_checksums_from_maintenance(made: tuple[Path, dict[str, str]]) -> None:
-    path, said = made
-    sql(
-        path,
-        "UPDATE memory SET checksum = NULL; UPDATE memory_version SET checksum = NULL;"
-        "UPDATE memory_search SET vector_check = NULL, words_check = NULL",
-    )
-    assert inspect(path).unchecked == len(said)
-    async with engine_of(path) as engine:
-        assert len(await engine.list(actor=ADA, limit=100)) == len(said)
-        await engine.maintain(actor=ADA)
-    assert inspect(path).unchecked == 0
-    assert inspect(path).whole
-    assert sql(path, "SELECT count(*) FROM memory_version WHERE checksum IS NULL") == [(0,)]
-    spoil(path, b'"content":"Parcel 7 ', b'"content":"Parcel 8 ')
-    assert inspect(path).damaged_rows
-
-
 @pytest.mark.parametrize("page", [1, 2, 5])
 async def test_salvage_needs_no_page_but_those_of_the_rows(
     made: tuple[Path, dict[str, str]], tmp_path: Path, page: int
@@ -336,7 +319,7 @@ async def test_salvage_needs_no_page_but_those_of_the_rows(
 async def test_salvage_of_a_whole_file_loses_nothing(made: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     path, said = made
     told = salvage(path, tmp_path / "saved.db")
-    assert (told.damaged, told.unchecked, told.without_vector, told.broken_audit) == ([], 0, 0, 0)
+    assert (told.damaged, told.without_vector, told.broken_audit) == ([], 0, 0)
     assert inspect(tmp_path / "saved.db").whole
     for table in ("memory", "memory_version", "audit", "tenant", "request", "mark", "facet", "graph_node", "usage"):
         whole = f"SELECT * FROM {table} ORDER BY 1, 2, 3"
@@ -403,12 +386,8 @@ async def test_salvage_takes_one_of_two_rows_that_say_the_same(
     path, said = made
     ((body,),) = sql(path, "SELECT body FROM memory WHERE memory_id = ?", named(said, "Parcel 7 "))
     other = str(body).replace(named(said, "Parcel 7 "), named(said, "Parcel 8 "))
-    sql(
-        path,
-        "UPDATE memory SET body = ?, checksum = NULL WHERE memory_id = ?",
-        other,
-        named(said, "Parcel 8 "),
-    )
+    statement = "UPDATE memory SET body = ?, checksum = ? WHERE memory_id = ?"
+    sql(path, statement, other, body_check("acme", "user", "ada", other), named(said, "Parcel 8 "))
     told = salvage(path, tmp_path / "saved.db")
     assert told.counts["memory"] == len(said) - 1
 

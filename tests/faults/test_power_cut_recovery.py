@@ -4,7 +4,6 @@ nobody who was erased comes back.
 
 from __future__ import annotations
 
-import gzip
 import random
 import shutil
 from collections import Counter
@@ -23,7 +22,7 @@ from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.power_cuts import PowerCutVfs, Survives
 from mnemic.testing.faults.unsynced_names import SyncedNames
 from mnemic.types import Actor, Candidate
-from tests.faults.recovery_run import GOLDEN, OLD, Renamed
+from tests.faults.recovery_run import Renamed
 from tests.faults.scale import size
 
 CUTS = size(8, 200)
@@ -42,11 +41,6 @@ async def base(tmp_path: Path) -> Path:
         await engine.add_many([Candidate(content=f"Ana has ship {number}.") for number in range(OWN)], actor=ANA)
         await engine.add_many([Candidate(content=f"Cy owns boat {number}.") for number in range(THEIRS)], actor=CY)
     return path
-
-
-def golden() -> bytes:
-    """A file of an earlier schema."""
-    return gzip.decompress(content_of(GOLDEN))
 
 
 def content_of(path: Path) -> bytes:
@@ -112,11 +106,6 @@ async def reembedded(path: Path, vfs: str | None = None) -> None:
         await store.close()
 
 
-async def migrated(path: Path, vfs: str | None = None) -> None:
-    async with MemoryEngine(store=SqliteStore(path, vfs=vfs), embedder=WordEmbedder(64)):
-        pass
-
-
 async def counts(path: Path, embedder: WordEmbedder | None = None) -> tuple[int, int]:
     async with MemoryEngine(store=SqliteStore(path), embedder=embedder or WordEmbedder()) as engine:
         return await engine.count(actor=ANA), await engine.count(actor=CY)
@@ -132,12 +121,6 @@ async def erasure_left(image: Path, answered: bool) -> Counter[str]:
     return seen
 
 
-async def migration_left(image: Path, _: bool) -> Counter[str]:
-    await migrated(image)
-    held = sum(count for _, _, count in inspect(image).counts)
-    return Counter({"lost": OLD - held})
-
-
 async def reembedding_left(image: Path, _: bool) -> Counter[str]:
     await reembedded(image)
     ana, cy = await counts(image, Renamed())
@@ -146,7 +129,6 @@ async def reembedding_left(image: Path, _: bool) -> Counter[str]:
 
 VERBS = {
     "erase": (erased, erasure_left),
-    "migrate": (migrated, migration_left),
     "re-embed": (reembedded, reembedding_left),
 }
 
@@ -155,7 +137,7 @@ VERBS = {
 @pytest.mark.parametrize("verb", VERBS)
 async def test_power_is_cut_under_a_file(base: Path, tmp_path: Path, verb: str, say: Callable[[str], None]) -> None:
     work, left = VERBS[verb]
-    source = golden() if verb == "migrate" else content_of(base)
+    source = content_of(base)
     seen: Counter[str] = Counter()
     for number, first in enumerate(range(0, CUTS, CUTS_IN_ONE)):
         cuts = Cuts(tmp_path / "cuts", number)

@@ -38,15 +38,6 @@ CREATE INDEX memory_by_turn ON memory (scope_id, session, turn) WHERE turn IS NO
 -- index memory_pending
 CREATE INDEX memory_pending ON memory (tenant, memory_id) WHERE status = 'pending_review';
 
--- index memory_search_unchecked
-CREATE INDEX memory_search_unchecked ON memory_search (row_id) WHERE words_check IS NULL;
-
--- index memory_unchecked
-CREATE INDEX memory_unchecked ON memory (row_id) WHERE checksum IS NULL;
-
--- index memory_version_unchecked
-CREATE INDEX memory_version_unchecked ON memory_version (tenant, memory_id, version) WHERE checksum IS NULL;
-
 -- table audit
 CREATE TABLE audit (
     tenant   TEXT NOT NULL,
@@ -116,9 +107,10 @@ CREATE TABLE graph_relation (
 
 -- table mark
 CREATE TABLE mark (
-    tenant TEXT NOT NULL,
-    name   TEXT NOT NULL,
-    value  TEXT NOT NULL, checksum INTEGER,
+    tenant   TEXT NOT NULL,
+    name     TEXT NOT NULL,
+    value    TEXT NOT NULL,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (tenant, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -141,26 +133,32 @@ CREATE TABLE memory (
     expires_at  INTEGER,
     session     TEXT,
     turn        INTEGER,
-    body        TEXT NOT NULL, checksum INTEGER,
+    body        TEXT NOT NULL,
+    checksum    INTEGER NOT NULL,
     CHECK (row_id >> 32 = scope_id)
 ) STRICT;
 
 -- table memory_search
 CREATE TABLE memory_search (
-    row_id  INTEGER PRIMARY KEY REFERENCES memory (row_id) ON DELETE CASCADE,
-    vector  BLOB,
-    content BLOB NOT NULL,
-    context BLOB NOT NULL,
-    speaker TEXT,
-    cues    BLOB NOT NULL
-, next_vector BLOB, vector_check INTEGER, words_check INTEGER, next_vector_check INTEGER) STRICT;
+    row_id            INTEGER PRIMARY KEY REFERENCES memory (row_id) ON DELETE CASCADE,
+    vector            BLOB,
+    content           BLOB NOT NULL,
+    context           BLOB NOT NULL,
+    speaker           TEXT,
+    cues              BLOB NOT NULL,
+    next_vector       BLOB,
+    vector_check      INTEGER,
+    words_check       INTEGER NOT NULL,
+    next_vector_check INTEGER
+) STRICT;
 
 -- table memory_version
 CREATE TABLE memory_version (
     tenant    TEXT NOT NULL,
     memory_id TEXT NOT NULL,
     version   INTEGER NOT NULL,
-    body      TEXT NOT NULL, checksum INTEGER,
+    body      TEXT NOT NULL,
+    checksum  INTEGER NOT NULL,
     PRIMARY KEY (tenant, memory_id, version),
     FOREIGN KEY (tenant, memory_id) REFERENCES memory (tenant, memory_id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
@@ -201,7 +199,8 @@ CREATE TABLE request (
     idempotency_key TEXT NOT NULL,
     digest          TEXT NOT NULL,
     receipt         TEXT NOT NULL,
-    at              INTEGER NOT NULL, checksum INTEGER,
+    at              INTEGER NOT NULL,
+    checksum        INTEGER NOT NULL,
     PRIMARY KEY (tenant, idempotency_key)
 ) STRICT, WITHOUT ROWID;
 
@@ -225,9 +224,10 @@ CREATE TABLE space (
 
 -- table tenant
 CREATE TABLE tenant (
-    tenant TEXT PRIMARY KEY,
-    secret BLOB NOT NULL CHECK (length(secret) = 32)
-, checksum INTEGER) STRICT, WITHOUT ROWID;
+    tenant   TEXT PRIMARY KEY,
+    secret   BLOB NOT NULL CHECK (length(secret) = 32),
+    checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- table tenant_usage
 CREATE TABLE tenant_usage (

@@ -1,6 +1,4 @@
-"""Backups of a PostgreSQL database that earlier versions took, one for each schema since there are backups, restored by
-this one: nothing of them is missing.
-"""
+"""Backups of PostgreSQL that releases took, one for each schema, restored by this version: nothing is missing."""
 
 from __future__ import annotations
 
@@ -19,15 +17,10 @@ from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.schema import migrations
 from mnemic.stores.postgres.temporary_database import ScratchDatabase
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor
-from tests.migration.test_golden_files import SAID
+from tests.migration.golden_files import ADA, BACKUPS, SAID
 from tests.servers import PostgresServer
 
-GOLDEN = Path(__file__).parent / "golden_postgres"
-FIRST = 11
-"""The schema of the first version that could take a backup of a database."""
-SCHEMAS = range(FIRST, migrations()[-1].number + 1)
-ADA = Actor(tenant="acme", user="ada")
+SCHEMAS = [step.number for step in migrations()]
 
 
 @pytest.fixture
@@ -38,14 +31,14 @@ def empty(postgres: PostgresServer) -> Iterator[str]:
 
 
 def unpacked(schema: int, folder: Path) -> Path:
-    with tarfile.open(GOLDEN / f"schema-{schema}.tar.gz") as packed:
+    with tarfile.open(BACKUPS / f"schema-{schema}.tar.gz") as packed:
         packed.extractall(folder, filter="data")
     return folder / f"schema-{schema}"
 
 
 def test_each_schema_has_its_backup() -> None:
-    """Whoever adds a step adds a backup that the version with this step took, after the calls of `SAID`."""
-    assert sorted(path.name for path in GOLDEN.iterdir()) == [f"schema-{schema}.tar.gz" for schema in SCHEMAS]
+    """Whoever adds a step adds the backup that `python -m tests.migration.golden_files` takes with it."""
+    assert sorted(path.name for path in BACKUPS.iterdir()) == [f"schema-{schema}.tar.gz" for schema in SCHEMAS]
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)

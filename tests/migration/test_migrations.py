@@ -8,13 +8,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mnemic.errors import StoreCorrupt, StoreNewer
+from mnemic.errors import StoreCorrupt, StoreNewer, StoreOlder
+from mnemic.operations.sqlite.inspection import inspect
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.database_file import APPLICATION_ID, BusyHandler, connect, migrate, prepare
-from mnemic.stores.sqlite.failures import Migration, migrations
+from mnemic.stores.sqlite.failures import Migration, migrations, newest_schema
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic.types import Kind, Where
-from mnemic.types.facets import value_facet
+from mnemic.types import Where
 
 SNAPSHOT = Path(__file__).parent / "schema.sql"
 TABLES = (
@@ -41,48 +41,43 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_the_steps_make_the_checked_in_schema(tmp_path: Path) -> None:
+def test_new_file_has_the_checked_in_schema(tmp_path: Path) -> None:
     """When a step is added, read the difference and write the new schema down: `schema_of` prints it."""
     connection = prepared(tmp_path / "m.db")
     assert schema_of(connection) == SNAPSHOT.read_text(encoding="utf-8")
     connection.close()
 
 
-def test_steps_are_numbered_without_gaps() -> None:
-    assert [step.number for step in migrations()] == list(range(1, len(migrations()) + 1))
-
-
 def test_a_new_file_says_whose_it_is_and_how_far_it_has_come(tmp_path: Path) -> None:
     connection = prepared(tmp_path / "m.db")
     assert connection.pragma("application_id") == APPLICATION_ID
-    assert connection.pragma("user_version") == migrations()[-1].number
+    assert connection.pragma("user_version") == newest_schema()
     assert connection.pragma("journal_mode") == "wal"
     assert connection.pragma("foreign_key_check") is None
     connection.close()
 
 
-@pytest.mark.parametrize("done", range(len(migrations())))
-async def test_a_kill_between_two_steps_is_made_good_at_the_next_start(tmp_path: Path, done: int) -> None:
+def later(sql: str = "CREATE TABLE later (number INTEGER)") -> Migration:
+    """A step of a later version."""
+    return Migration(newest_schema() + 1, "later", sql)
+
+
+def test_killed_migration_goes_on_at_the_next_start(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
+    prepared(path).close()
     connection = connect(path, durability="durable", busy=BusyHandler())
-    connection.pragma("journal_mode", "wal")
-    migrate(connection, migrations()[:done])
-    assert connection.pragma("user_version") == done
-    connection.close()
-    await filled(path)
-    connection = prepared(path)
-    assert schema_of(connection) == SNAPSHOT.read_text(encoding="utf-8")
+    migrate(connection, [*migrations(), later()])
+    assert connection.pragma("user_version") == newest_schema() + 1
+    assert "CREATE TABLE later" in schema_of(connection)
     connection.close()
 
 
 def test_a_step_that_fails_half_way_leaves_the_step_before(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     connection = prepared(path)
-    last = migrations()[-1].number
-    broken = Migration(last + 1, "broken", "CREATE TABLE half (a); INSERT INTO absent VALUES (1);")
     with pytest.raises(apsw.SQLError):
-        migrate(connection, [*migrations(), broken])
-    assert connection.pragma("user_version") == last
+        migrate(connection, [*migrations(), later("CREATE TABLE half (a); INSERT INTO absent VALUES (1);")])
+    assert connection.pragma("user_version") == newest_schema()
     assert schema_of(connection) == SNAPSHOT.read_text(encoding="utf-8")
     connection.close()
 
@@ -99,12 +94,27 @@ async def test_a_newer_file_is_refused_and_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     await filled(path)
     connection = apsw.Connection(str(path))
-    connection.pragma("user_version", migrations()[-1].number + 1)
+    connection.pragma("user_version", newest_schema() + 1)
     connection.close()
     before = digest(path)
     with pytest.raises(StoreNewer) as refused:
         await SqliteStore(path).open(EMBEDDER.space)
     assert refused.value.reason == "store_newer"
+    assert digest(path) == before
+
+
+async def test_file_older_than_the_first_release_is_refused_and_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    await filled(path)
+    connection = apsw.Connection(str(path))
+    connection.pragma("user_version", migrations()[0].number - 1)
+    connection.close()
+    before = digest(path)
+    with pytest.raises(StoreOlder, match="mnemic import --own") as refused:
+        await SqliteStore(path).open(EMBEDDER.space)
+    assert refused.value.reason == "store_older"
+    with pytest.raises(StoreOlder):
+        inspect(path)
     assert digest(path) == before
 
 
@@ -131,29 +141,13 @@ async def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_structured_memories_of_before_are_found_by_their_fields(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    store = SqliteStore(path)
-    await store.open(EMBEDDER.space)
-    await remember(store, seat := memory("a seat", kind=Kind.STRUCTURED, data={"row": 1}), memory("tea"))
-    (step,) = [step for step in migrations() if step.name == "facets"]
-    connection = connect(path, durability="durable", busy=BusyHandler())
-    connection.execute("DROP TABLE facet")
-    connection.execute(step.sql)
-    assert connection.execute("SELECT facet, memory_id FROM facet").fetchall() == [(0, seat.memory_id)]
-    connection.close()
-    found = await store.newest(Where(scopes=(scope(),)), limit=9, facets=[frozenset({value_facet("row", 1)})])
-    assert found == [seat]
-    await store.close()
-
-
 async def test_an_open_file_that_a_newer_version_migrates_is_written_no_more(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     store = SqliteStore(path)
     await store.open(EMBEDDER.space)
     await remember(store, tea := memory("tea"))
     connection = apsw.Connection(str(path))
-    connection.execute(f"BEGIN IMMEDIATE; PRAGMA user_version = {migrations()[-1].number + 1}; COMMIT")
+    connection.execute(f"BEGIN IMMEDIATE; PRAGMA user_version = {newest_schema() + 1}; COMMIT")
     connection.close()
     with pytest.raises(StoreNewer):
         await remember(store, memory("coffee"))
@@ -173,7 +167,7 @@ async def test_without_the_look_at_the_schema_an_old_process_writes_on(
     store = SqliteStore(path)
     await store.open(EMBEDDER.space)
     connection = apsw.Connection(str(path))
-    connection.execute(f"BEGIN IMMEDIATE; PRAGMA user_version = {migrations()[-1].number + 1}; COMMIT")
+    connection.execute(f"BEGIN IMMEDIATE; PRAGMA user_version = {newest_schema() + 1}; COMMIT")
     connection.close()
     monkeypatch.setattr("mnemic.stores.sqlite.failures.check_schema", lambda _: None)
     await remember(store, memory("coffee"))

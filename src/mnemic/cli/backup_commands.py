@@ -151,7 +151,6 @@ def _salvaged(target: Path, salvaged: SalvageResult) -> str:
         "memories": salvaged.counts.get("memory", 0),
         "versions before": salvaged.counts.get("memory_version", 0),
         "audit lines": salvaged.counts.get("audit", 0),
-        "without a checksum": salvaged.unchecked or None,
         "without a vector": salvaged.without_vector or None,
         "audits with a gap": salvaged.broken_audit or None,
         "damaged, left out": ", ".join(salvaged.damaged) or None,

@@ -126,7 +126,7 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
         + ("damaged; `mnemic salvage` gets out what can be got out" if found.damage else "readable and whole"),
         facts={"bytes": found.size_bytes},
     )
-    yield _rows(found.damaged_rows, found.unchecked)
+    yield _rows(found.damaged_rows)
     yield Finding(
         name="schema",
         ok=True,
@@ -163,18 +163,16 @@ def _leftovers(settings: Settings) -> Finding:
     return Finding(name="leftovers", ok=not names, detail=text if names else "none", facts=facts)
 
 
-def _rows(damaged: Sequence[Damage], unchecked: int = 0) -> Finding:
+def _rows(damaged: Sequence[Damage]) -> Finding:
     """Rows that differ from the written data, each by its name."""
     rows = [{"table": one.table, "name": one.name} for one in damaged]
     if rows:
         names = ", ".join(dict.fromkeys(one.name for one in damaged[:5]))
         text = f"{len(rows)} damaged: {names}{', ...' if len(rows) > 5 else ''}"
         text += "; they are skipped: `mnemic forget` removes one, a backup or `mnemic salvage` helps; an index: REINDEX"
-    elif unchecked:
-        text = f"{unchecked} have no checksum yet: `mnemic maintain` gives them one"
     else:
         text = "each is what was written"
-    return Finding(name="rows", ok=not rows, detail=text, facts={"damaged": rows, "unchecked": unchecked})
+    return Finding(name="rows", ok=not rows, detail=text, facts={"damaged": rows})
 
 
 def _sealing(settings: Settings, found: Inspection) -> Finding:

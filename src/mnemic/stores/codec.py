@@ -120,7 +120,6 @@ def memory_fields(memory: Memory, *, compact: bool = False) -> dict[str, Any]:
         "conflicts_with": memory.conflicts_with,
     }
     fields |= {name: to_micros(getattr(memory, name)) for name in _TIMES}
-    # Programs from before need these fields, so a store leaves them out under a schema that keeps such programs away.
     if compact:
         fields |= {name: fields[name] or None for name in _LINKS}
         fields["updated_at"] = None if memory.updated_at == memory.created_at else fields["updated_at"]
@@ -311,22 +310,22 @@ def checked_marks(rows: Iterable[Sequence[Any]]) -> dict[str, str]:
     """Return the marks of rows with name, value and checksum. Raises StoreCorrupt (`mark`)."""
     found = {}
     for name, value, checksum in rows:
-        if checksum not in (None, text_check(name, value)):
+        if checksum != text_check(name, value):
             raise damaged("mark")
         found[name] = value
     return found
 
 
-def checked_request(digest: str, receipt: str, checksum: int | None) -> tuple[str, str]:
+def checked_request(digest: str, receipt: str, checksum: int) -> tuple[str, str]:
     """Digest and receipt of a request's row. Raises StoreCorrupt (`request`)."""
-    if checksum not in (None, text_check(digest, receipt)):
+    if checksum != text_check(digest, receipt):
         raise damaged("request")
     return digest, receipt
 
 
-def checked_secret(tenant: str, secret: bytes, checksum: int | None) -> bytes:
+def checked_secret(tenant: str, secret: bytes, checksum: int) -> bytes:
     """Return the secret of a tenant's row. Raises StoreCorrupt (`tenant`)."""
-    if checksum not in (None, text_check(tenant, secret)):
+    if checksum != text_check(tenant, secret):
         raise damaged("tenant")
     return bytes(secret)
 

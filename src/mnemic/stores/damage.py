@@ -40,7 +40,7 @@ def placeholder(row: Mapping[str, Any], place: tuple[str, str, str], **known: An
         raise damaged("memory") from error
 
 
-def earlier(sealer: Sealer, body: bytes, checksum: int | None, version: int, current: Memory) -> Memory:
+def earlier(sealer: Sealer, body: bytes, checksum: int, version: int, current: Memory) -> Memory:
     """Return an earlier version of the memory `current`; of a damaged row as much as is known."""
     try:
         return sealer.checked(body, checksum, current.scope, None)

@@ -105,17 +105,15 @@ class Sealer:
             raise StoreCorrupt("memory") from error
         return memory_from(fields, scope, self.vector(memory_id, vector) if self._vectors else vector)
 
-    def checked(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None) -> Memory:
-        """Decode a memory's body; without a checksum, it is trusted. Raises StoreCorrupt (`memory`)."""
+    def checked(self, body: bytes, checksum: int, scope: Scope, vector: bytes | None) -> Memory:
+        """Decode a memory's body. Raises StoreCorrupt (`memory`)."""
         return self._decoded(body, checksum, scope.tenant, scope.level, scope.owner, vector)
 
-    def _checked(
-        self, body: bytes, checksum: int | None, tenant: str, level: str, owner: str, vector: bytes | None
-    ) -> Memory:
+    def _checked(self, body: bytes, checksum: int, tenant: str, level: str, owner: str, vector: bytes | None) -> Memory:
         scope = scope_named(tenant, level, owner)
         return self.memory(whole_text(body, checksum, scope), scope, vector)
 
-    def data(self, body: bytes, checksum: int | None, scope: Scope) -> Mapping[str, Any]:
+    def data(self, body: bytes, checksum: int, scope: Scope) -> Mapping[str, Any]:
         """Return the `data` of a body's memory; of a plain body nothing else is decoded. Raises as `checked` does."""
         try:
             fields = load(whole_text(body, checksum, scope))
@@ -175,9 +173,9 @@ class Sealer:
             raise
 
 
-def whole_text(body: bytes, checksum: int | None, scope: Scope) -> str:
-    """Return the text of a body. Raises StoreCorrupt (`memory`) if it has a checksum that differs."""
-    if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):
+def whole_text(body: bytes, checksum: int, scope: Scope) -> str:
+    """Return the text of a body. Raises StoreCorrupt (`memory`) if its checksum differs."""
+    if checksum != body_check(scope.tenant, scope.level.value, scope.owner, body):
         raise damaged("memory")
     try:
         return body.decode()

@@ -27,9 +27,6 @@ _WITHOUT_VECTOR = (
     "WHERE m.status = 'active' AND s.vector IS NULL"
 )
 _SEALED = "SELECT count(*) FROM memory WHERE CASE WHEN json_valid(body) THEN body ->> '$.sealed' END IS NOT NULL"
-_UNCHECKED = "SELECT count(*) FROM memory WHERE checksum IS NULL"
-CHECKED_FROM = 9
-"""The schema since which rows have checksums."""
 
 _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 """Releases in which a WAL reset can no longer damage the file: 3.51.3, and the fixes ported back to 3.50 and 3.44."""
@@ -39,8 +36,8 @@ _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 class Inspection:
     """Report on one file. `projections` are the registered ones, each with its number of unconsumed entries, and
     `pending` all entries in the outbox. `sealed` counts memories with encrypted content; `damage` lists the findings of
-    SQLite's check and the unreadable parts; `damaged_rows` differ from what was written, and `unchecked` rows have no
-    checksum yet; `broken_audit` has tenant and sequence of a line that does not follow from the previous one.
+    SQLite's check and the unreadable parts; `damaged_rows` differ from what was written; `broken_audit` has tenant and
+    sequence of a line that does not follow from the previous one.
     """
 
     schema: int
@@ -59,7 +56,6 @@ class Inspection:
     broken_audit: tuple[str, int] | None
     damage: tuple[str, ...] = field(default=(), repr=False)
     damaged_rows: tuple[Damage, ...] = ()
-    unchecked: int = 0
 
     @property
     def whole(self) -> bool:
@@ -68,7 +64,9 @@ class Inspection:
 
 
 def inspect(path: Path) -> Inspection:
-    """Look at the file. Raises StoreUnavailable (also for one that is not there), StoreCorrupt or StoreNewer."""
+    """Look at the file. Raises StoreUnavailable (also for one that is not there), StoreCorrupt, StoreNewer,
+    StoreOlder.
+    """
     if not path.is_file():
         raise StoreUnavailable("missing", hint="there is no memory file of that name")
     with typed_failures():
@@ -86,11 +84,9 @@ def _inspected(connection: apsw.Connection, path: Path) -> Inspection:
     spaces = look.rows("space", "SELECT model, dimension FROM space")
     unread: tuple[int, tuple[str, int] | None] = (0, None)
     lines, broken = look.at("audit", lambda: _audit(connection), unread)
-    schema = int(connection.pragma("user_version"))
-    checked = schema >= CHECKED_FROM
     damage = [str(row[0]) for row in look.rows("pages", "PRAGMA integrity_check(10)")]
     return Inspection(
-        schema=schema,
+        schema=int(connection.pragma("user_version")),
         newest_schema=newest_schema(),
         sqlite_version=version,
         sqlite_safe=is_safe(version),
@@ -101,13 +97,10 @@ def _inspected(connection: apsw.Connection, path: Path) -> Inspection:
         sealed=look.count("memory", _SEALED),
         without_vector=look.count("memory_search", _WITHOUT_VECTOR),
         pending=look.count("outbox", "SELECT count(*) FROM outbox"),
-        projections=look.at("outbox", lambda: projections(connection), {})
-        if _has_table(connection, "projection")
-        else {},
+        projections=look.at("outbox", lambda: projections(connection), {}),
         audit_lines=lines,
         broken_audit=broken,
-        damaged_rows=examined(connection) if checked else (),
-        unchecked=look.count("memory", _UNCHECKED) if checked else 0,
+        damaged_rows=examined(connection),
         damage=(
             *(line for line in damage if line != "ok"),
             *(f"unreadable: {name}" for name in sorted(look.unreadable)),
@@ -140,24 +133,15 @@ class _Look:
 
 
 def marks_in(path: Path, tenant: str, prefix: str) -> dict[str, str]:
-    """Return the tenant's marks with names that begin with `prefix`; none in a file of an older schema. Raises as
-    `inspect`.
-    """
+    """Return the tenant's marks with names that begin with `prefix`. Raises as `inspect`."""
     with typed_failures():
         connection = connect(path, durability="durable")
         try:
             recognise(connection)
-            if not _has_table(connection, "mark"):
-                return {}
             rows = fetch(connection, "SELECT name, value FROM mark WHERE tenant = ? ORDER BY name", (tenant,))
             return {name: value for name, value in rows if name.startswith(prefix)}
         finally:
             connection.close()
-
-
-def _has_table(connection: apsw.Connection, name: str) -> bool:
-    """Return True if the file's schema is new enough to have the table."""
-    return bool(fetch(connection, "SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)))
 
 
 def is_safe(version: str) -> bool:

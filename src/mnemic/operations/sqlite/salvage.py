@@ -51,18 +51,17 @@ _OTHERS = {
     "document_vector": "INSERT OR IGNORE INTO document_vector VALUES (?, ?, ?)",
 }
 _VERSION = "INSERT OR IGNORE INTO memory_version VALUES (?, ?, ?, ?, ?)"
+_NO_SEARCH = (None,) * 10
 
 
 @dataclass(slots=True)
 class SalvageResult:
-    """Report of a salvage. `damaged` names memories that were found but differ from what was written; `unchecked`
-    counts those without a checksum that were taken; `salt`: the search data was intact; `broken_audit` counts tenants
-    whose audit lacks a line or has a changed one.
+    """Report of a salvage. `damaged` names memories that were found but differ from what was written; `salt`: the
+    search data was intact; `broken_audit` counts tenants whose audit lacks a line or has a changed one.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
     damaged: list[str] = field(default_factory=list)
-    unchecked: int = 0
     without_vector: int = 0
     broken_audit: int = 0
 
@@ -115,9 +114,9 @@ def _sorted(carved: Iterable[Record]) -> _Found:
         form = "".join(map(_form, values))
         if row_id is None:
             _sort_unnumbered(found, form, values)
-        elif form.startswith("ntitiit") and len(form) in (18, 19):
+        elif form.startswith("ntitiit") and len(form) == 19:
             found.memories.append(record)
-        elif form.startswith(("nbbb", "nnbb")) and 6 <= len(form) <= 10:
+        elif form.startswith(("nbbb", "nnbb")) and len(form) == 10:
             found.searches[row_id] = values
         elif form == "ntttii" and _is_level(values[2]):
             found.scopes[row_id] = values
@@ -131,7 +130,7 @@ def _sorted(carved: Iterable[Record]) -> _Found:
 def _sort_unnumbered(found: _Found, form: str, values: tuple[Any, ...]) -> None:
     if form == "titt" and len(values[3]) == 64:
         found.others["audit"].append(tuple(map(_decoded, values)))
-    elif form in ("ttit", "ttiti", "ttitn"):
+    elif form == "ttiti":
         found.versions.append(values)
     elif form == "ttti" and _is_level(values[1]) and 0 < values[3] < 1 << 31:
         found.scope_index[values[3]] = values[:3]
@@ -139,7 +138,7 @@ def _sort_unnumbered(found: _Found, form: str, values: tuple[Any, ...]) -> None:
         found.others["mark"].append(tuple(map(_decoded, values)))
     elif form == "ttttii" and values[5] == text_check(values[2], values[3]):
         found.others["request"].append(tuple(map(_decoded, values)))
-    elif form in ("tb", "tbi") and values[0] == _SALT:
+    elif form == "tb" and values[0] == _SALT:
         found.salt = values[1]
     elif form == "tbi" and values[2] == text_check(values[0], values[1]):
         found.others["tenant"].append(tuple(map(_decoded, values)))
@@ -224,7 +223,7 @@ class _Making:
                 scope = Scope(tenant=tenant, level=Level(level), owner=owner)
             except (ValueError, AttributeError, MnemicError):
                 continue
-            agree = sum(len(row) > 18 and row[18] == body_check(tenant, level, owner, bytes(row[17])) for row in bodies)
+            agree = sum(row[18] == body_check(tenant, level, owner, bytes(row[17])) for row in bodies)
             if best is None or agree > best[0]:
                 best = agree, scope
         return best and best[1]
@@ -233,12 +232,12 @@ class _Making:
         assert record.row_id is not None
         values = record.values
         scope = self._scopes.get(record.row_id >> 32)
-        body, checksum = values[17], values[18] if len(values) > 18 else None
+        body, checksum = values[17:19]
         try:
             if scope is None or not isinstance(body, Text):
                 raise ValueError("no scope")
             place = (scope.tenant, scope.level.value, scope.owner)
-            if checksum not in (None, body_check(*place, bytes(body))):
+            if checksum != body_check(*place, bytes(body)):
                 raise ValueError("damaged")
             memory, sealed = in_columns(body, scope)
         except (ValueError, TypeError, KeyError, MnemicError):
@@ -254,7 +253,6 @@ class _Making:
         if not connection.changes():
             return  # a memory that was written later has this content
         self._taken[scope.tenant, memory.memory_id] = row_id
-        self._decoded.unchecked += checksum is None
         self._put_search(connection, rows, row_id, memory, sealed=sealed)
         self._decoded.counts["memory"] = self._decoded.counts.get("memory", 0) + 1
 
@@ -275,13 +273,12 @@ class _Making:
         self, connection: apsw.Connection, rows: Rows, row_id: int, memory: Memory, *, sealed: bool
     ) -> None:
         # If two rows claim a number, its vector may belong to either.
-        row = (None,) * 6 if row_id in self._disputed else self._found.searches.get(row_id, (None,) * 6)
-        row = (*row, *(None,) * (10 - len(row)))
+        row = _NO_SEARCH if row_id in self._disputed else self._found.searches.get(row_id, _NO_SEARCH)
         _, vector, content, context, speaker, cues, following, expected, words, following_expected = row
         if not _is_right(vector, expected):
             # A change of the vector space gives the two columns each other's names.
             vector = following if following and _is_right(following, following_expected) else None
-        if words is None or words != blob_check(content, context, speaker, cues):
+        if words != blob_check(content, context, speaker, cues):
             searched = NOTHING if sealed else rows.search_columns(memory)[0]
             content, context, speaker, cues = searched.content, searched.context, searched.speaker, searched.cues
         speaker = _decoded(speaker)
@@ -295,8 +292,7 @@ class _Making:
 
     def _put_versions(self, connection: apsw.Connection) -> None:
         done = 0
-        for tenant, memory_id, version, body, *checked in self._found.versions:
-            checksum = checked[0] if checked else None
+        for tenant, memory_id, version, body, checksum in self._found.versions:
             key = (_decoded(tenant), _decoded(memory_id))
             row_id = self._taken.get(key)
             if row_id is None:
@@ -304,7 +300,7 @@ class _Making:
             scope = self._scopes[row_id >> 32]
             right = body_check(scope.tenant, scope.level.value, scope.owner, bytes(body))
             text = _text(body)
-            if text is not None and checksum in (None, right):
+            if text is not None and checksum == right:
                 connection.execute(_VERSION, (*key, version, text, right))
                 done += 1
             else:
@@ -349,7 +345,7 @@ def _text(body: bytes) -> str | None:
 
 
 def _is_right(vector: object, expected: int | None) -> bool:
-    return isinstance(vector, bytes) and len(vector) > 0 and expected in (None, blob_check(vector))
+    return isinstance(vector, bytes) and len(vector) > 0 and expected == blob_check(vector)
 
 
 def _there(connection: apsw.Connection, row_id: int) -> bool:

@@ -26,7 +26,7 @@ from cassandra.policies import (
 from cassandra.protocol import SyntaxException
 from cassandra.query import BatchStatement, BatchType, tuple_factory
 
-from mnemic.errors import CommitUnknown, StoreBusy, StoreNewer, StoreUnavailable
+from mnemic.errors import CommitUnknown, StoreBusy, StoreNewer, StoreOlder, StoreUnavailable
 from mnemic.stores.cassandra.address import Address
 from mnemic.stores.cassandra.failures import DRIVER_ERRORS, PASSING, typed, unknown
 from mnemic.stores.cassandra.node_order import RestingNodes
@@ -65,7 +65,7 @@ class Connection:
         self._serial = levels.LOCAL_SERIAL if address.local else levels.SERIAL
 
     async def open(self) -> None:
-        """Connect, and create missing tables. Raises StoreNewer, StoreUnavailable."""
+        """Connect, and create missing tables. Raises StoreNewer, StoreOlder, StoreUnavailable."""
         if self._session is None:
             try:
                 profile = await asyncio.to_thread(self._connect)
@@ -143,8 +143,8 @@ class Connection:
             found = await self.ask("known", (name,), serial=True)
         if int(found[0][0]) > VERSION:
             raise StoreNewer(hint="a newer version of mnemic has opened this keyspace")
-        if int(found[0][0]) < VERSION:  # an older process could not read the rows of this one
-            await self.change([("raise", (str(VERSION), name, found[0][0]))], settled=None)
+        if int(found[0][0]) < VERSION:
+            raise StoreOlder
 
     async def extend(self, name: str, texts: Sequence[str], statements: Mapping[str, str]) -> bool:
         """Create an optional table, and prepare its statements; return False if the cluster does not support it."""

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-VERSION = 3
-"""From 2 on the rows of a scope may name values in buckets; from 3 on a collection updates the total of a tenant."""
+VERSION = 100
+"""That of the first release. Smaller numbers belong to states of the program that were never released."""
 
 KEYSPACE = """CREATE KEYSPACE IF NOT EXISTS {keyspace}
     WITH replication = {{'class': 'NetworkTopologyStrategy', 'replication_factor': {copies}}}"""
@@ -115,7 +115,6 @@ STATEMENTS = {
     "split_of": "SELECT tenant, level, owner FROM split WHERE shard = ? AND tenant = ?",
     "claim": "INSERT INTO claim (tenant, memory, level, owner) VALUES (?, ?, ?, ?) IF NOT EXISTS",
     "claimed": "SELECT level, owner FROM claim WHERE tenant = ? AND memory = ?",
-    "raise": "UPDATE about SET value = ? WHERE name = ? IF value = ?",
     "know": "INSERT INTO about (name, value) VALUES (?, ?) IF NOT EXISTS",
     "known": "SELECT value FROM about WHERE name = ?",
     "now": "SELECT toTimestamp(now()) FROM system.local",

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from mnemic.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreNewer, StoreUnavailable
+from mnemic.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreNewer, StoreOlder, StoreUnavailable
 from mnemic.operations.backup_folder import Manifest, check_data, digest, manifest_in, new_folder
 from mnemic.stores.atomic_files import synced
 from mnemic.stores.postgres.connections import Session
@@ -26,24 +26,18 @@ from mnemic.stores.postgres.schema import claim, migrate, migrations
 
 DATA = "memory.copy"
 TABLES = (
-    *("salt", "tenant", "scope", "memory", "memory_version", "usage", "posting", "term_posting"),
+    *("salt", "tenant", "scope", "memory", "memory_version", "usage", "term_posting"),
     *("audit", "audit_head", "journal", "lane_end", "lane_collected", "usage_lane"),
     *("outbox", "request", "mark", "projection", "document", "document_vector", "graph_node", "graph_relation"),
     "facet",
 )
 """Tables to copy, in an order in which every row finds the rows that it refers to."""
 
-OLDER_TABLES = frozenset({"posting"})
-"""Those of them that only older schemas have."""
-
 NOT_COPIED = frozenset({"schema_version", "space", "next_space"})
 """Tables that the manifest describes instead, and those that can be filled again."""
 
 _SHARED = frozenset({"salt", "projection"})
 """Tables that belong to no tenant, and have no row-level security."""
-
-_LANES_SINCE = 16
-"""The schema that brought lanes of the audit."""
 
 _SECONDS = 3600.0
 """Seconds that one statement of a backup may take."""
@@ -161,18 +155,18 @@ def _counts(sections: Sequence[_Section]) -> dict[str, int]:
     """Count like the manifest of a memory file: without the present versions."""
     rows = {section.table: section.rows for section in sections}
     counted = {name: rows[name] for name in ("memory", "audit", "mark", "request", "document")}
-    counted["audit"] += rows.get("journal", 0)
+    counted["audit"] += rows["journal"]
     return counted | {"memory_version": rows["memory_version"] - rows["memory"]}
 
 
-async def _chains(connection: Any, *, checked: bool = False, lanes: bool = True) -> dict[str, tuple[int, str]]:
+async def _chains(connection: Any, *, checked: bool = False) -> dict[str, tuple[int, str]]:
     """Return the end of every tenant's audit. Raises StoreCorrupt if one is broken, or with `checked` if a memory
     differs from its written state.
     """
     session = Session(connection, lambda: _SECONDS)
     found = {}
     for (tenant,) in await connection.fetch("SELECT tenant FROM tenant ORDER BY tenant"):
-        lines, broken, last = await broken_audit(session, tenant, lanes=lanes)
+        lines, broken, last = await broken_audit(session, tenant)
         if broken is not None:
             raise StoreCorrupt("backup", hint="a line of an audit was changed")
         if checked and (rows := await damaged_bodies(session, tenant)):
@@ -186,8 +180,8 @@ async def restore(dsn: str, folder: Path, prepare: Callable[[str, Manifest], Awa
     """Restore the checked copy into the database, which must have no schema `mnemic` yet; `prepare` gets an address by
     which it alone can open that before the end. A backup of an older schema is migrated on the way.
 
-    Raises InvalidInput (`restore:exists`), StoreCorrupt, StoreNewer, StoreFailed, and the errors of `prepare`; then
-    nothing is restored.
+    Raises InvalidInput (`restore:exists`), StoreCorrupt, StoreNewer, StoreOlder, StoreFailed, and the errors of
+    `prepare`; then nothing is restored.
     """
     manifest = manifest_in(folder, "postgres")
     check_data(folder / DATA, manifest)
@@ -217,6 +211,8 @@ async def _loaded(connection: Any, file: Path, manifest: Manifest) -> None:
     sections, layout = _sections(manifest), manifest.layout
     if layout["schema"] > migrations()[-1].number:
         raise StoreNewer(hint=f"the backup has schema {layout['schema']}, this mnemic knows {migrations()[-1].number}")
+    if layout["schema"] < migrations()[0].number:
+        raise StoreOlder
     async with connection.transaction():
         if await connection.fetchval(_USED):
             raise InvalidInput("restore:exists", hint="restore into a database that has no schema mnemic yet")
@@ -231,7 +227,7 @@ async def _loaded(connection: Any, file: Path, manifest: Manifest) -> None:
         for name, last in layout["sequences"].items():
             if last:
                 await connection.fetchval("SELECT setval(format('mnemic.%I', $1::text)::regclass, $2)", name, last)
-        if await _chains(connection, lanes=layout["schema"] >= _LANES_SINCE) != dict(manifest.tenants):
+        if await _chains(connection) != dict(manifest.tenants):
             raise StoreCorrupt("backup_contents", hint="the end of an audit is not what the manifest says")
 
 

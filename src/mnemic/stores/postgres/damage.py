@@ -1,16 +1,15 @@
-"""Damaged rows of a tenant, and checksums for rows without one."""
+"""Damaged rows of a tenant."""
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.stores.codec import blob_check, body_check, text_check, words_check
+from mnemic.stores.codec import body_check, text_check, vector_check
 from mnemic.stores.damage import UNREADABLE, in_columns
 from mnemic.stores.postgres.connections import Session
-from mnemic.stores.postgres.rows import column_values, columns, decode_vector, words_are_whole
+from mnemic.stores.postgres.rows import column_values, decode_vector, words_are_whole
 from mnemic.stores.postgres.statements import load as statements
 from mnemic.types.scope import scope_named
 
@@ -48,8 +47,7 @@ async def _memories(session: Session, tenant: str) -> AsyncIterator[Damage]:
             if _is_body(row) and not _columns_agree(row):
                 yield Damage("memory", row["memory_id"])
             sums = ((decode_vector(row[name]), row[f"{name}_check"]) for name in ("vector", "next_vector"))
-            whole = all(given is None or check in (None, blob_check(given)) for given, check in sums)
-            if not whole or not words_are_whole(row):
+            if any(check != vector_check(given) for given, check in sums) or not words_are_whole(row):
                 yield Damage("memory", f"{row['memory_id']} (search)")
 
 
@@ -71,8 +69,7 @@ async def _checked(session: Session, tenant: str) -> AsyncIterator[Damage]:
 
 
 def _is_body(row: Any) -> bool:
-    expected = row["checksum"]
-    return expected in (None, body_check(row["tenant"], row["level"], row["owner"], row["body"]))
+    return bool(row["checksum"] == body_check(row["tenant"], row["level"], row["owner"], row["body"]))
 
 
 def _columns_agree(row: Any) -> bool:
@@ -83,51 +80,5 @@ def _columns_agree(row: Any) -> bool:
     return all(row[name] == value for name, value in column_values(memory).items())
 
 
-async def fill_checks(connection: Any) -> int:
-    """Add checksums to rows from versions without them, in short transactions; return their number. Needs the owner's
-    rights.
-    """
-    return await _fill_versions(connection) + await _fill_memories(connection)
-
-
-async def _fill_versions(connection: Any) -> int:
-    done, last = 0, ("", "", 0)
-    while True:
-        async with connection.transaction():
-            rows = await connection.fetch(_DAMAGE["unchecked_versions"], *last, _PAGE)
-            given = [
-                (row["tenant"], row["memory_id"], row["version"], body_check(*_place(row), row["body"])) for row in rows
-            ]
-            await connection.execute(_DAMAGE["check_versions"], *columns(given, 4))
-        if not rows:
-            return done
-        done += len(rows)
-        last = given[-1][:3]
-
-
-async def _fill_memories(connection: Any) -> int:
-    done, last = 0, ("", "")
-    while True:
-        async with connection.transaction():
-            rows = await connection.fetch(_DAMAGE["unchecked_memories"], *last, _PAGE)
-            given = [
-                (row["tenant"], row["memory_id"], row["version"], _sum(row["near"]), _sum(row["next"]), _words(row))
-                for row in rows
-            ]
-            await connection.execute(_DAMAGE["check_memories"], *columns(given, 6))
-        if not rows:
-            return done
-        done += len(rows)
-        last = given[-1][:2]
-
-
 def _place(row: Any) -> tuple[str, str, str]:
     return row["tenant"], row["level"], row["owner"]
-
-
-def _sum(values: Sequence[float] | None) -> int | None:
-    return None if values is None else blob_check(array("f", values).tobytes())
-
-
-def _words(row: Any) -> int:
-    return words_check(row["content"], row["context"], row["speaker"], row["cues"])

@@ -266,7 +266,7 @@ def _searched(row: Any, again: Mapping[str, _Again]) -> SearchData:
 
 def _vector(row: Any, dimension: int) -> bytes | None:
     vector = decode_vector(row["vector"])
-    fits = vector is not None and len(vector) == 4 * dimension and row["vector_check"] in (None, blob_check(vector))
+    fits = vector is not None and len(vector) == 4 * dimension and row["vector_check"] == blob_check(vector)
     return vector if fits else None
 
 

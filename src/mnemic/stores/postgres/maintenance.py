@@ -62,11 +62,9 @@ async def unvacuumed(session: Session, since: datetime) -> int:
     return count
 
 
-async def broken_audit(
-    session: Session, tenant: str, sign: Sign | None = None, *, lanes: bool = True
-) -> tuple[int, int | None, str]:
+async def broken_audit(session: Session, tenant: str, sign: Sign | None = None) -> tuple[int, int | None, str]:
     """Return the result of the port's `broken_audit`, page by page. A broken lane, and lines missing at the end, count
-    as the line after the last. An older schema has no `lanes`.
+    as the line after the last.
     """
     await session.enter(tenant)
     chain, last = Chain(tenant, sign), 0
@@ -75,7 +73,7 @@ async def broken_audit(
             chain.take(last, event, digest)
     lines, broken, last_hash = chain.found
     if broken is None and (
-        await shortened(session, tenant, (lines, last_hash)) or (lanes and await broken_lane(session, tenant, sign))
+        await shortened(session, tenant, (lines, last_hash)) or await broken_lane(session, tenant, sign)
     ):
         broken = lines + 1
     return lines, broken, last_hash

@@ -71,7 +71,7 @@ class Bodies:
         raises StoreCorrupt (`memory`) if anything else differs from its written state.
         """
         vector = decode_vector(row["vector"])
-        if vector is not None and row["vector_check"] not in (None, blob_check(vector)):
+        if vector is not None and row["vector_check"] != blob_check(vector):
             self.noted.note(row["memory_id"])
             vector = None
         place = scope or scope_named(row["tenant"], row["level"], row["owner"])
@@ -130,7 +130,7 @@ class Bodies:
 
 def words_are_whole(row: Any) -> bool:
     """Return True if content, context, speaker and cues of a row are intact."""
-    return row["words_check"] in (None, words_check(row["content"], row["context"], row["speaker"], row["cues"]))
+    return bool(row["words_check"] == words_check(row["content"], row["context"], row["speaker"], row["cues"]))
 
 
 class ScopeState(NamedTuple):

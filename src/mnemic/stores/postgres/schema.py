@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from mnemic.errors import InvalidConfig, SpaceMismatch, StoreCorrupt, StoreNewer, StoreUnavailable
+from mnemic.errors import InvalidConfig, SpaceMismatch, StoreCorrupt, StoreNewer, StoreOlder, StoreUnavailable
 from mnemic.stores.postgres.failures import DRIVER_ERRORS, typed
 from mnemic.stores.postgres.pool import APP_ROLE
 from mnemic.types import VectorSpace
@@ -77,8 +77,8 @@ class Prepared:
 
 async def prepare(connection: Any, space: VectorSpace | None, *, salt: bytes | None = None) -> Prepared:
     """Migrate the database, claim it for `space` if one is given, and check that row-level security binds the
-    application. A new one takes the `salt`. Needs the owner's rights only for changes. Raises StoreNewer, StoreCorrupt,
-    SpaceMismatch, InvalidConfig (`invalid_config:postgres_<what>`), StoreUnavailable.
+    application. A new one takes the `salt`. Needs the owner's rights only for changes. Raises StoreNewer, StoreOlder,
+    StoreCorrupt, SpaceMismatch, InvalidConfig (`invalid_config:postgres_<what>`), StoreUnavailable.
     """
     try:
         server = await connection.fetchrow(_SERVER)
@@ -114,7 +114,7 @@ def _check_server(server: Any) -> None:
 
 
 async def _ready(connection: Any, space: VectorSpace | None) -> bool:
-    """Return True if there is nothing to do. Raises StoreNewer, StoreCorrupt and SpaceMismatch."""
+    """Return True if there is nothing to do. Raises StoreNewer, StoreOlder, StoreCorrupt and SpaceMismatch."""
     state = await connection.fetchrow(_STATE)
     if not state["known"]:
         if state["used"]:
@@ -126,6 +126,8 @@ async def _ready(connection: Any, space: VectorSpace | None) -> bool:
     newest = migrations()[-1].number
     if version > newest:
         raise StoreNewer(hint=f"the database has schema {version}, this mnemic knows {newest}")
+    if version < migrations()[0].number:
+        raise StoreOlder
     return bool(version == newest) and (space is None or await _claimed(connection, space))
 
 

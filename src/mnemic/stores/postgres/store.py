@@ -244,13 +244,7 @@ class PostgresStore(JobTables, SingleReads):
         return await maintenance.marks(self._ready.connections, tenant, prefix, after, limit)
 
     async def tidy(self, *, whole: bool = False) -> int:
-        """Return 0: the server's vacuum frees space, and its checkpoints truncate the log. `whole` adds checksums to
-        rows from versions without them.
-        """
-        opened = self._ready
-        if whole:
-            with suppress(StoreFailed):  # without the owner's rights no checksums are added
-                await opened.as_owners(damage.fill_checks)
+        """Return 0: the server's vacuum frees space, and its checkpoints truncate the log."""
         return 0
 
     async def damaged(self, tenant: str) -> list[Damage]:

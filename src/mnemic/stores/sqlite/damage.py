@@ -1,4 +1,4 @@
-"""Damaged rows: their identification, their remaining columns, and missing checksums."""
+"""Damaged rows: their identification, and their remaining columns."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any
 
 import apsw
 
-from mnemic.errors import StoreCorrupt
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.stores.codec import blob_check, body_check, damaged, load, text_check
+from mnemic.stores.codec import blob_check, body_check, damaged, text_check, vector_check
 from mnemic.stores.damage import UNREADABLE, in_columns
 from mnemic.stores.damage import placeholder as of_columns
-from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.rows import ANY_FACET, columns_of
 from mnemic.types import Level, Memory, Scope
 from mnemic.types.facets import facets_of
@@ -21,7 +19,6 @@ from mnemic.types.facets import facets_of
 MOST = 100
 """Maximum number of damaged rows that are named."""
 
-_BATCH = 500
 _COLUMNS = (
     *("tenant", "memory_id", "version", "kind", "status", "key", "category", "fingerprint"),
     *("happened_at", "began_at", "ended_at", "expires_at", "session"),
@@ -48,33 +45,13 @@ _VERSIONS = """
     SELECT CAST(v.memory_id AS BLOB), v.version, CAST(v.body AS BLOB), v.checksum,
         CAST(c.tenant AS BLOB), CAST(c.level AS BLOB), CAST(c.owner AS BLOB)
     FROM memory_version v LEFT JOIN memory m ON m.tenant = v.tenant AND m.memory_id = v.memory_id
-    LEFT JOIN scope c ON c.scope_id = m.scope_id WHERE v.checksum IS NOT NULL
+    LEFT JOIN scope c ON c.scope_id = m.scope_id
 """
 _CHECKED = {
-    "mark": "SELECT CAST(name AS BLOB), CAST(value AS BLOB), checksum FROM mark WHERE checksum IS NOT NULL",
-    "request": "SELECT CAST(digest AS BLOB), CAST(receipt AS BLOB), checksum FROM request WHERE checksum IS NOT NULL",
-    "tenant": "SELECT CAST(tenant AS BLOB), secret, checksum FROM tenant WHERE checksum IS NOT NULL",
+    "mark": "SELECT CAST(name AS BLOB), CAST(value AS BLOB), checksum FROM mark",
+    "request": "SELECT CAST(digest AS BLOB), CAST(receipt AS BLOB), checksum FROM request",
+    "tenant": "SELECT CAST(tenant AS BLOB), secret, checksum FROM tenant",
 }
-_FILL = (
-    """
-    SELECT m.row_id, c.tenant, c.level, c.owner, CAST(m.body AS BLOB) FROM memory m JOIN scope c USING (scope_id)
-    WHERE m.checksum IS NULL AND m.row_id > ? ORDER BY m.row_id LIMIT ?
-    """,
-    "UPDATE memory SET checksum = ? WHERE row_id = ?",
-)
-_FILL_SEARCH = """
-    SELECT row_id, vector, next_vector, content, context, CAST(speaker AS BLOB), cues FROM memory_search
-    WHERE words_check IS NULL AND row_id > ? ORDER BY row_id LIMIT ?
-"""
-_FILLED_SEARCH = """
-    UPDATE memory_search SET vector_check = ?, next_vector_check = ?, words_check = ? WHERE row_id = ?
-"""
-_FILL_VERSION = """
-    SELECT v.memory_id, v.version, c.tenant, c.level, c.owner, CAST(v.body AS BLOB)
-    FROM memory_version v JOIN memory m ON m.tenant = v.tenant AND m.memory_id = v.memory_id
-    JOIN scope c ON c.scope_id = m.scope_id WHERE v.checksum IS NULL LIMIT ?
-"""
-_FILLED_VERSION = "UPDATE memory_version SET checksum = ? WHERE tenant = ? AND memory_id = ? AND version = ?"
 
 
 def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
@@ -139,9 +116,8 @@ def is_whole(row: tuple[Any, ...]) -> bool:
     *columns, body, checksum, tenant, level, owner = row
     try:
         place = Scope(tenant=tenant.decode(), level=Level(level.decode()), owner=owner.decode())
-        # The checksum covers the scope, too: a row moved to another scope by a flipped bit is damage. Rows of early
-        # versions have none.
-        if checksum not in (None, body_check(place.tenant, place.level.value, place.owner, body)):
+        # The checksum covers the scope, too: a row moved to another scope by a flipped bit is damage.
+        if checksum != body_check(place.tenant, place.level.value, place.owner, body):
             return False
         memory, _ = in_columns(body, place)
         return column_values(memory) == dict(zip(_COLUMNS, (_plain(value) for value in columns), strict=True))
@@ -164,14 +140,12 @@ def column_values(memory: Memory) -> dict[str, Any]:
 
 
 def _search_is_whole(row: tuple[Any, ...]) -> bool:
-    vector, vector_check, following, following_check, *words, words_check = row
+    vector, vector_checked, following, following_checked, *words, words_checked = row
     try:
-        return (
-            vector_check in (None, None if vector is None else blob_check(vector))
-            and following_check in (None, None if following is None else blob_check(following))
-            # A row with one checksum has all of them: a lone missing checksum was lost, not never written.
-            and (words_check is None or vector is None or vector_check is not None)
-            and words_check in (None, blob_check(*words))
+        return bool(
+            vector_checked == vector_check(vector)
+            and following_checked == vector_check(following)
+            and words_checked == blob_check(*words)
         )
     except TypeError:
         return False
@@ -211,59 +185,3 @@ def _name(memory_id: object, row_id: int) -> str:
 
 def _plain(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value
-
-
-def fill_checks(connection: apsw.Connection) -> int:
-    """Add checksums to rows that were written before there were any, in short transactions; return the number of rows.
-    Rows that cannot be decoded get none.
-    """
-    return _fill_memories(connection) + _fill_searches(connection) + _fill_versions(connection)
-
-
-def _fill_memories(connection: apsw.Connection) -> int:
-    wanted, write = _FILL
-    after, done = -1, 0
-    while True:
-        with immediate(connection):
-            rows: list[Any] = connection.execute(wanted, (after, _BATCH)).fetchall()
-            for row_id, tenant, level, owner, body in rows:
-                # A checksum over a body that is already damaged would declare the damage intact.
-                if _decodes(body):
-                    connection.execute(write, (body_check(tenant, level, owner, body), row_id))
-                    done += 1
-        if not rows:
-            return done
-        after = rows[-1][0]
-
-
-def _fill_searches(connection: apsw.Connection) -> int:
-    after, done = -1, 0
-    while True:
-        with immediate(connection):
-            rows: list[Any] = connection.execute(_FILL_SEARCH, (after, _BATCH)).fetchall()
-            for row_id, vector, following, *words in rows:
-                checks = [None if one is None else blob_check(one) for one in (vector, following)]
-                connection.execute(_FILLED_SEARCH, (*checks, blob_check(*words), row_id))
-        if not rows:
-            return done
-        after, done = rows[-1][0], done + len(rows)
-
-
-def _fill_versions(connection: apsw.Connection) -> int:
-    done = 0
-    while True:
-        with immediate(connection):
-            rows: list[Any] = connection.execute(_FILL_VERSION, (_BATCH,)).fetchall()
-            for memory_id, version, tenant, level, owner, body in rows:
-                checksum = body_check(tenant, level, owner, body)
-                connection.execute(_FILLED_VERSION, (checksum, tenant, memory_id, version))
-        if not rows:
-            return done
-        done += len(rows)
-
-
-def _decodes(body: bytes) -> bool:
-    with suppress(UnicodeDecodeError, StoreCorrupt):
-        load(body.decode())
-        return True
-    return False

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import apsw
 
-from mnemic.errors import SpaceMismatch, StoreBusy, StoreCorrupt, StoreUnavailable
+from mnemic.errors import SpaceMismatch, StoreBusy, StoreCorrupt, StoreOlder, StoreUnavailable
 from mnemic.stores.sqlite.failures import Migration, check_schema, immediate, migrations, newest_schema
 from mnemic.stores.sqlite.rows import present
 from mnemic.types import VectorSpace
@@ -99,7 +99,7 @@ def _frozen(path: Path) -> str:
 def prepare(path: Path, *, durability: str, busy: BusyHandler, vfs: str | None = None) -> apsw.Connection:
     """Open the file for writing, creating or migrating it if needed; many processes may do so at once.
 
-    Raises StoreNewer or StoreCorrupt, with the file untouched, if this version must not write to it.
+    Raises StoreNewer, StoreOlder or StoreCorrupt, with the file untouched, if this version must not write to it.
     """
     if path.is_dir() or not path.parent.is_dir():
         raise StoreUnavailable(hint="the path must name a file in a folder that exists")
@@ -182,12 +182,16 @@ def _check_magic(path: Path) -> None:
 
 
 def recognise(connection: apsw.Connection) -> None:
-    """Raise StoreCorrupt for a file that is not ours, StoreNewer for one with a schema unknown to this version."""
+    """Raise StoreCorrupt for a file that is not ours, StoreNewer or StoreOlder for one with a schema unknown to this
+    version.
+    """
     # In this order: another process may make the file meanwhile, and writes tables and number together.
     used = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
     if used and connection.pragma("application_id") != APPLICATION_ID:
         raise StoreCorrupt("not_mnemic", hint="the file belongs to another program")
     check_schema(connection)
+    if 0 < connection.pragma("user_version") < migrations()[0].number:
+        raise StoreOlder
 
 
 def migrate(connection: apsw.Connection, steps: Sequence[Migration]) -> None:

@@ -63,7 +63,7 @@ def _whole(page: Sequence[tuple[Any, ...]], vector_bytes: int) -> list[tuple[Any
     vectors, contents, contexts, speakers, cues = (columns[at] for at in (10, 11, 12, 15, 16))
     try:
         said = zip(contents, contexts, [(speaker or "").encode() for speaker in speakers], cues, strict=True)
-        # The checksum of words is that of its parts in a row; a row without one is of an older schema.
+        # The checksum of words is that of its parts in a row.
         whole = words_checks == tuple(map(zlib.crc32, map(b"".join, said)))
         checked = vector_check if None in vectors else zlib.crc32
         whole = whole and vector_checks == tuple(map(checked, vectors))
@@ -96,10 +96,10 @@ def _entry(rows: Rows, connection: apsw.Connection, stored: Sequence[Any], vecto
     if columns[6] is None or not _are_times(columns[6:10]):
         rows.noted.note(row[0])
         return None
-    if vector_checked not in (None, vector_check(vector)):
+    if vector_checked != vector_check(vector):
         rows.noted.note(row[0])
         vector = row[10] = None
-    if words_checked not in (None, words_check(content, context, speaker, cues)):
+    if words_checked != words_check(content, context, speaker, cues):
         rows.noted.note(row[0])
         again = _said_again(rows, connection, row[0])
         fitting = again.vector if again.vector and len(again.vector) == vector_bytes else None

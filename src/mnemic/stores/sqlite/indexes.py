@@ -134,9 +134,7 @@ class ScopeIndexes:
     def read(self, connection: apsw.Connection, row_ids: Sequence[int]) -> list[Vector | None]:
         """Return the vectors of these rows, as of `connection`'s open transaction, decrypted if they are encrypted."""
         rows = fetch(connection, _VECTORS, (dump(list(row_ids)),))
-        whole = (
-            (vector if check in (None, vector_check(vector)) else None, memory_id) for vector, check, memory_id in rows
-        )
+        whole = ((vector if check == vector_check(vector) else None, memory_id) for vector, check, memory_id in rows)
         opened = (
             self._rows.sealer.vector(memory_id, vector) if memory_id else unpacked_vector(vector)
             for vector, memory_id in whole

@@ -69,8 +69,7 @@ def _compared(
     vectors: dict[str, Vector] = {}
     for row_id, memory_id, status, kept, check, cues in stored:
         if status == Status.ACTIVE and kept is not None:
-            # Rows of older schemas have no checksum (None) until the next `tidy`.
-            if check not in (None, blob_check(kept)):
+            if check != blob_check(kept):
                 rows.noted.note(row_id)
                 continue
             # Empty cues mark a sealed row.

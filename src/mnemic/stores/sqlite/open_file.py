@@ -142,16 +142,13 @@ class OpenFile:
         return result, transaction.removed
 
     def tidy(self, *, whole: bool) -> int:
-        """Empty the log into the file, and with `whole` rewrite the file; return the bytes freed. Checksums and planner
-        statistics that do not fit on a full disk are left to the next run.
+        """Empty the log into the file, and with `whole` rewrite the file; return the bytes freed. Planner statistics
+        that do not fit on a full disk are left to the next run.
         """
-        from mnemic.stores.sqlite.damage import fill_checks
         from mnemic.stores.sqlite.index_files import sweep
 
         before = self._size()
         sweep(self.writing)
-        with suppress(apsw.FullError):
-            fill_checks(self.writing)
         if whole:
             self._room().done(lambda: _in_turn(lambda: self.writing.execute("VACUUM")))
         with suppress(apsw.FullError):

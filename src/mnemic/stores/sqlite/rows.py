@@ -153,7 +153,7 @@ class Rows:
         """
         row_id, body, checksum, vector, expected, tenant, level, owner = row
         # A damaged vector costs a memory its place by meaning, not its content: it is noted and dropped.
-        if vector is not None and expected not in (None, blob_check(vector)):
+        if vector is not None and expected != blob_check(vector):
             self.noted.note(row_id)
             vector = None
         return self.version(body, checksum, scope_named(tenant, level, owner), vector)
@@ -170,7 +170,7 @@ class Rows:
             self.noted.note(row[0])
             return placeholder(connection, row[0])
 
-    def version(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None = None) -> Memory:
+    def version(self, body: bytes, checksum: int, scope: Scope, vector: bytes | None = None) -> Memory:
         """Return a body's memory. Raises StoreCorrupt (`memory`) if it is not the one written in this scope."""
         return self.sealer.checked(body, checksum, scope, vector)
 

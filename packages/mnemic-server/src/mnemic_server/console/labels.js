@@ -54,6 +54,7 @@ const REASONS = {
   store_full: "The disk is full: nothing new can be stored.",
   store_corrupt: "The database file is damaged.",
   store_newer: "The database was written by a newer version of mnemic.",
+  store_older: "The database is older than the first release of mnemic: export it there, and import it here.",
   key_failed: "A key that protects this memory is missing or was destroyed",
   commit_unknown: "It is not known whether this was saved. Check before you try again.",
   memory_not_found: "There is no such memory, or you are not allowed to see it.",

@@ -217,7 +217,7 @@ test-model: $(DEV_READY) $(MODEL_READY) # the way to a real language model, a ve
 
 docs: $(DEV_READY) ## the documentation site in build/docs; fails on a broken link and on a name that does not resolve
 	@$(PYTEST) -q tests/architecture/test_pages.py tests/e2e/test_docs_site.py
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "open build/docs/index.html; it needs no server and no network"
 
 # ---------------------------------------------------------------- the environment

@@ -13,6 +13,8 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
+from tests.e2e.cli_page import rendered as commands
+
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -33,7 +35,7 @@ MODULES = {
 }
 """Modules whose public names have a page."""
 
-TUTORIAL = ["getting-started.md"]
+START = ["getting-started.md", "how-it-works.md", "faq.md", "comparison.md"]
 GUIDES = [
     "chat-bot", "multi-user-backend", "langgraph-agent", "mcp-in-an-editor", "moving-from-mem0", "pii-policy",
     "review-workflow", "postgres-in-production", "erasure-request", "tuning-recall",
@@ -51,23 +53,24 @@ REFERENCE = [
     "glossary.md",
 ]
 EXPLANATION = [
-    "how-it-works.md", "concepts.md", "kinds.md", "architecture.md", "injection.md", "storage.md", "durability.md",
-    "governance.md", "keys.md", "graph.md", "postgres.md", "postgres-router.md", "cassandra.md",
-    "comparison.md",
+    "truth.md", "concepts.md", "kinds.md", "injection.md", "graph.md", "governance.md", "keys.md", "storage.md",
+    "durability.md", "postgres.md", "postgres-router.md", "cassandra.md", "scale.md", "architecture.md",
 ]  # fmt: skip
+UNSEARCHED = ("adr/", "packages/", "changelog.md", "contributing.md", "architecture.md")
+"""Pages for those who change the code: a search of the site leaves them out."""
 
 
 def on_config(config: Any) -> Any:
     """Set the navigation, by the four kinds of documentation; notes and decisions in a section of their own."""
     config.nav = [
         {"Home": "index.md"},
-        {"Tutorial": TUTORIAL},
+        {"Start": START},
         {
             "Guides": [
                 *(f"guides/{name}.md" for name in GUIDES),
                 *HOWTO,
                 {"Moving from another product": ["moving-from.md", *_pages("moving-from")]},
-                {"Frameworks": _pages("frameworks")},
+                {"Frameworks": ["frameworks.md", *_pages("frameworks")]},
                 {"Editors and assistants": _pages("mcp")},
             ]
         },
@@ -95,11 +98,35 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Lead links of a page to files beside docs/ to where the site has them."""
+    """Lead links of a page to files beside docs/ to where the site has them, and say whether a search finds it."""
     place = page.file.src_uri
+    if place.startswith(UNSEARCHED):
+        page.meta["search"] = {"exclude": True}
+    elif place.startswith("reference/"):
+        page.meta["search"] = {"boost": 0.3}
+    elif place in ("howto.md", "faq.md", "models.md", "service.md"):
+        page.meta["search"] = {"boost": 4}
+    elif place.startswith("guides/"):
+        page.meta["search"] = {"boost": 1.5}
     if page.file.generated_by is not None:
         return markdown
+    if place == "cli.md":
+        markdown = f"{markdown}\n\n{commands()}"
     return relinked(markdown, f"docs/{place}", place)
+
+
+def on_post_build(config: Any) -> None:
+    """Write `llms.txt`, and each page as Markdown beside its HTML, for programs that read the site."""
+    site, lines = Path(config.site_dir), ["# mnemic", "", f"> {config.site_description}", ""]
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        place, text = path.relative_to(ROOT / "docs").as_posix(), path.read_text(encoding="utf-8")
+        (site / place).write_text(relinked(text, f"docs/{place}", place), encoding="utf-8")
+        if not place.startswith(UNSEARCHED):
+            title, _, rest = text.removeprefix("# ").partition("\n")
+            plain = LINK.sub(lambda found: found[2], CODE.sub("", rest))
+            first = re.split(r"(?<=[.:])\s", " ".join(plain.split()), maxsplit=1)[0]
+            lines.append(f"- [{title}]({place}): {first}")
+    (site / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def api_page(module: str, title: str) -> str:
@@ -148,7 +175,7 @@ def relinked(markdown: str, source: str, place: str) -> str:
 
 def _others() -> list[str]:
     """Return the pages of the folder itself that no section names."""
-    named = {"index.md", "figures.md", "moving-from.md", *TUTORIAL, *HOWTO, *REFERENCE, *EXPLANATION}
+    named = {"index.md", "figures.md", "moving-from.md", "frameworks.md", *START, *HOWTO, *REFERENCE, *EXPLANATION}
     return sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name not in named)
 
 

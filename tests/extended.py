@@ -22,6 +22,7 @@ FOLDERS = (
     "tests/stateful",
     "tests/strength",
     "tests/e2e/test_blocks_with_databases.py",
+    "tests/e2e/test_docs_site.py",
     "tests/e2e/test_framework_pages.py",
     "tests/e2e/test_graph_server.py",
     "tests/e2e/test_installed.py",

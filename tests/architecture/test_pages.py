@@ -29,10 +29,10 @@ def _headings(text: str) -> set[str]:
 
 
 def test_decisions_have_one_number_each_and_are_listed() -> None:
-    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    index = (ROOT / "docs" / "adr" / "README.md").read_text(encoding="utf-8")
     decisions = sorted(path.name for path in (ROOT / "docs" / "adr").glob("[0-9]*.md"))
     assert len({name[:4] for name in decisions}) == len(decisions)
-    assert [name for name in decisions if f"adr/{name}" not in index] == []
+    assert [name for name in decisions if f"({name})" not in index] == []
 
 
 def test_each_row_of_the_comparison_that_is_met_names_a_test_that_is_there() -> None:

@@ -1,18 +1,15 @@
-"""The page docs/cli.md, made of the commands themselves: `python -m tests.e2e.cli_page` writes it anew."""
+"""Every command with its options, as the documentation site shows them below docs/cli.md."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 
 import click
 
 from mnemic.cli import COMMANDS, GROUPS, cli
 from mnemic.cli.lazy_loading import common_options
 
-PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
-MARK = "<!-- From here on this page is made of the commands themselves. -->"
 CONTEXT = click.Context(cli, info_name="mnemic")
 OFTEN = 2
 """An option that so many commands have in the same words is explained once, above them."""
@@ -21,7 +18,7 @@ ZONE = " Without a zone it is read as UTC."
 
 
 def rendered() -> str:
-    """The part of the page behind the mark."""
+    """The commands in the order of the help, as Markdown."""
     commands = {name: command for name in COMMANDS if (command := cli.get_command(CONTEXT, name)) is not None}
     own = {name: _own_options(command) for name, command in commands.items()}
     seen = Counter(option for options in own.values() for option in options)
@@ -72,8 +69,3 @@ def _record(option: click.Parameter) -> tuple[str, str]:
 
 def _listed(rows: list[tuple[str, str]]) -> str:
     return "\n".join(f"- `{first}`: {second.replace(ZONE, '')}" for first, second in dict.fromkeys(rows))
-
-
-if __name__ == "__main__":
-    head = PAGE.read_text(encoding="utf-8").partition("<!-- From here")[0]
-    PAGE.write_text(f"{head}{MARK}\n\n{rendered()}", encoding="utf-8")

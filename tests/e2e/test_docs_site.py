@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.async_api import expect
@@ -14,7 +15,7 @@ from playwright.async_api import expect
 from tests.docs_site import MODULES, ROOT, public_names
 from tests.e2e.browser.chromium import chromium, installed
 
-COMMAND = re.search(r"\$\(BIN\)/mkdocs (build .*)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+COMMAND = re.search(r"\$\(BIN\)/python -m mkdocs (build .*)", (ROOT / "Makefile").read_text(encoding="utf-8"))
 assert COMMAND is not None, "make docs builds no site"
 BUILD = [sys.executable, "-m", "mkdocs", *COMMAND[1].split()]
 """The command of `make docs`: with `--quiet`, for instance, mkdocs counts no warnings, and `--strict` stops nothing."""
@@ -55,6 +56,48 @@ def test_every_page_is_in_the_navigation_and_nothing_comes_from_another_host(sit
     assert wanted <= pages
     assert [page for page in pages if LOADED.search((site / page).read_text(encoding="utf-8"))] == []
     assert (site / "search" / "search_index.js").stat().st_size > 100_000
+    listed = re.findall(r"\]\(([^)]+\.md)\)", (site / "llms.txt").read_text(encoding="utf-8"))
+    assert len(listed) > 50
+    assert [page for page in listed if not (site / page).exists()] == []
+
+
+QUESTIONS = {
+    "limit number of memories": ("governance", "policy", "faq"),
+    "how long are memories kept": ("faq", "governance", "howto"),
+    "image": ("faq",),
+    "minimum relevance": ("faq", "tuning-recall"),
+    "change embedding model": ("faq", "models", "howto"),
+    "backup": ("howto", "governance"),
+    "delete a user": ("howto", "erasure-request"),
+    "erasure request": ("erasure-request",),
+    "move to postgresql": ("howto", "faq", "postgres", "governance"),
+    "windows": ("index", "faq"),
+    "import chatgpt": ("chatgpt", "moving-from"),
+    "claude code": ("claude-code", "mcp-in-an-editor", "faq"),
+    "cursor": ("cursor", "mcp-in-an-editor"),
+    "ollama": ("models",),
+    "reranker": ("howto", "models"),
+    "api key": ("service", "console"),
+    "webhook": ("service",),
+    "encryption": ("keys", "faq"),
+    "langgraph": ("langgraph", "langgraph-agent"),
+    "why was it not remembered": ("howto", "faq"),
+}
+"""What a reader types, and the pages of which one has to come first."""
+
+
+@pytest.mark.skipif(installed() is None, reason="no Chromium here: install the package chromium")
+async def test_the_search_leads_to_the_page_that_a_reader_means(site: Path) -> None:
+    first = {}
+    async with chromium() as browser:
+        page = await browser.new_page()
+        for question in QUESTIONS:
+            await page.goto(f"{(site / 'index.html').as_uri()}?q={quote(question)}")
+            found = page.locator(".md-search-result__item a.md-search-result__link").first
+            await expect(found).to_be_attached(timeout=60_000)
+            first[question] = Path((await found.get_attribute("href") or "").partition("?")[0]).stem
+    wrong = {question: found for question, found in first.items() if found not in QUESTIONS[question]}
+    assert len(wrong) <= 2, wrong
 
 
 @pytest.mark.skipif(installed() is None, reason="no Chromium here: install the package chromium")

@@ -93,7 +93,8 @@ def test_every_action_is_pinned_by_its_commit() -> None:
 
 
 def test_what_is_installed_by_the_makefile_is_checked_by_hash() -> None:
-    text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    files = [ROOT / "Makefile", *(ROOT / "tests" / "make").glob("*.mk")]
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files).replace("\\\n", " ")
     unchecked = [
         line.strip() for line in text.splitlines() if re.search(r"pip\)? install|pip install", line)
         if "--require-hashes" not in line and "--no-deps" not in line and "uv>=" not in line

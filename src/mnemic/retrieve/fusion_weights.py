@@ -15,7 +15,7 @@ class Weights:
     of a search service, if one is set up.
     """
 
-    # Round numbers, set by hand on five conversations of LoCoMo and measured on the other five (decision 0006).
+    # Round numbers, set by hand on five conversations of LoCoMo and measured on the other five.
     vector: float = 0.4
     keyword: float = 0.5
     key: float = 0.3

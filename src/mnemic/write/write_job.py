@@ -41,8 +41,7 @@ _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+"
 def index_text(content: str, *, key: str | None = None) -> str:
     """Return the text that a memory's vector is made from: the words of its key, and its content.
 
-    Its context is indexed by words only: a vector of both is worse at finding messages that answer several questions
-    (docs/adr/0006).
+    Its context is indexed by words only: a vector of both is worse at finding messages that answer several questions.
     """
     words = " ".join(_KEY_WORD.findall(key)).lower() if key else ""
     return f"{words}: {content}" if words else content

@@ -72,7 +72,7 @@ def test_the_page_of_the_policy_file_has_every_field_with_its_default() -> None:
     whole, open_keys = (tomllib.loads(block) for block in blocks("docs/policy.md", "toml"))
     assert read_policy_bundle(open_keys).policy.allows("anything")
     told, silent = policy_bundle_data(read_policy_bundle(whole)), policy_bundle_data(read_policy_bundle({}))
-    examples = {"keys", "limits", "redaction", "on_violation"}
+    examples = {"keys", "limits", "redaction", "on_violation", "on_model_failure"}
     assert {name for name in told if told[name] != silent[name]} <= examples
     assert told["limits"] | {"quotas": [], "retention": {}} == silent["limits"]
     page = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")

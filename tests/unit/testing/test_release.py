@@ -52,7 +52,7 @@ def test_what_is_published_says_where_the_repository_is(copied: Path) -> None:
         assert LINK.findall(readme) == []
     readme = (copied / "README.md").read_text(encoding="utf-8")
     assert "](https://example.org/team/mnemic/raw/v1.2.3/docs/console/review-light.webp)" in readme
-    assert "](https://example.org/team/mnemic/blob/v1.2.3/docs/index.md#guides)" in readme
+    assert "](https://example.org/team/mnemic/blob/v1.2.3/docs/frameworks.md)" in readme
     addresses = re.findall(r"https://example\.org/team/mnemic/\w+/v1\.2\.3/([^)#]*)", readme)
     assert [one for one in addresses if not (ROOT / one).exists()] == []
     client = json.loads((copied / "clients" / "typescript" / "package.json").read_text(encoding="utf-8"))

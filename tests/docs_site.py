@@ -25,7 +25,7 @@ OUTSIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Pages of the repository that the site has too, and where."""
 MODULES = {
     "mnemic": "The library",
-    "mnemic.requests.reads": "Requests: the parameters of each verb that reads",
+    "mnemic.requests": "Requests: the parameters of each verb",
     "mnemic.errors": "Errors",
     "mnemic_client": "The client of the service",
     "mnemic.agents.turns": "Adapters: a turn with memory",

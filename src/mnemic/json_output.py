@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mnemic.retrieve.export import as_dict
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
 
 def memory_dict(memory: Memory) -> dict[str, Any]:
     """Return a memory as `mnemic export` writes it."""
-    from mnemic.retrieve.export import as_dict
-
     return as_dict(memory)
 
 

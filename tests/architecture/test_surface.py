@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import metadata
 
 import mnemic
 from tests.architecture.sources import ROOT
@@ -18,6 +19,7 @@ def test_public_names_are_the_pinned_ones_and_documented() -> None:
     assert sorted(mnemic.__all__) == PINNED.read_text(encoding="utf-8").split()
     assert [name for name in mnemic.__all__ if not getattr(getattr(mnemic, name), "__doc__", None)] == []
     assert set(mnemic.__all__) <= set(dir(mnemic))
+    assert mnemic.__version__ == metadata.version("mnemic")
 
 
 def test_start_up_loads_nothing_heavy() -> None:

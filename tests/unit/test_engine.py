@@ -443,3 +443,11 @@ async def test_a_least_relevance_outside_its_range_is_refused_and_no_empty_resul
         await engine.search("lamp", actor=ANA, min_score=least)
     with pytest.raises(InvalidInput, match="invalid_input:min_score"):
         await engine.run(actor=ANA, goal="Which lamp did I buy?", min_score=least)
+
+
+async def test_views_of_an_engine_share_what_searches(engine: MemoryEngine) -> None:
+    rules = engine.rules
+    view = engine.under(policy=rules.policy, grant=rules.grant, budget=rules.budget, limits=rules.limits)
+
+    assert view.searcher is engine.searcher
+    assert view.gateway.searcher is engine.gateway.searcher

@@ -16,6 +16,7 @@ from mnemic.cli.lazy_loading import Command
 from mnemic.cli.server_log import configure
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import note
+from mnemic.config.files import secret_named
 from mnemic.errors import InvalidConfig
 from mnemic.plugins.extras import missing_extra
 
@@ -56,8 +57,6 @@ def mcp_(given: Given, port: int | None, host_confirms: bool, host: str | None) 
     Over HTTP a client sends MNEMIC_MCP_TOKEN as bearer token, or the line of the file MNEMIC_MCP_TOKEN_FILE; without
     either, a random token is printed on standard error.
     """
-    from mnemic.config.files import secret_named
-
     if host is not None:
         click.echo(json.dumps(started_by(host, given, host_confirms=host_confirms), indent=2, ensure_ascii=False))
         note(f"goes into {HOSTS[host]}")

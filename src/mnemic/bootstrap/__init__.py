@@ -8,10 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mnemic.bootstrap.agent_profiles import build_profile, load_profile
+from mnemic.bootstrap.copies_and_replicas import build_copies
 from mnemic.bootstrap.embedders import build_embedder
+from mnemic.bootstrap.keyrings import build_keyring, key_folder
+from mnemic.bootstrap.models import (
+    DEFAULT_MODEL,
+    build_completer,
+    build_entity_reader,
+    build_extractor,
+    build_models,
+    build_reranker,
+    with_detectors,
+    with_names,
+)
 from mnemic.bootstrap.stores import (
     build_documents,
     build_graph,
@@ -24,6 +36,8 @@ from mnemic.bootstrap.stores import (
 from mnemic.config import Settings
 from mnemic.dispatch import Middleware
 from mnemic.engine import MemoryEngine
+from mnemic.graph.projection import GraphProjection
+from mnemic.kinds.entity_noticing import EntityNoticing
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
@@ -32,36 +46,11 @@ from mnemic.runtime.clock import SystemClock
 from mnemic.write.thresholds import WriteRules
 
 if TYPE_CHECKING:
-    from mnemic.bootstrap.agent_profiles import build_profile, load_profile
-    from mnemic.bootstrap.keyrings import build_keyring, key_folder
-    from mnemic.bootstrap.models import (
-        DEFAULT_MODEL,
-        build_completer,
-        build_entity_reader,
-        build_extractor,
-        build_reranker,
-        with_detectors,
-        with_names,
-    )
     from mnemic.policy.redaction_policy import RedactionRules
     from mnemic.ports import Clock, Completer, Embedder, Keyring
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
 
-_LATE = {
-    "DEFAULT_MODEL": "models",
-    "build_completer": "models",
-    "build_entity_reader": "models",
-    "build_extractor": "models",
-    "build_keyring": "keyrings",
-    "build_profile": "agent_profiles",
-    "build_reranker": "models",
-    "key_folder": "keyrings",
-    "load_profile": "agent_profiles",
-    "with_detectors": "models",
-    "with_names": "models",
-}
-"""Names that are loaded when they are first used, with the module each is in."""
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -90,12 +79,6 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"mnemic.bootstrap.{_LATE[name]}"), name)
-
-
 def build_engine(
     settings: Settings,
     *,
@@ -116,8 +99,6 @@ def build_engine(
     graph, embedder = build_graph(settings), build_embedder(settings, clock)
     models: dict[str, Any] = {}
     if completer is not None or tokenizer is not None or settings.names_models:
-        from mnemic.bootstrap.models import build_models
-
         given: dict[str, Any] = {"completer": completer, "tokenizer": tokenizer, "judged": bundle.policy.judged}
         models = build_models(settings, clock, embedder, **given)
     engine = MemoryEngine(
@@ -155,8 +136,6 @@ def _keyring(settings: Settings) -> Keyring | None:
     """Return the data keys under the master key of `settings`; None if they name none."""
     if settings.key_file is None:
         return None
-    from mnemic.bootstrap.keyrings import build_keyring
-
     return build_keyring(settings)
 
 
@@ -164,8 +143,6 @@ def _with_detectors(rules: RedactionRules) -> RedactionRules:
     """Return the rules with the detectors of names, and of packages, that they ask for."""
     if not rules.names and not rules.actions:
         return rules
-    from mnemic.bootstrap.models import with_detectors, with_names
-
     return with_detectors(with_names(rules))
 
 
@@ -173,8 +150,6 @@ def _copies(settings: Settings, embedder: Embedder) -> list[Projection]:
     """Return the consumers of the copies that the store's URL names; a path names none."""
     if "://" not in settings.store:
         return []
-    from mnemic.bootstrap.copies_and_replicas import build_copies
-
     return build_copies(settings.store, dimension=embedder.space.dimension, sealed=settings.seal)
 
 
@@ -182,8 +157,6 @@ def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
     """Return the graph as a projection, unless the store writes it with the memories."""
     if keeps_graph(settings):
         return []
-    from mnemic.graph.projection import GraphProjection
-
     return [GraphProjection(graph)]
 
 
@@ -191,9 +164,6 @@ def build_middleware(bundle: PolicyBundle, completer: Completer | None) -> tuple
     """Build the middleware that the policy file asks for: entity extraction from ordinary texts."""
     if bundle.entities is None:
         return ()
-    from mnemic.bootstrap.models import build_entity_reader
-    from mnemic.kinds.entity_noticing import EntityNoticing
-
     return (EntityNoticing(build_entity_reader(bundle.entities, completer)),)
 
 

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from mnemic.bootstrap.plugin_backends import backend
 from mnemic.errors import InvalidConfig
+from mnemic.stores.episode_log import EpisodeLog
 
 if TYPE_CHECKING:
     from mnemic.ports.projections import Projection
@@ -71,8 +72,6 @@ def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Project
 def _copy(url: str, dimension: int) -> Projection:
     parts = urlsplit(url)
     if parts.scheme == "jsonl" and not parts.netloc and parts.path.strip("/"):
-        from mnemic.stores.episode_log import EpisodeLog
-
         return EpisodeLog(unquote(parts.path))
     build = backend("copies", url)
     if build is None:

@@ -9,12 +9,27 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mnemic.bootstrap.plugin_backends import offered_as
+from mnemic.compose.model_composer import ModelComposer
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
+from mnemic.extract.layered_extractor import LayeredExtractor
+from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.extract.rule_extractor import RuleExtractor
+from mnemic.kinds.entity_readers.model_reader import ModelEntityReader
+from mnemic.kinds.entity_readers.ner import NamesEntityReader
+from mnemic.kinds.entity_readers.rules import RuleEntityReader
+from mnemic.models.http_reranker import HttpReranker
+from mnemic.models.openai_client import require_client
+from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.plugins import is_offered, scheme_of
 from mnemic.plugins.extras import missing_extra
 from mnemic.policy.key_rules import EntityReading
+from mnemic.policy.proposal_check import parse_json
 from mnemic.policy.redaction_policy import RedactionRules
+from mnemic.providers.model_breakers import BreakingCompleter
+from mnemic.providers.retrying import RetryingCompleter
+from mnemic.retrieve.intent_planning import ModelPlanner
+from mnemic.write.model_judge import ModelJudge
 
 if TYPE_CHECKING:
     from mnemic.extract import Extractor
@@ -41,10 +56,6 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
     """Return the language model of an OpenAI-compatible server, with retries; None if none is configured."""
     if not settings.has_model:
         return None
-    from mnemic.policy.proposal_check import parse_json
-    from mnemic.providers.model_breakers import BreakingCompleter
-    from mnemic.providers.retrying import RetryingCompleter
-
     vendor, scheme = vendor_of(settings), scheme_of(settings.model_url or "")
     if vendor is not None:
         inner: Completer = _of_vendor(vendor)(settings.model, settings=settings, clock=clock)
@@ -90,8 +101,6 @@ def _is_installed(module: str) -> bool:
 def _over_http(settings: Settings) -> Completer:
     # An engine opens without OpenAI's client, and works by rules; the error of the first call names the package to
     # install.
-    from mnemic.models.openai_completer import OpenAICompleter
-
     return OpenAICompleter(
         model=settings.model or DEFAULT_MODEL,
         base_url=settings.models_address,
@@ -107,8 +116,6 @@ def build_extractor(settings: Settings, embedder: Embedder, completer: Completer
     if settings.extractor == "auto":
         return None
     if settings.extractor == "rules":
-        from mnemic.extract.rule_extractor import RuleExtractor
-
         return RuleExtractor(embedder)
     offered: Extractor = offered_as("extractors", settings.extractor)(
         settings=settings, embedder=embedder, completer=completer
@@ -128,9 +135,6 @@ def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
         return offered
     if not settings.reranker_url or not (settings.reranker_model or protocol == "tei"):
         raise InvalidConfig("reranker", hint="a reranker needs reranker_url and reranker_model")
-    from mnemic.models.http_reranker import HttpReranker
-    from mnemic.models.openai_client import require_client
-
     require_client()
     key = settings.reranker_key
     return HttpReranker(
@@ -184,10 +188,6 @@ def build_entity_reader(reads: EntityReading, completer: Completer | None) -> En
     """Build the reader that extracts entities from ordinary texts. Raises InvalidConfig
     (`invalid_config:entities.read`) if its requirements are not met.
     """
-    from mnemic.kinds.entity_readers.model_reader import ModelEntityReader
-    from mnemic.kinds.entity_readers.ner import NamesEntityReader
-    from mnemic.kinds.entity_readers.rules import RuleEntityReader
-
     if reads == "rules":
         return RuleEntityReader()
     if reads == "model":
@@ -214,13 +214,6 @@ def _asking(
     settings: Settings, completer: Completer, embedder: Embedder, clock: Clock, *, judged: bool
 ) -> dict[str, Any]:
     """Build the roles of a language model: it extracts, plans and answers, and judges if policy requires it."""
-    from mnemic.compose.model_composer import ModelComposer
-    from mnemic.extract.layered_extractor import LayeredExtractor
-    from mnemic.extract.model_extractor import ModelExtractor
-    from mnemic.extract.rule_extractor import RuleExtractor
-    from mnemic.retrieve.intent_planning import ModelPlanner
-    from mnemic.write.model_judge import ModelJudge
-
     reader = ModelExtractor(
         completer, instructions=settings.extraction_instructions or "", categories=sorted(settings.categories or ())
     )

@@ -11,8 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 from urllib.parse import unquote, urlsplit
 
+from mnemic.bootstrap.copies_and_replicas import plain, replica_of, routed
 from mnemic.bootstrap.first_use import AtFirstUse
+from mnemic.bootstrap.plugin_backends import backend
 from mnemic.errors import InvalidConfig, NotSupported
+from mnemic.plugins import is_offered, scheme_of
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.in_process_sessions import InProcessSessions
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.documents import SqliteDocuments
+from mnemic.stores.sqlite.graph import SqliteGraph
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
@@ -34,13 +43,9 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         raise InvalidConfig("seal", hint="sealing needs the master key: name its file in MNEMIC_KEY_FILE")
     settled: Literal["durable", "fast"] = "fast" if durability == "fast" else "durable"
     if location == "memory:":
-        from mnemic.stores.in_memory_store import InProcessStore
-
         return InProcessStore()
     if (store := _served(location, settled, keyring, seals)) is not None:
         return store
-    from mnemic.stores.sqlite import SqliteStore
-
     # Last: a path has no scheme, so it is the remaining case.
     path = sqlite_path(location)
     return SqliteStore(path, durability=settled, reserved_bytes=RESERVED_BYTES, keyring=keyring, seals=seals)
@@ -50,9 +55,6 @@ def _served(location: str, durability: str, keyring: Keyring | None, seals: bool
     """Return the store of another package at this address; None for a path, and for a URL that is ours."""
     if "://" not in location:
         return None
-    from mnemic.bootstrap.copies_and_replicas import plain, routed
-    from mnemic.bootstrap.plugin_backends import backend
-
     build = backend("stores", location)
     if build is None:
         return None
@@ -76,8 +78,6 @@ def is_offered_store(location: str) -> bool:
     """Return True if the scheme of `location` belongs to an installed package that is not part of this repository."""
     if "://" not in location:
         return False
-    from mnemic.plugins import is_offered, scheme_of
-
     scheme = scheme_of(location)
     return scheme is not None and scheme not in _BUILT_IN and is_offered("stores", scheme)
 
@@ -98,14 +98,10 @@ def postgres_dsn(location: str) -> str | None:
     """Return the address of the PostgreSQL database that `location` names, for a store; None for others."""
     if not location.startswith(_POSTGRES):
         return None
-    from mnemic.bootstrap.copies_and_replicas import plain
-
     return plain(location)
 
 
 def _replica_dsn(location: str) -> str | None:
-    from mnemic.bootstrap.copies_and_replicas import replica_of
-
     named = replica_of(location)
     found = None if named is None else postgres_dsn(named)
     if found is None and named is not None:
@@ -118,16 +114,12 @@ def build_graph(settings: Settings) -> GraphStore:
     if settings.graph is not None:
         return _served_graph(settings.graph)
     if settings.store == "memory:" or is_offered_store(settings.store):
-        from mnemic.stores.graph import InProcessGraph
-
         return InProcessGraph()
     # Opened on its first call: most programs never ask the graph.
     return cast("GraphStore", AtFirstUse(lambda: _graph_of(settings.store)))
 
 
 def _served_graph(address: str) -> GraphStore:
-    from mnemic.bootstrap.plugin_backends import backend
-
     build = None if postgres_dsn(address) is not None else backend("graphs", address)
     if build is None:
         raise InvalidConfig("graph", hint="use neo4j://user:password@host:port/database, bolt:// or a plug-in's")
@@ -137,14 +129,9 @@ def _served_graph(address: str) -> GraphStore:
 
 def _graph_of(location: str) -> GraphStore:
     """Return the graph in the record store at `location`."""
-    from mnemic.bootstrap.copies_and_replicas import plain, routed
-    from mnemic.bootstrap.plugin_backends import backend
-
     if (build := backend("graphs", location)) is not None:
         graph: GraphStore = build(plain(location), **routed(location))
         return graph
-    from mnemic.stores.sqlite.graph import SqliteGraph
-
     return SqliteGraph(sqlite_path(location))
 
 
@@ -157,8 +144,6 @@ def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Pro
     """Return the session store: in this process (`memory:`), on Redis, or a plug-in's. Raises InvalidConfig."""
     if location == "memory:":
         return cast("SessionStore", AtFirstUse(lambda: _in_process(clock))), ()
-    from mnemic.bootstrap.plugin_backends import backend
-
     build = backend("sessions", location)
     if build is None:
         raise InvalidConfig("redis", hint="an address begins with redis://, rediss://, or a plug-in's scheme")
@@ -167,8 +152,6 @@ def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Pro
 
 
 def _in_process(clock: Clock) -> SessionStore:
-    from mnemic.stores.in_process_sessions import InProcessSessions
-
     return InProcessSessions(clock)
 
 
@@ -178,12 +161,7 @@ def build_documents(location: str) -> DocumentStore:
     """
     if location == "memory:":
         raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
-    from mnemic.bootstrap.copies_and_replicas import plain, routed
-    from mnemic.bootstrap.plugin_backends import backend
-
     if (build := backend("document_stores", location)) is not None:
         documents: DocumentStore = build(plain(location), **routed(location))
         return documents
-    from mnemic.stores.sqlite.documents import SqliteDocuments
-
     return SqliteDocuments(sqlite_path(location))

@@ -9,17 +9,23 @@ import click
 
 from mnemic.cli.failures import Exit, complain
 from mnemic.cli.human_labels import erased_text, traces_text
+from mnemic.cli.known_users import require_known
 from mnemic.cli.lazy_loading import Command, TenantCommand
 from mnemic.cli.option_values import json_file
 from mnemic.cli.result_texts import counted, day, fields_text, label, memory_dict, receipt_dict, receipt_text
 from mnemic.cli.shared_options import Given, require_store
-from mnemic.cli.terminal import Progress, note, require_new_file, table, write_json
+from mnemic.cli.terminal import Progress, confirmed, note, require_new_file, table, write_json
+from mnemic.errors import MnemicError, StoreFailed
+from mnemic.maintenance.consolidate import ConsolidationRules
+from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.expiry_job import ExpiryRules
+from mnemic.operations import reembed_store
+from mnemic.runtime.clock import SystemClock
 from mnemic.types.writes import AUDIT_END
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
     from mnemic.maintenance.consolidate import ConsolidationReport
-    from mnemic.maintenance.erasure_receipt import ErasureReceipt
     from mnemic.maintenance.reports import AuditReport, MaintenanceReport
     from mnemic.maintenance.review import PendingReview
     from mnemic.types import Actor, WriteReceipt
@@ -97,8 +103,6 @@ async def _decide(
 async def _corrected(
     engine: MemoryEngine, actor: Actor, memory_id: str, options: dict[str, Any]
 ) -> tuple[list[WriteReceipt], list[dict[str, str]]]:
-    from mnemic.errors import MnemicError, StoreFailed
-
     content, merged = options["content"], options["merge_with"]
     try:
         receipt = await engine.approve(memory_id, actor=actor, content=content, merge_with=merged, whole_tenant=True)
@@ -196,15 +200,10 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
     if options["receipt_file"] is not None:
         require_new_file(options["receipt_file"])
     if not options["force"]:
-        from mnemic.cli.known_users import require_known
-
         given.with_engine(lambda engine, actor: require_known(engine.store, actor.tenant, subject))
-    if not options["yes"]:
-        from mnemic.cli.terminal import confirmed
-
-        if not confirmed(f"Erase everything about {subject} permanently?"):
-            complain("not_confirmed", "nothing was erased")
-            return Exit.REFUSED
+    if not options["yes"] and not confirmed(f"Erase everything about {subject} permanently?"):
+        complain("not_confirmed", "nothing was erased")
+        return Exit.REFUSED
 
     async def work(engine: MemoryEngine, actor: Actor) -> ErasureReceipt:
         return await engine.erase(subject, actor=actor, block=options["block"])
@@ -219,8 +218,6 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
 
 
 def _verify(given: Given, file: str) -> int:
-    from mnemic.maintenance.erasure_receipt import ErasureReceipt
-
     said = json_file(file)
     job = isinstance(said.get("erased"), dict)  # a service answers with the job, of which the receipt is a part
     receipt = ErasureReceipt.from_dict(said["erased"] if job else said)
@@ -346,9 +343,6 @@ async def _maintained(
 ) -> tuple[MaintenanceReport, ConsolidationReport | None]:
     from datetime import timedelta
 
-    from mnemic.maintenance.consolidate import ConsolidationRules
-    from mnemic.maintenance.expiry_job import ExpiryRules
-
     dry_run = options["dry_run"]
     rules = ExpiryRules(grace=timedelta(days=options["grace_days"]), hard_kinds=engine.rules.limits.hard_kinds)
     report = await engine.maintain(actor=actor, rules=rules, whole=options["vacuum"], dry_run=dry_run)
@@ -380,9 +374,6 @@ def _maintenance_dict(report: MaintenanceReport) -> dict[str, Any]:
 def _reembedded(given: Given) -> int:
     """Embed the store's memories again and return the number of vectors it took."""
     import asyncio
-
-    from mnemic.operations import reembed_store
-    from mnemic.runtime.clock import SystemClock
 
     settings = given.settings()
     require_store(settings.store)

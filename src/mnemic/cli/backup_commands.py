@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic.bootstrap import build_keyring
 from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.option_values import json_file
 from mnemic.cli.shared_options import Given, require_store
 from mnemic.cli.terminal import note, pairs
+from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.operations import backup_store, move_store, restore_store, salvage_store
+from mnemic.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
     from mnemic.operations.backup_folder import Manifest
@@ -33,9 +37,6 @@ def backup_(given: Given, folder: Path) -> int:
       mnemic restore monday --to restored.db --erasures mnemic.db
       mnemic restore tuesday --to postgresql://db/again --erasures postgresql://db/memories
     """
-    from mnemic.operations import backup_store
-    from mnemic.runtime.clock import SystemClock
-
     settings = given.settings()
     require_store(settings.store)
     manifest = backup_store(settings.store, folder, SystemClock())
@@ -63,11 +64,6 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
 
     Name the store or receipts with later erasures, so that users erased after the backup do not come back.
     """
-    from mnemic.bootstrap import build_keyring
-    from mnemic.maintenance.erasure_receipt import ErasureReceipt
-    from mnemic.operations import restore_store
-    from mnemic.runtime.clock import SystemClock
-
     known = [ErasureReceipt.from_dict(json_file(file)) for file in receipts]
     restored, erased = restore_store(
         folder, target, SystemClock(), erasures=erasures, receipts=known, keyring=build_keyring(given.settings())
@@ -109,10 +105,6 @@ def move_(given: Given, /, target: str, tenants: tuple[str, ...]) -> int:
     \b
       mnemic move --to postgresql://db/memories
     """
-    from mnemic.bootstrap import build_keyring
-    from mnemic.operations import move_store
-    from mnemic.runtime.clock import SystemClock
-
     settings = given.settings()
     require_store(settings.store)
     named = [settings.tenant, *tenants]
@@ -136,9 +128,6 @@ def salvage_(given: Given, target: Path) -> int:
       mnemic salvage saved.db
       mnemic doctor --store saved.db
     """
-    from mnemic.bootstrap import build_keyring
-    from mnemic.operations import salvage_store
-
     settings = given.settings()
     require_store(settings.store)
     salvaged = salvage_store(settings.store, target, keyring=build_keyring(settings))

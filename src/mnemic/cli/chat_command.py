@@ -17,6 +17,15 @@ from mnemic.cli.model_health import asked_at
 from mnemic.cli.result_texts import capture_text, label, report_dict, written_words
 from mnemic.cli.shared_options import Given, OpenMemory
 from mnemic.cli.terminal import at_terminal, json_text, note, say
+from mnemic.engine.message_forms import captured_after
+from mnemic.engine.turn_texts import keep_injection
+from mnemic.errors import ModelFailed, ModelInvalidJson, ModelInvalidSchema
+from mnemic.extract.conversation_context import TURNS_BEFORE
+from mnemic.inject import InjectionConfig, injector_for
+from mnemic.policy.answer_json import without_thought
+from mnemic.policy.proposal_check import parse_json
+from mnemic.prompts import chat_prompt
+from mnemic.types import Deadline, Message
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
@@ -68,13 +77,6 @@ class Conversation:
 
     async def turn(self, engine: MemoryEngine, actor: Actor, message: str) -> Turn:
         """Show the model what memory has for `message`, let it answer, then remember from the message."""
-        from mnemic.engine.message_forms import captured_after
-        from mnemic.engine.turn_texts import keep_injection
-        from mnemic.errors import ModelFailed
-        from mnemic.extract.conversation_context import TURNS_BEFORE
-        from mnemic.inject import InjectionConfig, injector_for
-        from mnemic.types import Message
-
         begun = engine.clock.now()
         config = InjectionConfig(timeout=timedelta(seconds=LOOKED_UP_WITHIN))
         injector = injector_for(engine, actor, config, by="chat")
@@ -103,12 +105,6 @@ class Conversation:
 
     async def _answer(self, engine: MemoryEngine, block: ContextBlock, message: str) -> str | None:
         """Return the model's answer, also one in plain words; None without a model. Raises ModelFailed."""
-        from mnemic.errors import ModelInvalidJson, ModelInvalidSchema
-        from mnemic.policy.answer_json import without_thought
-        from mnemic.policy.proposal_check import parse_json
-        from mnemic.prompts import chat_prompt
-        from mnemic.types import Deadline
-
         if engine.completer is None:
             return None
         deadline = Deadline.after(timedelta(seconds=60), engine.clock.monotonic)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic.cli import demonstrations as parts
 from mnemic.cli.failures import Exit, complain
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.processes import TurnFailed
@@ -47,8 +48,6 @@ def demo_(
     Prints a few lines each; with --json the whole reports. Needs no key. With MNEMIC_MODEL set, the first two use that
     model.
     """
-    from mnemic.cli import demonstrations as parts
-
     talk = parts.DemonstrationSource(file=conversation_file, conversation=conversation, questions=questions)
     settings = given.settings()
     shown: dict[str, Any] = {}

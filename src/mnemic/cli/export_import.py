@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from mnemic.cli.failures import Exit, complain, exit_code_of_run
+from mnemic.cli.file_import import KEYLESS, KEYLESS_HINT, Intake, Summary
+from mnemic.cli.import_dry_run import rehearse
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.result_texts import counted
 from mnemic.cli.shared_options import Given
@@ -26,13 +28,15 @@ from mnemic.cli.terminal import (
     tally,
 )
 from mnemic.errors import InvalidInput, MnemicError
-from mnemic.importers.file_readers import AUTO, formats, read_conversation
+from mnemic.importers.file_readers import AUTO, formats, importers, read_conversation
+from mnemic.importers.file_readers.multi_file_exports import packed
+from mnemic.importers.file_readers.records import open_file
 from mnemic.importers.file_readers.speakers import Speakers, speakers_in, with_user
+from mnemic.stores.atomic_files import part_of, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from mnemic.cli.file_import import Summary
     from mnemic.engine import MemoryEngine
     from mnemic.importers.file_readers import Item
     from mnemic.maintenance.administration_verbs import Form
@@ -109,8 +113,6 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
     if output is None:
         yield None
         return
-    from mnemic.stores.atomic_files import part_of, put
-
     path = Path(output)
     if path.is_dir():
         raise InvalidInput("file:directory", hint="a folder was given, not a file")
@@ -217,8 +219,6 @@ def import_(
 
 def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | None, **options: bool) -> int:
     """Import the items (`total` of them, if known), and show the outcome."""
-    from mnemic.cli.file_import import KEYLESS, KEYLESS_HINT, Intake, Summary
-
     summary = Summary()
     progress = Progress("read")
 
@@ -273,8 +273,6 @@ def _rehearsed(given: Given, items: Iterator[Item], *, extract: bool) -> int:
     """Show the items that an import would store, and those that it would leave out."""
     import asyncio
 
-    from mnemic.cli.import_dry_run import rehearse
-
     settings = given.settings()
     done = asyncio.run(rehearse(items, settings, given.actor(settings), extract=extract))
     given.show(done.as_dict(), done.as_text)
@@ -300,10 +298,6 @@ def _complain_of(failed: Sequence[tuple[str, str]], hints: Mapping[str, str]) ->
 
 def _require_file(file: str, file_format: str) -> None:
     """Raise InvalidInput before anything is opened, so that a typing error creates no empty memory file."""
-    from mnemic.importers.file_readers import importers
-    from mnemic.importers.file_readers.multi_file_exports import packed
-    from mnemic.importers.file_readers.records import open_file
-
     importers(file_format)
     if file != "-" and packed(file) is None:
         with open_file(file):

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic import bootstrap
 from mnemic.cli.failures import Exit, exit_code
 from mnemic.cli.human_labels import TITLES
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import paint, say, table
 from mnemic.errors import InvalidConfig, MnemicError
+from mnemic.maintenance.health import WAITING_LONG, examine
+from mnemic.operations.sqlite.inspection import inspect
+from mnemic.ports.optional_capabilities import DamageScan
+from mnemic.runtime.clock import SystemClock
+from mnemic.stores.atomic_files import left_parts
+from mnemic.unit_of_work import commit
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
@@ -110,10 +117,7 @@ def _policy(settings: Settings) -> Finding:
 
 
 def _inspected(settings: Settings) -> Inspection | None:
-    from mnemic.bootstrap import store_file
-    from mnemic.operations.sqlite.inspection import inspect
-
-    path = store_file(settings.store)
+    path = bootstrap.store_file(settings.store)
     return None if path is None else inspect(path)
 
 
@@ -153,10 +157,7 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
 
 def _leftovers(settings: Settings) -> Finding:
     """Return the full copies that a killed backup, restore or export has left next to the file."""
-    from mnemic.bootstrap import store_file
-    from mnemic.stores.atomic_files import left_parts
-
-    path = store_file(settings.store)
+    path = bootstrap.store_file(settings.store)
     names = [] if path is None else [part.name for part in left_parts(path.absolute().parent)]
     text = f"{', '.join(names)}: half made by a process that was killed; the next backup in this folder removes it"
     facts = {"parts": names}
@@ -227,10 +228,10 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
     """Examine all memories of the tenant."""
     import asyncio
 
-    from mnemic.bootstrap import build_keyring, build_store
-
     async def looked() -> Health:
-        store = build_store(settings.store, durability=settings.durability, keyring=build_keyring(settings))
+        store = bootstrap.build_store(
+            settings.store, durability=settings.durability, keyring=bootstrap.build_keyring(settings)
+        )
         try:
             await store.open(space)
             return await _examined(store, settings)
@@ -247,15 +248,10 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
 
 async def _examined(store: RecordStore, settings: Settings) -> Health:
     """Return the findings about the memories."""
-    from mnemic.maintenance.health import examine
-    from mnemic.runtime.clock import SystemClock
-
     return await examine(store, settings.tenant, SystemClock().now())
 
 
 def _looked_at(health: Health) -> Iterator[Finding]:
-    from mnemic.maintenance.health import WAITING_LONG
-
     yield _counted("duplicates", len(health.duplicates), "say the same as another", pairs=health.duplicates)
     yield _counted("contradictions", len(health.contradictions), "contradict another", pairs=health.contradictions)
     yield _counted("junk", len(health.junk), "say nothing", memories=health.junk)
@@ -284,13 +280,10 @@ def _served(settings: Settings) -> _Served:
     """Ask the store on its server. Opening it looks at schema, vector space and isolation of tenants."""
     import asyncio
 
-    from mnemic.bootstrap import build_keyring, build_store
-    from mnemic.ports.optional_capabilities import DamageScan
-    from mnemic.runtime.clock import SystemClock
-    from mnemic.unit_of_work import commit
-
     async def looked() -> _Served:
-        store = build_store(settings.store, durability=settings.durability, keyring=build_keyring(settings))
+        store = bootstrap.build_store(
+            settings.store, durability=settings.durability, keyring=bootstrap.build_keyring(settings)
+        )
         try:
             await store.open(None)
             usages = await store.usage(settings.tenant, since=SystemClock().now())
@@ -339,11 +332,8 @@ def _counted(name: str, count: int, what: str, **facts: Any) -> Finding:
 def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
     import asyncio
 
-    from mnemic.bootstrap import build_embedder
-    from mnemic.runtime.clock import SystemClock
-
     async def tried() -> VectorSpace:
-        embedder = build_embedder(settings, SystemClock())
+        embedder = bootstrap.build_embedder(settings, SystemClock())
         try:
             await embedder.embed(["is anybody there?"])
             return embedder.space

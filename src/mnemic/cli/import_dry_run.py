@@ -11,14 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from mnemic.bootstrap import build_engine
 from mnemic.cli.file_import import KEYLESS, KEYLESS_HINT, captured_in
 from mnemic.cli.terminal import one_line, pairs, tally
+from mnemic.engine import MemoryEngine
 from mnemic.maintenance.archive import ArchivedMemory
+from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.types import Candidate, Memory, Message
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
-    from mnemic.engine import MemoryEngine
     from mnemic.importers.file_readers import Item
     from mnemic.types import Actor
     from mnemic.types.trace import RunReport
@@ -155,8 +157,6 @@ def _introduced(sample: dict[str, Any]) -> str:
 
 async def rehearse(items: Iterable[Item], settings: Settings, actor: Actor, *, extract: bool) -> Rehearsal:
     """Return the result that an import of `items` would have. Nothing is written, and no language model is asked."""
-    from mnemic.bootstrap import build_engine
-
     defaults = {one.name: one.default for one in fields(settings) if one.name not in _RULES}
     async with build_engine(settings.with_values(**{**defaults, "store": "memory:"})) as engine:
         return await _rehearsed(engine, items, actor, extract=extract)
@@ -166,9 +166,6 @@ async def rehearse_beside(engine: MemoryEngine, items: Iterable[Item], actor: Ac
     """Return the result that an import of `items` into an open engine would have, by its policy and with its embedder.
     Nothing is written, and no language model is asked.
     """
-    from mnemic.engine import MemoryEngine
-    from mnemic.stores.in_memory_store import InProcessStore
-
     rules = engine.rules
     beside = MemoryEngine(
         store=InProcessStore(),

@@ -11,6 +11,7 @@ from mnemic.cli.failures import Exit, complain
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import at_terminal, note
+from mnemic.errors import InvalidConfig, InvalidInput
 
 DEFAULT_FILE = "mnemic.env"
 
@@ -77,8 +78,6 @@ def _require_key(path: Path) -> None:
     """Ask for the key at a terminal if its file does not exist yet, and write it there. Raises InvalidInput
     (`key_file:missing`) elsewhere, InvalidConfig (`key_file`) where it cannot be written.
     """
-    from mnemic.errors import InvalidInput
-
     if path.exists():
         return
     if not at_terminal():
@@ -90,8 +89,6 @@ def _require_key(path: Path) -> None:
 
 def _write(path: Path, text: str, name: str, *, force: bool) -> None:
     """Write a file for its owner alone. Raises InvalidConfig (`invalid_config:<name>`) where it cannot be made."""
-    from mnemic.errors import InvalidConfig
-
     flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
     try:
         with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:

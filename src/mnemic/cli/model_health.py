@@ -6,9 +6,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
+from mnemic.bootstrap.models import DEFAULT_MODEL, build_completer, missing_client, vendor_of
 from mnemic.cli.failures import Exit
 from mnemic.cli.health import Finding
 from mnemic.errors import MnemicError, ModelTimeout, ModelUnavailable, error_behind
+from mnemic.runtime.clock import SystemClock
+from mnemic.types import Deadline, Prompt
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
@@ -19,8 +22,6 @@ LONGEST = timedelta(seconds=20)
 
 def model_place(settings: Settings) -> str:
     """Return the model's name and the address at which it is asked, without a password in it."""
-    from mnemic.bootstrap.models import DEFAULT_MODEL, vendor_of
-
     place = "its own address" if vendor_of(settings) else "the OpenAI API"
     return f"{settings.model or DEFAULT_MODEL} at {_without_password(settings.models_address) or place}"
 
@@ -34,8 +35,6 @@ def asked_at(settings: Settings, reason: str) -> str | None:
 def model_finding(settings: Settings) -> Finding:
     """Ask the configured model one short question, and report the result."""
     import asyncio
-
-    from mnemic.bootstrap.models import missing_client
 
     if not settings.has_model:
         text = "none asked for (MNEMIC_MODEL): rules propose, templates answer"
@@ -56,10 +55,6 @@ def model_finding(settings: Settings) -> Finding:
 
 async def _asked(settings: Settings) -> None:
     """Ask for a word. Raises ModelFailed, InvalidConfig or MissingExtra."""
-    from mnemic.bootstrap.models import build_completer
-    from mnemic.runtime.clock import SystemClock
-    from mnemic.types import Deadline, Prompt
-
     clock = SystemClock()
     completer = build_completer(settings, clock)
     if completer is None:

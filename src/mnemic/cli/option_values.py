@@ -10,6 +10,7 @@ import click
 
 from mnemic.errors import InvalidInput
 from mnemic.plugins import is_offered
+from mnemic.policy import strict_json
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -79,8 +80,6 @@ def text_or_stdin(content: str) -> str:
 
 def json_object(text: str | None, name: str) -> dict[str, Any]:
     """Return the JSON object that `text` spells; {} for None. Raises InvalidInput (`invalid_input:<name>`)."""
-    from mnemic.policy import strict_json
-
     if text is None:
         return {}
     try:

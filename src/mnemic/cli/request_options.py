@@ -9,8 +9,7 @@ from typing import Any, TypeVar, get_type_hints
 import click
 
 from mnemic.cli.option_values import KIND, LEVEL, MOMENT, json_object
-from mnemic.requests import Request
-from mnemic.requests.parameters import PARAMETERS
+from mnemic.requests import PARAMETERS, Request
 
 R = TypeVar("R", bound=Request[Any])
 C = TypeVar("C", bound=Callable[..., Any])

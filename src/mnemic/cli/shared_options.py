@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mnemic.bootstrap import build_engine, store_file
 from mnemic.cli.terminal import note, say, say_json
+from mnemic.config import Settings
+from mnemic.config.default_user import default_user
+from mnemic.errors import InvalidInput, StoreUnavailable
+from mnemic.maintenance.policies import Policies
+from mnemic.maintenance.tenant_registry import Tenants
+from mnemic.types import Actor
 
 if TYPE_CHECKING:
     from asyncio import Runner
 
-    from mnemic.config import Settings
     from mnemic.engine import MemoryEngine
-    from mnemic.types import Actor
 
 T = TypeVar("T")
 
@@ -56,14 +61,10 @@ class Given:
 
     def settings(self, **overrides: object) -> Settings:
         """Return the settings of this call. Raises InvalidConfig."""
-        from mnemic.config import Settings
-
         return Settings.load(store=self.store, tenant=self.tenant, policy=self.policy, **overrides)
 
     def actor(self, settings: Settings) -> Actor:
         """Return the actor who asks. Raises InvalidInput for a name that is no user id."""
-        from mnemic.types import Actor
-
         return Actor(
             tenant=settings.tenant,
             user=self.user_name(),
@@ -95,8 +96,6 @@ class Given:
         """
         import asyncio
 
-        from mnemic.bootstrap import build_engine
-
         settings = self.settings(**overrides)
         actor = self.actor(settings)
         if not creates:
@@ -115,8 +114,6 @@ class Given:
         """
         import asyncio
 
-        from mnemic.bootstrap import build_engine
-
         settings = self.settings()
         actor = self.actor(settings)
         with asyncio.Runner() as runner:
@@ -129,9 +126,6 @@ class Given:
 
     async def _governed(self, engine: MemoryEngine, tenant: str) -> MemoryEngine:
         """Return the engine by the rules of the tenant, as the service goes by them."""
-        from mnemic.maintenance.policies import Policies
-        from mnemic.maintenance.tenant_registry import Tenants
-
         known = await Tenants(engine.store, engine.clock).find(tenant)
         put = await Policies(engine.store, engine.clock).current(tenant)
         in_force = None if put is None or put.policy is None else put.version
@@ -154,9 +148,6 @@ class Given:
 
 def login_name() -> str:
     """Return the login name. Raises UsageError if there is none that could serve as a user id."""
-    from mnemic.config.default_user import default_user
-    from mnemic.errors import InvalidInput
-
     try:
         return default_user()
     except InvalidInput:
@@ -192,9 +183,6 @@ def require_store(location: str) -> None:
     """Raise StoreUnavailable where `location` names no file or an empty one: a typing error is not an empty memory, and
     reading writes into no file.
     """
-    from mnemic.bootstrap import store_file
-    from mnemic.errors import StoreUnavailable
-
     path = store_file(location)
     if path is not None and not path.exists():
         raise StoreUnavailable("missing", hint="there is no memory file of that name yet; `mnemic add` makes one")

@@ -26,6 +26,8 @@ from mnemic.cli.result_texts import (
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import confirmed, note
 from mnemic.errors import MemoryNotFound
+from mnemic.policy.expiry_rule import ttl_of
+from mnemic.types import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,8 +64,6 @@ def add_(given: Given, /, content: str, **options: Any) -> int:
 
 
 async def _add(engine: MemoryEngine, actor: Actor, content: str, options: dict[str, Any]) -> WriteReceipt:
-    from mnemic.policy.expiry_rule import ttl_of
-
     data: str | None = options.pop("data")
     ttl = ttl_of(options.pop("ttl"))
     return await engine.add(content, actor=actor, data=json_object(data, "data"), ttl=ttl, **options)
@@ -88,8 +88,6 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
     text = text_or_stdin(message)
 
     async def work(engine: MemoryEngine, actor: Actor) -> tuple[RunReport, dict[str, str]]:
-        from mnemic.types import Message
-
         said = Message(role="user", content=text, session=actor.session, sent_at=sent_at)
         captured = await engine.capture(said, actor=actor, idempotency_key=idempotency_key)
         return captured, await written_words(captured, engine, actor)

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mnemic.errors import InvalidConfig
+from mnemic.plugins import is_offered
 
 Reader = Callable[[Any], Any]
 
@@ -162,8 +163,6 @@ def one_of_or_plugin(group: str, *allowed: str, extras: Mapping[str, str] = Mapp
 
 
 def _is_offered(group: str, name: str) -> bool:
-    from mnemic.plugins import is_offered  # most installations name no plug-in
-
     return is_offered(group, name)
 
 

@@ -11,22 +11,35 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mnemic import requests
+from mnemic.compose.template_composer import OfflineComposer
 from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Middleware, Rules, Watchers
 from mnemic.dispatch.handlers import Handlers
+from mnemic.engine.message_forms import captured_each, messages_of, remember
 from mnemic.engine.read_verbs import ReadVerbs
+from mnemic.engine.run_record import recorded
+from mnemic.engine.turn import TurnParts, run_turn
+from mnemic.engine.turn_request import TurnRequest
 from mnemic.errors import InvalidInput, MnemicError
+from mnemic.extract.rule_extractor import RuleExtractor
+from mnemic.graph.search import GraphNeighbourhood
+from mnemic.inject.citation_check import UsageAudit
 from mnemic.policy.budget import Budget
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import EntityReading, Policy
 from mnemic.policy.limits import Limits
 from mnemic.policy.redaction_policy import RedactionRules
+from mnemic.retrieve.external_search_service import SearchIndexAdapter
+from mnemic.retrieve.intent_planning import RulePlanner
+from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.lazy_methods import late
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Origin, Source, WriteReceipt
 from mnemic.types.memory_kinds import CATALOG, kind_of
 from mnemic.types.values import aware, checked_share
 from mnemic.write.limiter import Limiter, words_read
+from mnemic.write.outbox_maintenance import end
+from mnemic.write.outbox_worker import OutboxWorker
 from mnemic.write.pipeline import MemoryWritePipeline, vault_of
 from mnemic.write.redact import Redactor
 from mnemic.write.thresholds import WriteRules
@@ -34,9 +47,7 @@ from mnemic.write.thresholds import WriteRules
 if TYPE_CHECKING:
     from mnemic.compose import Composer
     from mnemic.dispatch.gateway import MemoryGateway
-    from mnemic.engine.turn import TurnParts
     from mnemic.extract import Extraction, Extractor
-    from mnemic.inject.citation_check import UsageAudit
     from mnemic.maintenance.administration_verbs import AdministrationVerbs
     from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Reranker, SessionStore
     from mnemic.ports.graph import GraphStore
@@ -46,7 +57,6 @@ if TYPE_CHECKING:
     from mnemic.types import ConversationReceipts
     from mnemic.types.trace import RunReport, Watch
     from mnemic.write.model_judge import Judge
-    from mnemic.write.outbox_worker import OutboxWorker
 else:  # made at run time: an add needs none of them and imports none
     _names = "update forget forget_matching"
     CorrectionVerbs = late(ReadVerbs, "mnemic.engine.correction_verbs", "CorrectionVerbs", _names)
@@ -76,17 +86,10 @@ class _Turns:
 
     def parts(self, gateway: MemoryGateway) -> TurnParts:
         """Return the parts of a turn that passes this gateway."""
-        from mnemic.engine.turn import TurnParts
-
         return TurnParts(gateway=gateway, **self._made, **self._settings)
 
     @cached_property
     def _made(self) -> dict[str, Any]:
-        from mnemic.compose.template_composer import OfflineComposer
-        from mnemic.extract.rule_extractor import RuleExtractor
-        from mnemic.inject.citation_check import UsageAudit
-        from mnemic.retrieve.intent_planning import RulePlanner
-
         given = self._proposers
         return {
             "extractor": given["extractor"] or RuleExtractor(self._embedder),
@@ -169,13 +172,8 @@ class MemoryEngine(AdministrationVerbs):
 
     def _beside(self) -> dict[str, Any]:
         """Return the additional sources of a search: graph traversal and a search service."""
-        from mnemic.retrieve.external_search_service import SearchIndexAdapter
-
         found: dict[str, Any] = {"elsewhere": SearchIndexAdapter.among(self._projections, self.clock)}
         if self.graph is not None:
-            from mnemic.graph.search import GraphNeighbourhood
-            from mnemic.retrieve.optional_backend import OptionalBackend
-
             found["surroundings"] = GraphNeighbourhood(self.graph, OptionalBackend(self.clock))
         return found | {"reranker": self.reranker}
 
@@ -186,8 +184,6 @@ class MemoryEngine(AdministrationVerbs):
             await self.graph.open()
         self._pipeline.use(self.embedder)
         if self.feeds:
-            from mnemic.write.outbox_worker import OutboxWorker
-
             self._drainer = self._drainer or OutboxWorker(self.feeds)  # also after a second `open`
             self._drainer.start()
         return self
@@ -197,8 +193,6 @@ class MemoryEngine(AdministrationVerbs):
         if self._drainer is not None:
             await self._drainer.stop()
         if self._pipeline.publisher.looking is not None:
-            from mnemic.write.outbox_maintenance import end
-
             await end(self._pipeline.publisher.looking)
         for feed in self._pipeline.publisher.feeds:
             await feed.projection.close()
@@ -292,8 +286,6 @@ class MemoryEngine(AdministrationVerbs):
         A message that was recorded before (same text, time and session) is only refreshed. One that is too long for a
         memory is redacted as a whole and stored in parts, with a receipt for each.
         """
-        from mnemic.engine.message_forms import messages_of
-
         said = messages_of(messages, session=actor.session)
         return await self.handle(requests.Record(messages=tuple(said)), actor=actor)
 
@@ -312,8 +304,6 @@ class MemoryEngine(AdministrationVerbs):
         for the others, which serve as context only. They may have the forms that `remember` takes. A language model
         reads up to twelve messages of a session in one call.
         """
-        from mnemic.engine.message_forms import captured_each
-
         with words_read(self.clock.now()):
             return await captured_each(self, messages, actor=actor, idempotency_keys=idempotency_keys)
 
@@ -330,8 +320,6 @@ class MemoryEngine(AdministrationVerbs):
         `metadata` becomes the data of each memory. Returns a receipt for each memory, with requests about memory in
         `asked`; if the language model or a budget stops it, memories written so far remain and the error is raised.
         """
-        from mnemic.engine.message_forms import remember
-
         with words_read(self.clock.now()):
             return await remember(self, messages, actor=actor, infer=infer, metadata=metadata)
 
@@ -372,8 +360,6 @@ class MemoryEngine(AdministrationVerbs):
             min_score=checked_share(min_score, "min_score"),
             asked_at=None if asked_at is None else aware(asked_at, "asked_at"),
         )
-        from mnemic.engine.run_record import recorded
-
         begun_at = self.clock.now()
         report = await self.run_turn(turn, actor, watch=watch)
         return report if goal is None else await recorded(self, actor, report, goal, begun_at)
@@ -382,8 +368,6 @@ class MemoryEngine(AdministrationVerbs):
         self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None
     ) -> RunReport:
         """Return the turn, wrapped by the dispatcher's middleware; each of its writes is dispatched separately."""
-        from mnemic.engine.turn import run_turn
-        from mnemic.engine.turn_request import TurnRequest
 
         async def proceed(_: Call) -> RunReport:
             request = TurnRequest(actor=actor, turn=turn, watch=watch, read=read)

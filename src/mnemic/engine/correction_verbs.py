@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic import requests
 from mnemic.engine.read_verbs import ReadVerbs
 from mnemic.types import Actor, JsonValue, Kind, Origin, WriteReceipt
+from mnemic.write.forget import forget_matching
 
 if TYPE_CHECKING:
     from mnemic.types import ForgetResult
@@ -80,8 +81,6 @@ class CorrectionVerbs(ReadVerbs):
         in a separate transaction. `dry_run` only lists them. Raises InvalidInput (`filter:empty`) without any bound:
         `erase` deletes everything of a user.
         """
-        from mnemic.write.forget import forget_matching
-
         bounds: dict[str, Any] = {"kinds": kinds, "categories": categories, "keys": keys, "where": where}
         bounds |= {"happened_from": happened_from, "happened_to": happened_to}
         return await forget_matching(self, actor, bounds, limit=limit, dry_run=dry_run)

@@ -10,19 +10,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mnemic.dispatch import Call, Dispatcher, Rules, Watchers
+from mnemic.dispatch.gateway import MemoryGateway
+from mnemic.engine import lineage, list_and_count
+from mnemic.engine.recall import recall
+from mnemic.engine.turn_texts import keep_injection
 from mnemic.errors import MemoryNotFound
+from mnemic.inject import InjectionConfig, injector_for
+from mnemic.inject.token_budget import within_tokens
+from mnemic.inject.token_count import counter_of
+from mnemic.maintenance.archive import archived
 from mnemic.requests import Request, given
-from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, aware
+from mnemic.retrieve.caller_intents import intent_of
+from mnemic.retrieve.export import everything, exported
+from mnemic.retrieve.hot_set import HotReader
+from mnemic.retrieve.learned_ranker import LEARNED_RANKER
+from mnemic.retrieve.search import Searcher
+from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, Where, aware
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:
-    from mnemic.dispatch.gateway import MemoryGateway
     from mnemic.engine.lineage import Lineage, Use
     from mnemic.inject.token_count import TokenCount
     from mnemic.ports import Clock, Embedder, RecordStore
     from mnemic.ports.projections import Projection
-    from mnemic.retrieve.search import Searcher
     from mnemic.types import ContextBlock, Intent, RecallRequest, RecallResult, SearchResult
     from mnemic.write.outbox_consumer import OutboxConsumer
     from mnemic.write.tokenisation import TokenVault
@@ -47,9 +58,6 @@ class ReadVerbs:
     @cached_property
     def searcher(self) -> Searcher:
         """Searcher of the store; one for all views of an engine."""
-        from mnemic.retrieve.learned_ranker import LEARNED_RANKER
-        from mnemic.retrieve.search import Searcher
-
         return Searcher(self.store, self.embedder, ranker=LEARNED_RANKER, **self._beside())
 
     @property
@@ -64,8 +72,6 @@ class ReadVerbs:
     @cached_property
     def gateway(self) -> MemoryGateway:
         """Gateway that turns and searches pass, by the rules of this view."""
-        from mnemic.dispatch.gateway import MemoryGateway
-
         return MemoryGateway(
             pipeline=self._pipeline,
             searcher=self.searcher,
@@ -93,8 +99,6 @@ class ReadVerbs:
     @cached_property
     def token_count(self) -> TokenCount:
         """Token counter: the given tokenizer, else an upper estimate. Raises InvalidConfig."""
-        from mnemic.inject.token_count import counter_of
-
         return counter_of(self._tokenizer)
 
     async def handle(self, request: Request[T], *, actor: Actor, deadline: Deadline | None = None) -> T:
@@ -160,8 +164,6 @@ class ReadVerbs:
         """Return the memories that a model call is shown: pinned ones, preferences that the request could depend on,
         and relevant ones, within the budget; see `mnemic.engine.recall`. Raises as `search` does.
         """
-        from mnemic.engine.recall import recall
-
         return await recall(self.gateway, request, actor=actor, deadline=deadline)
 
     async def context(
@@ -180,14 +182,10 @@ class ReadVerbs:
         """
         # Before the deadline of the injection starts to run.
         self.load()
-        from mnemic.inject import InjectionConfig, injector_for
-
         config = InjectionConfig(max_entries=top_k, max_tokens=max_tokens, min_score=min_score)
         injector = injector_for(self, actor, config, by="context", asked_at=_moment(asked_at, "asked_at"))
         injection = await injector.inject([{"role": "user", "content": query}])
         if injection.injected:
-            from mnemic.engine.turn_texts import keep_injection
-
             await keep_injection(self, actor, injection.run, query)
         return injection.block()
 
@@ -199,9 +197,6 @@ class ReadVerbs:
         """Return the most recent memories by the time they happened, for the head of a prompt: through the hot set if
         there is one, whose failure is named in `errors`. Writes of other processes may appear with a short delay.
         """
-        from mnemic.engine import list_and_count
-        from mnemic.retrieve.hot_set import HotReader
-
         where = await list_and_count.visible(self, actor, kinds)
         return await HotReader.among(self._projections, self.store).newest(where, limit=limit)
 
@@ -239,8 +234,6 @@ class ReadVerbs:
         before: str | None = None,
     ) -> Sequence[Memory]:
         """Active memories, newest first, after the page that ended with `before`; filters as in `search`."""
-        from mnemic.engine import list_and_count
-
         bounds = list_and_count.Bounds(kinds, categories, keys, where, happened_from, happened_to, as_of, known_at)
         return await list_and_count.listed(self, actor, bounds, facets=facets, limit=limit, before=before)
 
@@ -258,8 +251,6 @@ class ReadVerbs:
         known_at: datetime | None = None,
     ) -> int:
         """Return the number of active memories that the actor can read; filters as in `list`."""
-        from mnemic.engine import list_and_count
-
         bounds = list_and_count.Bounds(kinds, categories, keys, where, happened_from, happened_to, as_of, known_at)
         return await list_and_count.counted(self, actor, bounds)
 
@@ -269,8 +260,6 @@ class ReadVerbs:
         """Return all versions of a memory, or of all values of a given key, oldest first: with `known_at` those written
         by then, with `as_of` those true then. Raises MemoryNotFound if there is none, and for one that awaits review.
         """
-        from mnemic.engine import lineage
-
         as_of, known_at = _moment(as_of, "as_of"), _moment(known_at, "known_at")
         scopes = self.reach(actor)
         versions = await self.store.versions(memory_id, scopes=scopes)
@@ -287,16 +276,12 @@ class ReadVerbs:
 
     async def lineage(self, memory_id: str, *, actor: Actor) -> Lineage:
         """Return the predecessors and successors of a memory. Raises MemoryNotFound."""
-        from mnemic.engine import lineage
-
         return await lineage.lineage(self.store, memory_id, scopes=self.reach(actor))
 
     async def uses(
         self, memory_id: str, *, actor: Actor, before: int | None = None, limit: int = 50
     ) -> tuple[Sequence[Use], int | None]:
         """Return the uses of a memory, newest first, and the start of the next page. Raises MemoryNotFound."""
-        from mnemic.engine import lineage
-
         # Raises for a memory of another user: the audit that follows is read by tenant.
         await self.get(memory_id, actor=actor)
         return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
@@ -305,10 +290,6 @@ class ReadVerbs:
         """Yield every memory in the actor's scopes, of every status, as JSON data: in its current version, newest
         first, or as an `archive` with every version, oldest first, and the actor's consents, which `restore` reads.
         """
-        from mnemic.maintenance.archive import archived
-        from mnemic.retrieve.export import everything, exported
-        from mnemic.types import Where
-
         if archive:
             return archived(self.store, self.reach(actor), actor.user, self.vault and self.vault.keyring)
         return exported(self.store, everything(Where(scopes=self.reach(actor), live_at=self.clock.now())))
@@ -316,8 +297,6 @@ class ReadVerbs:
 
 def _intent_of(*asked: Any) -> Intent:
     """Return the intent for the arguments of a search; its parser is loaded by the first search."""
-    from mnemic.retrieve.caller_intents import intent_of
-
     return intent_of(*asked)
 
 
@@ -330,6 +309,4 @@ def _cut(result: SearchResult, max_tokens: int | None, count: TokenCount) -> Sea
     """Return the result with as many of its hits as `max_tokens` have room for."""
     if max_tokens is None:
         return result
-    from mnemic.inject.token_budget import within_tokens
-
     return replace(result, hits=within_tokens(result.hits, max_tokens, count=count))

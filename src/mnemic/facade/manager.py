@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from mnemic import bootstrap
 from mnemic.config import Settings
+from mnemic.config.default_user import default_user
 from mnemic.engine import MemoryEngine
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.all_kinds import SevenKinds
+from mnemic.plugins.extras import brought_by
 from mnemic.policy.key_rules import Policy
 from mnemic.runtime.event_loop_thread import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, M, awaited, blocking
@@ -197,8 +199,6 @@ class _Parts:
 
 def _client() -> Any:
     """Return the client of a service, which needs `mnemic[client]`: imported only if a service is used."""
-    from mnemic.plugins.extras import brought_by
-
     with brought_by("client"):
         return import_module("mnemic_client.engine")
 
@@ -213,8 +213,6 @@ def _actor(
     settings: Settings, user: str | None, agent: str, *, tenant: str | None, workspace: str | None, session: str | None
 ) -> Actor:
     if user is None:
-        from mnemic.config.default_user import default_user
-
         user = default_user()
     return Actor(
         tenant=tenant or settings.tenant,

@@ -10,13 +10,13 @@ from mnemic import requests
 from mnemic.engine import MemoryEngine
 from mnemic.facade.maintenance_verbs import KindAndMaintenanceVerbs
 from mnemic.kinds.all_kinds import SevenKinds
+from mnemic.maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic.runtime.sync_facade import CallMode, M, asks, through, verb
 from mnemic.types import Actor, AuditEvent, Candidate, Message, WriteReceipt
 from mnemic.types.writes import AUDIT_END
 
 if TYPE_CHECKING:
     from mnemic.engine.lineage import Lineage, Use
-    from mnemic.maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
     from mnemic.maintenance.undo import UndoReceipt
     from mnemic.types import ConversationReceipts, MemoryRequest, RequestOutcome
     from mnemic.types.trace import RunReport
@@ -131,30 +131,22 @@ class MemoryVerbs(KindAndMaintenanceVerbs[M]):
     @property
     def consent(self) -> ConsentBook[M]:
         """Consent of this user, key by key."""
-        from mnemic.maintenance.governance import ConsentBook
-
         return ConsentBook[M](self.ground, self.engine, self.actor)
 
     @property
     def privacy(self) -> Privacy[M]:
         """Personal data stored about a user, and its erasure."""
-        from mnemic.maintenance.governance import Privacy
-
         return Privacy[M](self.ground, self.engine, self.actor)
 
     @property
     def audit(self) -> AuditTrail[M]:
         """Audit log of the tenant's memories."""
-        from mnemic.maintenance.governance import AuditTrail
-
         return AuditTrail[M](self.ground, self.engine, self.actor)
 
     def review(self, *, whole_tenant: bool = False) -> ReviewQueue[M]:
         """Return the memories that await review in this user's scopes; `whole_tenant` includes all users and is the
         program's responsibility.
         """
-        from mnemic.maintenance.governance import ReviewQueue
-
         return ReviewQueue[M](self.ground, self.engine, self.actor, whole_tenant=whole_tenant)
 
     async def _changes(self, after: int | None) -> AsyncIterator[AuditEvent]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic.bootstrap import key_folder
 from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
@@ -75,7 +76,6 @@ def _key_file(settings: Settings) -> Path:
 
 
 def _looked_at(settings: Settings, path: Path, *, rotate: bool) -> dict[str, Any]:
-    from mnemic.bootstrap import key_folder
     from mnemic.keys import KeyFolder
 
     folder = key_folder(path, settings)

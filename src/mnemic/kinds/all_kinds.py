@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.episodic import EpisodicMemory
+from mnemic.kinds.long_term import LongTermMemory
+from mnemic.kinds.persona import PersonaMemory
+from mnemic.kinds.retrieval import MemoryHomes
+from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.kinds.view import KindView
+from mnemic.kinds.working import WorkingMemory
+from mnemic.plugins.extras import brought_by
 from mnemic.requests import NewMemory
 from mnemic.runtime.sync_facade import CallMode, M, awaited, given_as, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
@@ -15,14 +23,8 @@ from mnemic.types.memory_kinds import CATALOG, Home, kind_of
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.kinds.entity import EntityMemory
-    from mnemic.kinds.episodic import EpisodicMemory
-    from mnemic.kinds.long_term import LongTermMemory
-    from mnemic.kinds.persona import PersonaMemory
     from mnemic.kinds.profile import Profile
     from mnemic.kinds.retrieval import KindRetrieval
-    from mnemic.kinds.short_term import ShortTermMemory
-    from mnemic.kinds.working import WorkingMemory
     from mnemic.structured.structured_memory import StructuredMemory
 
 
@@ -43,51 +45,37 @@ class SevenKinds(KindView[M]):
     @cached_property
     def working(self) -> WorkingMemory:
         """Scratch values of one task."""
-        from mnemic.kinds.working import WorkingMemory
-
         return WorkingMemory()
 
     @cached_property
     def short_term(self) -> ShortTermMemory[M]:
         """The messages of the session."""
-        from mnemic.kinds.short_term import ShortTermMemory
-
         return ShortTermMemory(self._engine, self._actor, self.ground)
 
     @cached_property
     def long_term(self) -> LongTermMemory[M]:
         """Facts and preferences."""
-        from mnemic.kinds.long_term import LongTermMemory
-
         return LongTermMemory(self._engine, self._actor, self.ground)
 
     @cached_property
     def persona(self) -> PersonaMemory[M]:
         """Memory of the agent's identity."""
-        from mnemic.kinds.persona import PersonaMemory
-
         return PersonaMemory(self._engine, self._actor, self.ground, profile=self._profile)
 
     @cached_property
     def episodic(self) -> EpisodicMemory[M]:
         """Memory of the agent's actions and their outcomes."""
-        from mnemic.kinds.episodic import EpisodicMemory
-
         return EpisodicMemory(self._engine, self._actor, self.ground)
 
     @cached_property
     def entity(self) -> EntityMemory[M]:
         """Memory of the people and things that the user speaks of."""
-        from mnemic.kinds.entity import EntityMemory
-
         return EntityMemory(self._engine, self._actor, self.ground)
 
     @cached_property
     def structured(self) -> StructuredMemory[M]:
         """Data of a known shape. Raises MissingExtra (`missing_extra:structured`)."""
         from importlib import import_module
-
-        from mnemic.plugins.extras import brought_by
 
         with brought_by("structured"):
             package = import_module("mnemic.structured.structured_memory")
@@ -128,16 +116,12 @@ class SevenKinds(KindView[M]):
         task: working, short_term, the store, persona. A home that fails is named in `errors` and the others still
         answer; if all fail, the first failure is raised.
         """
-        from mnemic.kinds.retrieval import MemoryHomes
-
         homes = MemoryHomes(self._engine, self._actor, self.working, self._messages, self._traits)
         return await homes.retrieved(query, kinds, top_k)
 
     # -- add ----------------------------------------------------------------------------------------------------------
 
     async def _extracted(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
-        from mnemic.kinds.entity import EntityMemory
-
         view = EntityMemory(self._engine, self._actor, awaited())
         return (await view.extract(content, idempotency_key=idempotency_key)).receipts
 
@@ -151,8 +135,6 @@ class SevenKinds(KindView[M]):
         return WriteReceipt(outcome=Outcome.CREATED, key=key, level=Level.SESSION, durable=False)
 
     async def _said(self, content: str) -> None:
-        from mnemic.kinds.short_term import ShortTermMemory
-
         await ShortTermMemory(self._engine, self._actor, awaited()).append("user", content)
 
     # -- retrieve -----------------------------------------------------------------------------------------------------
@@ -163,6 +145,4 @@ class SevenKinds(KindView[M]):
         return await self._engine.sessions.tail(self._actor.scope(Level.SESSION), limit=limit)
 
     async def _traits(self) -> Sequence[Memory]:
-        from mnemic.kinds.persona import PersonaMemory
-
         return await PersonaMemory(self._engine, self._actor, awaited()).traits()

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
+from mnemic.kinds.short_term import MAX_TAIL
+from mnemic.language.text.keywords import keyword_scores
+from mnemic.retrieve.question import read_question
 from mnemic.types import Actor, Kind, Memory, Message
 from mnemic.types.memory_kinds import DURABLE_KINDS, kind_of
 
@@ -97,8 +100,6 @@ class MemoryHomes:
         return [KindHit(kind=Kind.WORKING, content=shown[key], score=0.0, key=key) for key in order]
 
     async def _matching_messages(self, query: str) -> list[KindHit]:
-        from mnemic.kinds.short_term import MAX_TAIL
-
         messages = await self.messages(MAX_TAIL)
         order = _by_words({place: message.content for place, message in enumerate(messages)}, query)
         return [KindHit(kind=Kind.SHORT_TERM, content=messages[place].content, score=0.0) for place in order]
@@ -128,9 +129,6 @@ def _hit(memory: Memory) -> KindHit:
 
 def _by_words(texts: Mapping[Any, str], query: str) -> list[Any]:
     """Return the names of the texts that share a word with the query, best first; without one all, newest first."""
-    from mnemic.language.text.keywords import keyword_scores
-    from mnemic.retrieve.question import read_question
-
     if not query.strip():
         return list(texts)[::-1]
     scores = keyword_scores(texts, read_question(query).keywords)

@@ -9,16 +9,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mnemic import requests
 from mnemic.errors import InvalidInput
+from mnemic.maintenance.audit_verification import verified
+from mnemic.maintenance.confirmed_requests import carried_out
+from mnemic.maintenance.erase import verify
+from mnemic.maintenance.maintenance_run import maintained
 from mnemic.maintenance.maintenance_verbs import MaintenanceVerbs
+from mnemic.maintenance.reports import Revocation
+from mnemic.maintenance.review import decided, waiting
+from mnemic.maintenance.subject_export import json_chunks, opened
+from mnemic.maintenance.subject_export_page import page_chunks
 from mnemic.policy.redaction_policy import RedactionRules
-from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, WriteReceipt
+from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, Where, WriteReceipt
+from mnemic.write.consent import subject_token
 from mnemic.write.limiter import consents
 
 if TYPE_CHECKING:
     from mnemic.maintenance.erasure_receipt import ErasureReceipt
     from mnemic.maintenance.expiry_job import ExpiryRules
     from mnemic.maintenance.key_rotation import Rotation
-    from mnemic.maintenance.reports import AuditReport, MaintenanceReport, ReviewOutcome, Revocation
+    from mnemic.maintenance.reports import AuditReport, MaintenanceReport, ReviewOutcome
     from mnemic.maintenance.reveal import RevealResult
     from mnemic.maintenance.review import PendingReview
     from mnemic.maintenance.undo import UndoReceipt
@@ -28,17 +37,6 @@ if TYPE_CHECKING:
 Form = Literal["json", "html"]
 _PAGE = 200
 """Maximum number of waiting memories reviewed together."""
-
-_REPORTS = frozenset({"AuditReport", "ReviewOutcome", "MaintenanceReport", "Revocation"})
-
-
-def __getattr__(name: str) -> Any:
-    """Return the reports under the names by which programs know them (`mnemic.maintenance.reports`)."""
-    if name not in _REPORTS:
-        raise AttributeError(f"module 'mnemic.maintenance.administration_verbs' has no attribute {name!r}")
-    from mnemic.maintenance import reports
-
-    return getattr(reports, name)
 
 
 class AdministrationVerbs(MaintenanceVerbs):
@@ -75,8 +73,6 @@ class AdministrationVerbs(MaintenanceVerbs):
         """Return the memories that await review, oldest first, each with the memory it contradicts; `after` ends the
         previous page. `shared` adds others' memories at the actor's shared levels that are visible but not trusted yet.
         """
-        from mnemic.maintenance.review import waiting
-
         unapproved = [scope for scope in self.reach(actor) if scope.level in SHARED] if shared else ()
         return await waiting(
             self.store,
@@ -132,8 +128,6 @@ class AdministrationVerbs(MaintenanceVerbs):
 
         Raises StoreFailed; earlier decisions stay.
         """
-        from mnemic.maintenance.review import decided
-
         verb = self.approve if action == "approve" else self.reject
         return await decided(memory_ids, partial(verb, actor=actor, whole_tenant=whole_tenant))
 
@@ -164,8 +158,6 @@ class AdministrationVerbs(MaintenanceVerbs):
 
     async def consents(self, *, actor: Actor) -> dict[str, bool]:
         """Return the user's decisions, by key."""
-        from mnemic.write.consent import subject_token
-
         token = await subject_token(self.store, actor.tenant, actor.user)
         return dict((await consents(self.store, token, actor.tenant)).decided)
 
@@ -175,9 +167,6 @@ class AdministrationVerbs(MaintenanceVerbs):
 
     async def revoke_consent(self, key: str, *, actor: Actor, erase_held: bool = False) -> Revocation:
         """Deny writing and reading `key` for this user; `erase_held` also erases its values. Raises InvalidInput."""
-        from mnemic.maintenance.reports import Revocation
-        from mnemic.types import Where
-
         name = await self.handle(requests.Consent(key=key, granted=False), actor=actor)
         where = Where(scopes=(actor.scope(Level.USER),), keys=frozenset({name}), statuses=frozenset(Status))
         hidden = await self.store.count(where)
@@ -215,8 +204,6 @@ class AdministrationVerbs(MaintenanceVerbs):
         self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
     ) -> MaintenanceReport:
         """Run every job: background capture, expiry and purge, outbox, file maintenance (`whole`: rewrite it)."""
-        from mnemic.maintenance.maintenance_run import maintained
-
         return await maintained(self, actor, rules, feeds=self.feeds, whole=whole, dry_run=dry_run)
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
@@ -232,8 +219,6 @@ class AdministrationVerbs(MaintenanceVerbs):
 
         Absent memories count as done. Raises InvalidInput (`memory_request`), StoreFailed.
         """
-        from mnemic.maintenance.confirmed_requests import carried_out
-
         return await carried_out(self, request, actor)
 
     async def export_subject(
@@ -243,9 +228,6 @@ class AdministrationVerbs(MaintenanceVerbs):
         of one JSON document or of one HTML page for people. `values` decrypts sealed values, for the subject only.
         Raises InvalidInput (`subject`, `form`), RevealDenied (`reveal_denied:subject`), NotSupported (`reveal`).
         """
-        from mnemic.maintenance.subject_export import json_chunks, opened
-        from mnemic.maintenance.subject_export_page import page_chunks
-
         forms = {"json": json_chunks, "html": page_chunks}
         if form not in forms:
             raise InvalidInput("form", hint=f"one of {', '.join(forms)}")
@@ -256,8 +238,6 @@ class AdministrationVerbs(MaintenanceVerbs):
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """Scan for erased data and return the number of finds by place: all zero if the receipt is right."""
-        from mnemic.maintenance.erase import verify
-
         return await verify(self.store, receipt, feeds=self.feeds)
 
     async def audit(
@@ -268,6 +248,4 @@ class AdministrationVerbs(MaintenanceVerbs):
 
     async def verify_audit(self, *, actor: Actor) -> AuditReport:
         """Check every line of the tenant's audit."""
-        from mnemic.maintenance.audit_verification import verified
-
         return await verified(self.store, actor.tenant, None if self.vault is None else self.vault.keyring)

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING
 from mnemic import requests
 from mnemic.engine.correction_verbs import CorrectionVerbs
 from mnemic.errors import InvalidInput
+from mnemic.maintenance.archive import ArchivedMemory
+from mnemic.maintenance.archive_seal import require_sealed
+from mnemic.maintenance.consolidate import ConsolidationRules, consolidate
+from mnemic.maintenance.health import examine
+from mnemic.maintenance.reembed import reembed
 from mnemic.types import Actor, Candidate, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.maintenance.archive import Archived
-    from mnemic.maintenance.consolidate import ConsolidationReport, ConsolidationRules
+    from mnemic.maintenance.consolidate import ConsolidationReport
     from mnemic.maintenance.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.maintenance.health import Health
     from mnemic.maintenance.reembed import ReembedResult
@@ -40,8 +45,6 @@ class MaintenanceVerbs(CorrectionVerbs):
         """Consolidate the memories of the users of the actor's tenant: summaries, profiles, reflections; see
         `mnemic.maintenance.consolidate`. Without `rules` no model is called. Raises StoreFailed, EmbedderFailed.
         """
-        from mnemic.maintenance.consolidate import ConsolidationRules, consolidate
-
         done = await consolidate(
             self.store,
             self.clock,
@@ -66,9 +69,6 @@ class MaintenanceVerbs(CorrectionVerbs):
         with a key file it also needs the seal of the line. Raises InvalidInput (also `archive:seal`), VersionConflict,
         ScopeDenied, EmbedderFailed, KeyFailed, StoreFailed.
         """
-        from mnemic.maintenance.archive import ArchivedMemory
-        from mnemic.maintenance.archive_seal import require_sealed
-
         if own:
             require_sealed(line.seal, self.vault and self.vault.keyring)
         if isinstance(line, ArchivedMemory):
@@ -79,8 +79,6 @@ class MaintenanceVerbs(CorrectionVerbs):
         """Find duplicates, contradictions, junk, unused memories and memories without a vector among the `limit` newest
         active memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
         """
-        from mnemic.maintenance.health import examine
-
         return await examine(self.store, actor.tenant, self.clock.now(), limit=limit)
 
     async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> ReembedResult:
@@ -89,8 +87,6 @@ class MaintenanceVerbs(CorrectionVerbs):
         keyword search until they are restarted with the new one. Raises EmbedderFailed, StoreFailed: a further call
         continues.
         """
-        from mnemic.maintenance.reembed import reembed
-
         before = self.embedder
 
         async def adopt() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mnemic.errors import EmbedderFailed
+from mnemic.models.http_embedder import unit_vector
 from mnemic.plugins.extras import brought_by
 from mnemic.providers.minilm import PrefixedEmbedder
 from mnemic.types import Vector, VectorSpace
@@ -39,8 +40,6 @@ def _opened(space: VectorSpace, folder: str | None, threads: int) -> Callable[[S
 
 
 def _vectors(model: Any, texts: Sequence[str], dimension: int) -> list[Vector]:
-    from mnemic.models.http_embedder import unit_vector
-
     made: dict[str, Vector] = {}
     for mark, embed in ((PASSAGE, model.passage_embed), (QUERY, model.query_embed)):
         marked = [text for text in texts if text.startswith(mark)]

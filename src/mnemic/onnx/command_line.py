@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.cli.lazy_loading import Command
+from mnemic.onnx.calibration import Cosines, pairs_of, scale_of
+from mnemic.onnx.embedder import OnnxEmbedder
+from mnemic.onnx.published import described
+from mnemic.providers.minilm import MiniLmEmbedder
 
 if TYPE_CHECKING:
     from mnemic.cli.shared_options import Given
-    from mnemic.onnx.calibration import Cosines, Pairs
+    from mnemic.onnx.calibration import Pairs
     from mnemic.onnx.folder import ModelFolder
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -43,9 +47,6 @@ def embedder_(
     """
     import asyncio
 
-    from mnemic.onnx.calibration import pairs_of, scale_of
-    from mnemic.onnx.published import described
-
     folder = folder.expanduser().resolve()
     model = described(
         folder, name=name, pooling=pooling, query_prefix=query_prefix, text_prefix=text_prefix, max_tokens=max_tokens
@@ -63,10 +64,6 @@ def embedder_(
 
 async def _measured(model: ModelFolder, pairs: Pairs) -> tuple[ModelFolder, Cosines, Cosines]:
     """Return the model with its dimension, its cosines and those of the default model. Raises EmbedderFailed."""
-    from mnemic.onnx.calibration import Cosines
-    from mnemic.onnx.embedder import OnnxEmbedder
-    from mnemic.providers.minilm import MiniLmEmbedder
-
     questions, statements = [one for one, _ in pairs], [one for _, one in pairs]
     embedder, default = OnnxEmbedder(model), MiniLmEmbedder()
     try:

@@ -6,33 +6,14 @@
     print(result.text)
     print(result.kinds)
 
-Names load when they are first used, so that `import mnemic.redact` costs nothing.
+No other room of mnemic is imported.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from mnemic.redact.redactor import Redactor, redact
-    from mnemic.redact.search_primitives import Finder, pattern
-    from mnemic.redact.types import Action, Detector, Found, InvalidRules, RedactError, Redaction, Span, Unredactable
-
-_HOMES = {
-    "Action": "types",
-    "Detector": "types",
-    "Finder": "search_primitives",
-    "Found": "types",
-    "InvalidRules": "types",
-    "RedactError": "types",
-    "Redaction": "types",
-    "Redactor": "redactor",
-    "Span": "types",
-    "Unredactable": "types",
-    "pattern": "search_primitives",
-    "redact": "redactor",
-}
+from mnemic.redact.redactor import Redactor, redact
+from mnemic.redact.search_primitives import Finder, pattern
+from mnemic.redact.types import Action, Detector, Found, InvalidRules, RedactError, Redaction, Span, Unredactable
 
 __all__ = [
     "Action",
@@ -48,14 +29,3 @@ __all__ = [
     "pattern",
     "redact",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

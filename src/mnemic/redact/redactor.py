@@ -11,12 +11,11 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
 
+from mnemic.redact.pii_kinds import DETECTORS, detectors
+from mnemic.redact.pii_kinds.opt_in_kinds import OPTIONAL
+from mnemic.redact.replacement import Finds
 from mnemic.redact.types import Action, Detector, Redaction, Span
-
-if TYPE_CHECKING:
-    from mnemic.redact.replacement import Finds
 
 _SUSPECT = re.compile(
     r"[^\x09-\x7e]|[0-9@#$%^&*_+=~|:]|!\S|[(\[{<] ?at| dot |\S{14}|private key|phrase|words", re.IGNORECASE
@@ -52,10 +51,6 @@ class Redactor:
 
     @cached_property
     def _finds(self) -> Finds:
-        from mnemic.redact.pii_kinds import DETECTORS, detectors
-        from mnemic.redact.pii_kinds.opt_in_kinds import OPTIONAL
-        from mnemic.redact.replacement import Finds
-
         table = self._given
         if table is None:
             optional = self._actions.keys() & OPTIONAL.keys()

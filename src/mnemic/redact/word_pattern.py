@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from mnemic.redact.lazy_pattern import Pattern
+from mnemic.redact.required_words import required
 
 SHORTEST = 24
 """Characters of a text below which a compiled expression is tried at once: faster than a look at the words."""
@@ -172,8 +173,6 @@ class WordPattern(Pattern):
     def _read(self) -> None:
         """Read off the words that a match has."""
         global _filter, _count  # noqa: PLW0603
-        from mnemic.redact.required_words import required
-
         words = required(self.compiled)
         with _lock:
             if words and not self._bit:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic.errors import KeyFailed, StoreCorrupt
+from mnemic.ports.keyring import SigningKeyring
 from mnemic.stores.audit_format import Sign
 from mnemic.stores.codec import CUES, body_check, damaged, dump, load, memory_fields, memory_from, unpacked_vector
 from mnemic.types import Memory, Scope, Vector, subject_of
@@ -72,8 +73,6 @@ class Sealer:
         """Signs a line of the audit with the keyring's own key; None without one."""
         if (keyring := self._keyring) is None:
             return None
-        from mnemic.ports.keyring import SigningKeyring
-
         return (lambda text: keyring.sign(text.encode())) if isinstance(keyring, SigningKeyring) else None
 
     def body(self, memory: Memory) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mnemic.stores.relational import maintenance
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from datetime import datetime
@@ -25,8 +27,6 @@ class JobTables(ABC):
         """Run `work` on the rows of the tenant as of one moment, with the statements of `sql/jobs.sql`."""
 
     async def _job(self, name: str, tenant: str, *given: Any) -> Any:
-        from mnemic.stores.relational import maintenance
-
         return await self._jobs(tenant, lambda ask: getattr(maintenance, name)(ask, tenant, *given))
 
     @abstractmethod

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self, TypeVar
 
+from mnemic.types.json_forms import decoded, encoded
+
 T = TypeVar("T")
 
 
@@ -42,8 +44,6 @@ def to_json(value: object, declared: Any = None) -> Any:
     `declared` is the annotation that `from_json` will be given if that is not the value's class, such as a union.
     Raises InvalidInput (`invalid_input:<field>`) for a value without a JSON form, TypeError for such a class.
     """
-    from mnemic.types.json_forms import encoded
-
     return encoded(value, type(value) if declared is None else declared)
 
 
@@ -52,7 +52,5 @@ def from_json(declared: type[T], data: object) -> T:
 
     Raises InvalidInput (`invalid_input:<field>`) for data that is not such a value.
     """
-    from mnemic.types.json_forms import decoded
-
     value: T = decoded(declared, data)
     return value

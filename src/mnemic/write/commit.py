@@ -13,6 +13,7 @@ from mnemic.errors import IdempotencyConflict
 from mnemic.types import Candidate, Change, Memory, Outcome, Status, WriteReceipt
 from mnemic.unit_of_work import AnsweredRequest, Mutation, Unit
 from mnemic.write.draft import Decision, Draft, StepTimer
+from mnemic.write.tokenisation import keep
 
 if TYPE_CHECKING:
     from mnemic.ports import Reads
@@ -65,8 +66,6 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Idempote
         await unit.apply(_mutation(draft, memory, action, by=by))
     await unit.apply(_decided(draft, decision))
     if draft.vaulted:
-        from mnemic.write.tokenisation import keep
-
         await keep(unit, draft)
     # The embedder failed: a mark in the same transaction makes sure that the vector is added later.
     if draft.space is not None and decision.memory.vector is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from mnemic.language.sentences.injected_orders import gives_orders_to_override
 from mnemic.policy.expiry_rule import bounded, end_of
 from mnemic.policy.key_rules import Policy
 from mnemic.types import (
@@ -132,11 +133,10 @@ class Draft:
             return "kind_reviewed"
         candidate = self.candidate
         asked = candidate.kind is not Kind.EPISODIC and candidate.source.origin is not Origin.OPERATOR
-        if asked and any(map(candidate.content.lower().__contains__, ORDER_STEMS)):
-            from mnemic.language.sentences.injected_orders import gives_orders_to_override
-
-            if gives_orders_to_override(candidate.content):
-                return "instruction_to_override"
+        # The stems first: looking for them costs less than reading the sentence.
+        stemmed = asked and any(map(candidate.content.lower().__contains__, ORDER_STEMS))
+        if stemmed and gives_orders_to_override(candidate.content):
+            return "instruction_to_override"
         category = (self.candidate.category or "").casefold()
         if category in self.rules.reviewed_categories and self.candidate.source.origin in self.rules.reviewed_origins:
             return "instruction_from_untrusted_origin"

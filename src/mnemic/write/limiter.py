@@ -23,6 +23,8 @@ from mnemic.types.identity import token_of
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.decide import live
+from mnemic.write.eviction import CLOSED, evicted, evicted_if_closed, room_in
+from mnemic.write.near_quotas import overshot
 from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:
@@ -135,16 +137,12 @@ class PreCommitCheck:
             return revoked
         if not self.limits.quotas:
             return None
-        from mnemic.write.near_quotas import overshot
-
         return await overshot(tx, candidate, self.limits, self.actor, self.clock.now())
 
     async def make_room(self, unit: Unit, reason: str, *, spared: Collection[str]) -> bool:
         """Remove the first memory of `room` that is unchanged: closed ones first, then what this write has closed, and
         an active one only if there is neither: a mere change of a value must not cost another fact.
         """
-        from mnemic.write.eviction import CLOSED, evicted, evicted_if_closed
-
         remove = partial(evicted, unit, reason=reason, actor=self.actor, at=self.clock.now())
         room = [memory for memory in self.room if memory.memory_id not in spared]
         replaced = [memory for memory in self.room if memory.memory_id in spared]
@@ -194,8 +192,6 @@ class Limiter:
         return PreCommitCheck(self.clock, limits, await self.token(actor), actor, room, _READ_AT.get())
 
     async def _room(self, actor: Actor, limits: Limits, usages: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
-        from mnemic.write.eviction import room_in
-
         return await room_in(self.store, limits, actor, usages)
 
     async def token(self, actor: Actor) -> str:

@@ -23,12 +23,17 @@ from mnemic.policy.statement_dates import dated
 from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, WriteReceipt
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit, commit
+from mnemic.write.batch import MAX_WITHOUT_VECTOR, Batches, PipelineSteps, settled_at_once
 from mnemic.write.commit import CommitResult, Gate, GateRefusal, IdempotentRequest, blocked_receipt, passed
 from mnemic.write.draft import Draft, PrepareSteps, StepTimer
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
+from mnemic.write.missing_vectors import left
+from mnemic.write.model_judge import judged
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
+from mnemic.write.revise import Revision, revision_of
 from mnemic.write.thresholds import WriteRules
+from mnemic.write.tokenisation import TokenVault, readied
 from mnemic.write.validate import validate
 from mnemic.write.write_job import Job, embed
 from mnemic.write.write_transaction import FirstTry, is_known, settling
@@ -37,7 +42,6 @@ if TYPE_CHECKING:
     from mnemic.ports import Clock, Embedder, Keyring, RecordStore
     from mnemic.ports.projections import Projection
     from mnemic.write.model_judge import Judge
-    from mnemic.write.tokenisation import TokenVault
 
 __all__ = ["MemoryWritePipeline", "vault_of"]
 
@@ -138,8 +142,6 @@ class MemoryWritePipeline:
         Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress`
         receives the number of finished candidates.
         """
-        from mnemic.write.batch import MAX_WITHOUT_VECTOR, Batches, PipelineSteps, settled_at_once
-
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
             raise InvalidInput("idempotency_keys", hint="one per candidate")
@@ -175,8 +177,6 @@ class MemoryWritePipeline:
         reviewed waits for a person while the original stays. Raises MemoryNotFound, VersionConflict if it is no longer
         at `expected_version`, InvalidInput (`content:duplicate` if another memory of the scope has the same content).
         """
-        from mnemic.write.revise import Revision, revision_of
-
         revision = Revision(memory_id, tuple(scopes), expected_version, new_id(self._clock.now()))
         known = revision.checked(await self._store.get(memory_id, scopes=scopes))
         timer = StepTimer(self._clock)
@@ -198,8 +198,6 @@ class MemoryWritePipeline:
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin, policy: Policy) -> Draft:
         """Return a draft that replaces the text of `known` by `content`; see `drafted`."""
-        from mnemic.write.revise import revision_of
-
         revised = revision_of(known, content, origin, actor)
         return await self.drafted(revised, home=known.scope, actor=actor, policy=policy)
 
@@ -268,8 +266,6 @@ class MemoryWritePipeline:
             if draft.blocked is not None:
                 return draft
         if draft.tokens and self._vault is not None:
-            from mnemic.write.tokenisation import readied
-
             # Reads a key file, which would block the event loop.
             return await asyncio.to_thread(readied, draft, self._vault)
         return draft
@@ -283,8 +279,6 @@ class MemoryWritePipeline:
         try:
             drafts = await embed([job.draft for job in fresh], self._embedder, deadline) if fresh else []
         except EmbedderFailed as failure:
-            from mnemic.write.missing_vectors import left
-
             drafts = left(fresh, failure, self._embedder.space, deadline, must=must)
         for job, draft in zip(fresh, drafts, strict=True):
             job.draft = draft
@@ -294,8 +288,6 @@ class MemoryWritePipeline:
     async def _finish(self, job: Job, first: FirstTry | None = None, *, deadline: Deadline | None) -> WriteReceipt:
         """Return the receipt of a job that is settled now, or whose first try already ended in `first`."""
         if self._judge is not None:
-            from mnemic.write.model_judge import judged
-
             job.draft = await judged(job.draft, self._judge, self._store, deadline, job.timer)
         try:
             while True:
@@ -356,8 +348,6 @@ def vault_of(keyring: Keyring | None) -> TokenVault | None:
     """Return the vault of the keyring, or None: without a key nothing is sealed."""
     if keyring is None:
         return None
-    from mnemic.write.tokenisation import TokenVault
-
     return TokenVault(keyring)
 
 

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mnemic.types import Change, Deadline
+from mnemic.write.outbox_consumer import OutboxConsumer
+from mnemic.write.outbox_maintenance import maintain_outbox
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock, RecordStore
     from mnemic.ports.projections import Projection
-    from mnemic.write.outbox_consumer import OutboxConsumer
 
 _LOOK_AFTER = 256
 """Number of changes between checks of the outbox: without readers it is emptied, and a growing one is compacted."""
@@ -45,8 +46,6 @@ class Publisher:
         # Counted in this process only: an estimate that saves a read of the outbox per write.
         self._unseen += len(changes)
         if self._unseen >= _LOOK_AFTER:
-            from mnemic.write.outbox_maintenance import maintain_outbox
-
             self._unseen = 0
             self.looking = await maintain_outbox(self._store, fed=bool(self.feeds), before=self.looking)
         return await self.catch_up(changes, deadline=deadline) if self.feeds else ()
@@ -61,6 +60,4 @@ class Publisher:
 
 
 def _feeds(projections: Sequence[Projection], store: RecordStore, clock: Clock) -> tuple[OutboxConsumer, ...]:
-    from mnemic.write.outbox_consumer import OutboxConsumer
-
     return tuple(OutboxConsumer(projection, store, clock) for projection in projections)

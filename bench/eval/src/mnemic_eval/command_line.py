@@ -14,6 +14,10 @@ from mnemic.cli.lazy_loading import Command
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import Progress
 from mnemic.plugins.extras import missing_extra
+from mnemic_eval.bench import BenchOptions, run
+from mnemic_eval.outcome import SEED
+from mnemic_eval.reports import write_report
+from mnemic_eval.tables import bench_table, set_table
 
 if TYPE_CHECKING:
     pass
@@ -96,10 +100,7 @@ def eval_(
     the second statement is written after the first. Texts of pii are redacted, confirmations read by rules. Nothing is
     downloaded: PATH is your copy of the set. Your own memories are not touched.
     """
-    from mnemic_eval.outcome import SEED
     from mnemic_eval.registry import SETS as RUNNERS
-    from mnemic_eval.reports import write_report
-    from mnemic_eval.tables import set_table
 
     if model and name != "extraction":
         raise click.UsageError("--model goes with extraction", ctx=click.get_current_context())
@@ -164,9 +165,6 @@ def bench_(given: Given, /, *, quick: bool, service: bool, **asked: object) -> N
         _bench_service(given, quick, asked)
         return
     from dataclasses import replace
-
-    from mnemic_eval.bench import BenchOptions, run
-    from mnemic_eval.tables import bench_table
 
     options = BenchOptions().quick() if quick else BenchOptions()
     options = replace(options, **{name: value for name, value in asked.items() if value is not None})  # type: ignore[arg-type]

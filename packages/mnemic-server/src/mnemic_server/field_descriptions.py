@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.requests.parameters import PARAMETERS
+from mnemic.requests import PARAMETERS
 
 FIELDS: dict[str, str] = PARAMETERS | {
     "abstained": "True if no stored memory seems relevant to the query.",

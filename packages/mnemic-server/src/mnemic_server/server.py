@@ -29,6 +29,7 @@ from mnemic_server.prometheus_metrics import Meter
 from mnemic_server.service_settings import ServiceSettings
 from mnemic_server.settings_in_force import settings_in_force
 from mnemic_server.streams import Streams
+from mnemic_server.workers import listen, supervise
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -122,8 +123,6 @@ def _say_where(host: str, port: int) -> None:
 
 def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:
     """Serve until a stop signal; then streams end, and running requests get `drain_seconds`. Raises InvalidConfig."""
-    from mnemic_server.workers import listen, supervise
-
     if service.workers == 1:
         # Checked before anything is opened: uvicorn logs a taken port and exits.
         listen(service.host, service.port, backlog=1).close()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic import requests
 from mnemic.dispatch import Handler
 from mnemic.dispatch.handlers.add import AddHandler, AddManyHandler
+from mnemic.dispatch.handlers.handler_table import table
 from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -46,8 +47,6 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         return self[request]
 
     def _corrections(self) -> None:
-        from mnemic.dispatch.handlers.handler_table import table
-
         self.update(table(*self._parts))
 
     def _maintenance(self) -> None:

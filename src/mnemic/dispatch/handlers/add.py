@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from mnemic.dispatch import BatchReceipts, Call, CheckedProposal, Proposal
+from mnemic.dispatch.handlers.messages import as_consented
+from mnemic.dispatch.handlers.quota_batches import write_in_portions
 from mnemic.errors import BudgetSpent, InvalidInput
 from mnemic.types import Actor, Candidate, WriteReceipt, lowered
 from mnemic.write.limiter import Limiter
@@ -79,9 +81,6 @@ class AddManyHandler:
 
     async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> BatchReceipts:
         """Return a receipt for each, in order."""
-        from mnemic.dispatch.handlers.messages import as_consented
-        from mnemic.dispatch.handlers.quota_batches import write_in_portions
-
         # Messages have no key, so their consent is checked by the keys that the rules read in them.
         passed = await as_consented(passed, call, self.limiter)
         keys = call.request.idempotency_keys or [None] * len(passed)

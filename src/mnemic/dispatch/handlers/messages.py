@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from mnemic.dispatch import Call, CheckedProposal, Proposal
 from mnemic.extract.messages import in_parts, message_candidates
+from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.grant import consent_required
 from mnemic.policy.limits import Consents
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
@@ -67,8 +68,6 @@ async def _as_consented(one: CheckedProposal, call: Call, decided: Consents) -> 
 
 async def _key_without_consent(text: str, call: Call, decided: Consents) -> str | None:
     """Return the first key without consent for which `text` states a value, or seems to."""
-    from mnemic.extract.rule_extractor import RuleExtractor
-
     rules = call.rules
     deadline = rules.budget.deadline(call.engine.clock.monotonic)
     message = Message(role="user", content=text)

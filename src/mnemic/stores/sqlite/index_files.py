@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from mnemic.stores.index_image import UnusableImage, read, write
 from mnemic.stores.sqlite.rows import ScopeState, fetch, present
 
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ def load(connection: apsw.Connection, place: ScopeState, index: ScopeIndex) -> b
     """Let `index`, an empty one, load the scope's image as of `connection`'s open transaction; False if there is none
     that fits, and the index is of no use then if there was an image.
     """
-    from mnemic.stores.index_image import UnusableImage, read
-
     if (mark := _marked(connection, place.scope_id)) is None:
         return False
     try:
@@ -78,8 +77,6 @@ def save(connection: apsw.Connection, scope_id: int, index: ScopeIndex, unchange
 
     The caller has the index's lock. Raises OSError, after which there is no image.
     """
-    from mnemic.stores.index_image import write
-
     ((removed_at,),) = fetch(connection, _REMOVED, (scope_id,)) or [(None,)]
     ((cues,),) = fetch(connection, _FIRST_ROW, {"scope_id": scope_id}) or [(b"",)]
     if removed_at is None or removed_at > unchanged_since or not cues:

@@ -12,6 +12,7 @@ import numpy as np
 from mnemic.stores.codec import dump, unpacked_vector, vector_check
 from mnemic.stores.index_cache import IndexCache, Slot
 from mnemic.stores.scope_index import ScopeIndex, is_large
+from mnemic.stores.sqlite.index_files import load
 from mnemic.stores.sqlite.index_rows import entries_of, entry_of
 from mnemic.stores.sqlite.rows import Rows, ScopeState, WrittenRow, fetch
 from mnemic.types import Memory, Vector
@@ -165,8 +166,6 @@ class ScopeIndexes:
         # Every memory is a change, so a scope with fewer has no image.
         if not self._images or not is_large(place.changes):
             return 0
-        from mnemic.stores.sqlite.index_files import load
-
         if not load(connection, place, slot.index):
             slot.index = self._cache.empty()
         return slot.index.seen

@@ -13,7 +13,7 @@ import apsw
 
 from mnemic.stores.codec import blob_check, cosines, unpacked_vector
 from mnemic.stores.sqlite.rows import GET_MANY, Rows, ScopeState, fetch, find_place, wanted_memories
-from mnemic.types import Memory, Scope, Status, Vector
+from mnemic.types import Memory, Scope, Status, Vector, Where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -91,8 +91,6 @@ def _indexed(
     limit: int,
     at_least: float,
 ) -> Found:
-    from mnemic.types import Where
-
     with indexes.use(connection, found_at) as index:
         where, read = Where(scopes=(scope,)), partial(indexes.read, connection)
         places, scores = index.near_places(where, vector, limit=limit, at_least=at_least, read=read)

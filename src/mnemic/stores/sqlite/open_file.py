@@ -18,7 +18,12 @@ from mnemic.errors import MnemicError, StoreUnavailable
 from mnemic.stores.codec import checked_secret, cosines, text_check
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, connect, is_frozen, prepare
+from mnemic.stores.sqlite.disk_space import DiskSpace
 from mnemic.stores.sqlite.failures import immediate, suspected
+from mnemic.stores.sqlite.index_files import save as saved
+from mnemic.stores.sqlite.index_files import sweep
+from mnemic.stores.sqlite.indexes import ScopeIndexes
+from mnemic.stores.sqlite.maintenance import files_of
 from mnemic.stores.sqlite.nearest_neighbours import Found, best, near
 from mnemic.stores.sqlite.reserved_space import ReservedSpace
 from mnemic.stores.sqlite.rows import HashedTerms, Rows, WrittenRow, fetch
@@ -30,8 +35,6 @@ from mnemic.types import Scope, Status, Vector, VectorSpace
 if TYPE_CHECKING:
     from mnemic.stores.index_cache import Slot
     from mnemic.stores.scope_index import ScopeIndex
-    from mnemic.stores.sqlite.disk_space import DiskSpace
-    from mnemic.stores.sqlite.indexes import ScopeIndexes
 
 
 _SECRET = "SELECT secret, checksum FROM tenant WHERE tenant = ?"  # noqa: S105
@@ -94,8 +97,6 @@ class OpenFile:
             return self._room(removing=self._removing).again(lambda: self._commit(work))
 
     def _room(self, *, removing: bool = False) -> DiskSpace:
-        from mnemic.stores.sqlite.disk_space import DiskSpace
-
         return DiskSpace(self.writing, self._path, self._reserved, removing)
 
     def _commit(self, work: Work) -> Any:
@@ -145,8 +146,6 @@ class OpenFile:
         """Empty the log into the file, and with `whole` rewrite the file; return the bytes freed. Planner statistics
         that do not fit on a full disk are left to the next run.
         """
-        from mnemic.stores.sqlite.index_files import sweep
-
         before = self._size()
         sweep(self.writing)
         if whole:
@@ -158,8 +157,6 @@ class OpenFile:
         return max(0, before - self._size())
 
     def _size(self) -> int:
-        from mnemic.stores.sqlite.maintenance import files_of
-
         return sum(file.stat().st_size for file in files_of(self._path))
 
     def secret(self, tenant: str, given: bytes | None = None) -> bytes:
@@ -189,8 +186,6 @@ class OpenFile:
         """Return the search indexes, made with the first search."""
         with self._making:
             if self._indexes is None:
-                from mnemic.stores.sqlite.indexes import ScopeIndexes
-
                 plain = not self.rows.sealer.opens
                 self._indexes = ScopeIndexes(
                     rows=self.rows,
@@ -205,8 +200,6 @@ class OpenFile:
         """Let the writer store the image of an index that was just read; no caller waits for it."""
 
         def save(index: ScopeIndex) -> None:
-            from mnemic.stores.sqlite.index_files import save as saved
-
             # An image may be lost, and a lock, a full disk or a file that was replaced is somebody else's to report.
             with suppress(apsw.Error, OSError, MnemicError):
                 self.busy.wait(_SAVE_SECONDS)

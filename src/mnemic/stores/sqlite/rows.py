@@ -28,6 +28,7 @@ from mnemic.stores.codec import (
 )
 from mnemic.stores.encryption import Sealer, SearchData
 from mnemic.types import Memory, Scope, VectorSpace
+from mnemic.types.facets import ANY, facets_of
 from mnemic.types.scope import scope_named
 
 ANY_FACET = 0
@@ -216,8 +217,6 @@ class Rows:
         """Return the numbers that represent the facets of the memory; for a sealed one the number that represents any
         facet.
         """
-        from mnemic.types.facets import ANY, facets_of
-
         found = facets_of(memory)
         # Encrypted data has one facet for "any": hashes of its values would let a reader of the file test guesses.
         whole = ANY in found or (found and self.sealer.seals)

@@ -15,7 +15,9 @@ import apsw
 from mnemic.errors import SpaceMismatch
 from mnemic.language.text.analyse import parse_query
 from mnemic.stores.codec import checked_vector, dump, to_micros, with_id
+from mnemic.stores.damage import earlier
 from mnemic.stores.encryption import SearchData
+from mnemic.stores.in_memory_reads import believed
 from mnemic.stores.sqlite.rows import (
     BY_FINGERPRINT,
     GET_MANY,
@@ -29,6 +31,7 @@ from mnemic.stores.sqlite.rows import (
     present,
     wanted_memories,
 )
+from mnemic.stores.sqlite.scope_changes import changed
 from mnemic.stores.text_scores import Quoted
 from mnemic.types import Memory, Scope, Vector, VectorSpace
 
@@ -122,8 +125,6 @@ class SqliteSnapshot:
         if not rows:
             return []
         current = with_id(memory_id, self._rows.named(self._connection, rows[0]))
-        from mnemic.stores.damage import earlier
-
         old = fetch(self._connection, _VERSIONS, (current.scope.tenant, memory_id))
         sealer = self._rows.sealer
         return [*(earlier(sealer, body, checksum, version, current) for version, body, checksum in old), current]
@@ -225,15 +226,11 @@ class SqliteSnapshot:
 
     async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
         """Return the capability `ChangeFeed`: one statement if anything has changed, none otherwise."""
-        from mnemic.stores.sqlite.scope_changes import changed
-
         return changed(self._connection, self._rows, scope, seen)
 
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        from mnemic.stores.in_memory_reads import believed
-
         return await believed(self, scopes, known_at, live_at, space=self._space)
 
     def _numbers(self, where: Where) -> list[int]:

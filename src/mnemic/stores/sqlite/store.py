@@ -16,11 +16,14 @@ from mnemic.stores.codec import EXACT_UP_TO, adopted
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.jobs import JobTables
 from mnemic.stores.single_reads import Scan, SingleReads
+from mnemic.stores.sqlite import embedding_spaces, maintenance, outbox, reseal
+from mnemic.stores.sqlite.damage import examined
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.reserved_space import ReservedSpace
 from mnemic.stores.sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks
+from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sync_transactions import run_through
 from mnemic.types import Deadline, Memory, Scope, Vector, VectorSpace
 from mnemic.types.capabilities import Capabilities
@@ -144,8 +147,6 @@ class SqliteStore(JobTables, SingleReads):
         adopted(await self._write(lambda opened: opened.secret(tenant, secret)), secret)
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
-        from mnemic.stores.sqlite.snapshot import SqliteSnapshot
-
         opened = self._ready
 
         def run(connection: apsw.Connection) -> T:
@@ -177,13 +178,9 @@ class SqliteStore(JobTables, SingleReads):
             await self._read(run)
 
     async def damaged(self, tenant: str) -> list[Damage]:
-        from mnemic.stores.sqlite.damage import examined
-
         return list(await self._read(partial(examined, tenant=tenant)))
 
     async def _scan(self, wanted: Scan) -> list[Memory]:
-        from mnemic.stores.sqlite import maintenance
-
         rows = self._ready.rows
         return await self._read(lambda connection: maintenance.scan(connection, rows, wanted))
 
@@ -209,46 +206,32 @@ class SqliteStore(JobTables, SingleReads):
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
-        from mnemic.stores.sqlite import reseal
-
         sealed = await reseal.sealed(self._write, tenant)
         if sealed:
             await self.tidy(whole=True)
         return sealed
 
     async def reseal(self, tenant: str, anew: Reseal) -> int:
-        from mnemic.stores.sqlite import reseal
-
         return await reseal.resealed(self._write, tenant, anew)
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
-        from mnemic.stores.sqlite import maintenance
-
         # The bytes of the file are searched too: a row that is gone may still be readable in a free page or the log.
         found = await super().traces(tenant, memory_ids, fingerprints)
         return found | {"bytes": await asyncio.to_thread(maintenance.bytes_found, self._path, memory_ids, fingerprints)}
 
     async def begin_space(self, space: VectorSpace) -> None:
-        from mnemic.stores.sqlite import embedding_spaces
-
         if await self._write(lambda opened: embedding_spaces.given_up(opened.writing, space)):
             await embedding_spaces.cleared(self._write)
             await self._write(lambda opened: embedding_spaces.begin(opened.writing, space))
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
-        from mnemic.stores.sqlite import embedding_spaces
-
         rows = self._ready.rows
         return await self._read(lambda connection: embedding_spaces.unfilled(connection, rows, limit))
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        from mnemic.stores.sqlite import embedding_spaces
-
         return await self._write(lambda opened: embedding_spaces.fill(opened.writing, opened.rows, filled))
 
     async def switch_space(self) -> bool:
-        from mnemic.stores.sqlite import embedding_spaces
-
         def change(opened: OpenFile) -> OpenFile | None:
             space = embedding_spaces.switch(opened.writing)
             if space is None:
@@ -264,8 +247,6 @@ class SqliteStore(JobTables, SingleReads):
         return before is not None
 
     async def clear_space(self) -> None:
-        from mnemic.stores.sqlite import embedding_spaces
-
         await self._close_spent()
         if not await self._read(embedding_spaces.is_filling):
             await embedding_spaces.cleared(self._write)
@@ -275,8 +256,6 @@ class SqliteStore(JobTables, SingleReads):
             await asyncio.to_thread(self._spent.pop().close)
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
-        from mnemic.stores.sqlite import maintenance
-
         return await self._read(lambda connection: maintenance.broken_audit(connection, tenant, self._sealer.sign))
 
     @property
@@ -287,18 +266,12 @@ class SqliteStore(JobTables, SingleReads):
         return self._opened
 
     async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
-        from mnemic.stores.sqlite import maintenance
-
         return await self._read(lambda connection: maintenance.jobs(connection, work))
 
     async def _read_outbox(self, name: str, *given: Any) -> Any:
-        from mnemic.stores.sqlite import outbox
-
         return await self._read(lambda connection: getattr(outbox, name)(connection, *given))
 
     async def _change_outbox(self, name: str, *given: Any) -> None:
-        from mnemic.stores.sqlite import outbox
-
         await self._write(lambda opened: getattr(outbox, name)(opened.writing, *given))
 
     async def _read(self, work: Callable[[apsw.Connection], T]) -> T:

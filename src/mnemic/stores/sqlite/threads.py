@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import apsw
 
 from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable
+from mnemic.stores.sqlite.batch_answers import Answers, OneOfSeveral
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler
 from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.rows import WrittenRow
@@ -24,7 +25,6 @@ from mnemic.types import Deadline, Memory, VectorSpace
 
 if TYPE_CHECKING:
     from mnemic.ports import Transaction
-    from mnemic.stores.sqlite.batch_answers import Answers, OneOfSeveral
 
 T = TypeVar("T")
 
@@ -297,8 +297,6 @@ class GroupCommit:
 
     def submit_all(self, works: Sequence[Work], deadline: Deadline | None) -> Answers:
         """Return the answers to several jobs, each a separate transaction, in one hop to the thread and back."""
-        from mnemic.stores.sqlite.batch_answers import Answers, OneOfSeveral
-
         several = Answers(len(works))
         self._waiting.extend([_Job(work, deadline, OneOfSeveral(several, n)) for n, work in enumerate(works)])
         self._writer.submit(self._run_all)

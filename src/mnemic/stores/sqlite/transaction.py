@@ -23,6 +23,9 @@ from mnemic.stores.codec import (
     with_id,
     with_key,
 )
+from mnemic.stores.sqlite.graph import relate
+from mnemic.stores.sqlite.index_files import drop
+from mnemic.stores.sqlite.maintenance import usage
 from mnemic.stores.sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
@@ -196,8 +199,6 @@ class SqliteTransaction:
         stored = self._stored(memory_id, scope)
         if stored is None:
             return False
-        from mnemic.stores.sqlite.index_files import drop
-
         self.removed = True
         self.changed[scope.tenant, memory_id] = None
         row_id, scope_id, *_ = stored
@@ -250,8 +251,6 @@ class SqliteTransaction:
     async def usage(
         self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
     ) -> Mapping[Kind, Usage]:
-        from mnemic.stores.sqlite.maintenance import usage
-
         return await usage(self._open, tenant, since, scope)
 
     async def space(self) -> VectorSpace:
@@ -303,6 +302,4 @@ class SqliteTransaction:
 
     def _relate(self, memory: Memory) -> None:
         """Write the graph of the memory."""
-        from mnemic.stores.sqlite.graph import relate
-
         relate(self._open, memory)

@@ -11,6 +11,7 @@ from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import note, require_new_file, table, write_private
 from mnemic.plugins.extras import missing_extra
+from mnemic_server.credentials import ApiKeys
 
 ROLES = ("reader", "writer", "reviewer", "subject", "operator", "admin")
 
@@ -104,8 +105,6 @@ def apikeys_(given: Given, /, action: str, key_id: str | None, output: str | Non
 
 async def _manage(engine: Any, tenant: str, action: str, named: str | None, options: dict[str, Any]) -> dict[str, Any]:
     from datetime import timedelta
-
-    from mnemic_server.credentials import ApiKeys
 
     keys, key_id = ApiKeys(engine.store, engine.clock), str(named)
     if action == "create":

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.cli.failures import Exit
+from mnemic.cli.failures import Exit, complain
 from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import table
+from mnemic.cli.terminal import confirmed, pairs, require_new_file, table, write_json
+from mnemic.maintenance.tenant_registry import Tenants, tenant_data, with_limits
+from mnemic.types.memory_kinds import kind_of
+from mnemic_server.credentials import COMMAND_LINE
+from mnemic_server.tenant_removal import end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,11 +77,6 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
 
 
 def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
-    from mnemic.cli.failures import complain
-    from mnemic.cli.terminal import confirmed, pairs, require_new_file, write_json
-    from mnemic_server.credentials import COMMAND_LINE
-    from mnemic_server.tenant_removal import end
-
     if receipts is not None:
         require_new_file(receipts)
     if not sure and not confirmed(f"End the tenant {name} and erase all of its data permanently?"):
@@ -113,9 +112,6 @@ def _changed(
     quotas: Sequence[Quota], limits: dict[str, int | None], kind: str | None, soft: float | None
 ) -> list[Quota]:
     """Return `quotas` with the values of the command line. Raises InvalidInput (`kind`)."""
-    from mnemic.maintenance.tenant_registry import with_limits
-    from mnemic.types.memory_kinds import kind_of
-
     chosen = None if kind is None else kind_of(kind)
     for_all = {name: limits[name] for name in _LIMITS if name in limits}
     for_each = {name.removeprefix("user_"): limits[name] for name in _EACH if name in limits}
@@ -128,9 +124,6 @@ def _changed(
 async def _managed(
     engine: MemoryEngine, action: str, name: str, options: dict[str, Any], limits: dict[str, int | None]
 ) -> list[Tenant]:
-    from mnemic.maintenance.tenant_registry import Tenants
-    from mnemic_server.credentials import COMMAND_LINE
-
     def changed(quotas: Sequence[Quota]) -> list[Quota]:
         return _changed(quotas, limits, options["kind"], options["soft"])
 
@@ -147,8 +140,6 @@ async def _managed(
 
 
 def _shown(tenant: Tenant) -> dict[str, Any]:
-    from mnemic.maintenance.tenant_registry import tenant_data
-
     return tenant_data(tenant)
 
 

@@ -10,6 +10,7 @@ from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import pairs, table
+from mnemic.config.files import secret_named
 from mnemic.plugins.extras import missing_extra
 
 BUSIEST = 12
@@ -43,8 +44,6 @@ async def _watch(given: Given, url: str, once: bool, every: float) -> int:
         from mnemic_client.remote import Remote
     except ModuleNotFoundError as missing:
         raise missing_extra("client", setting="top") from missing
-    from mnemic.config.files import secret_named
-
     remote = Remote(url, secret_named("MNEMIC_SERVICE_KEY"), timeout=30.0, attempts=1, transport=None)
     try:
         while True:

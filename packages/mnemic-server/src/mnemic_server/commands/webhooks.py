@@ -11,6 +11,7 @@ from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import note, table
 from mnemic.plugins.extras import missing_extra
+from mnemic_server.webhooks import Webhooks, webhook_data
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
@@ -60,8 +61,6 @@ async def _managed(
         from mnemic_server.service_settings import ServiceSettings
     except ModuleNotFoundError as missing:
         raise missing_extra("server", setting="webhooks") from missing
-    from mnemic_server.webhooks import Webhooks, webhook_data
-
     webhooks = Webhooks(engine.store, engine.clock, private=ServiceSettings.load().allow_private_webhooks)
     if action == "create":
         made = await webhooks.create(

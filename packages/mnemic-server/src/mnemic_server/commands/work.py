@@ -12,6 +12,12 @@ from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import note
+from mnemic.errors import EmbedderFailed, StoreFailed
+from mnemic.maintenance.consolidate import ConsolidationRules
+from mnemic.maintenance.tenant_registry import SLOTS
+from mnemic_server.credentials import ApiKeys
+from mnemic_server.key_tenants import note_tenants
+from mnemic_server.maintenance_claims import claim, enlist_tenants, settle, slots_due, tenants_due
 
 if TYPE_CHECKING:
     from asyncio import Event
@@ -77,8 +83,6 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, p
 
 def _share(part: str | None) -> tuple[int, int]:
     """Return the number of a part, from 0, and how many there are."""
-    from mnemic.maintenance.tenant_registry import SLOTS
-
     if part is None:
         return 0, 1
     number, _, parts = part.partition("/")
@@ -103,8 +107,6 @@ class _Rounds:
         """Maintain every tenant that is due. With a `rest`, a failing store is logged, and the next round follows.
         Raises StoreFailed.
         """
-        from mnemic.errors import StoreFailed
-
         try:
             await self._list()
             await self._due()
@@ -117,10 +119,6 @@ class _Rounds:
         """Register the tenant of the settings, and assign slots to tenants registered by an earlier version; once in
         the life of a worker.
         """
-        from mnemic_server.credentials import ApiKeys
-        from mnemic_server.key_tenants import note_tenants
-        from mnemic_server.maintenance_claims import enlist_tenants
-
         if not self.enlisted:
             engine = self.tenancy.engine
             await self.tenancy.tenants.note(self.actor.tenant)
@@ -130,8 +128,6 @@ class _Rounds:
 
     async def _due(self) -> None:
         """Maintain the tenants of the slots that are due, the one that has waited longest first."""
-        from mnemic_server.maintenance_claims import claim, settle, slots_due, tenants_due
-
         store, clock = self.tenancy.engine.store, self.tenancy.engine.clock
         for slot in await slots_due(store, clock.now(), self.rest, self.share):
             # One time for all of a slot, so that they are due together again.
@@ -148,9 +144,6 @@ async def _upkeep(tenancy: Tenancy, actor: Actor, consolidate: str | None) -> No
     """Run one round of maintenance by the tenant's rules. A store that fails may recover by the next round: the failure
     is logged, and the worker continues.
     """
-    from mnemic.errors import EmbedderFailed, StoreFailed
-    from mnemic.maintenance.consolidate import ConsolidationRules
-
     drawn = None
     try:
         engine = (await tenancy.of(actor.tenant)).engine

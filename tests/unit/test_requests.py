@@ -26,8 +26,6 @@ from mnemic.requests import (
     Run,
     Search,
     Update,
-    reads,
-    writes,
 )
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
@@ -36,9 +34,7 @@ from mnemic.types import Actor, Candidate, Kind, Message, from_json, to_json
 
 ANA = Actor(user="ana")
 NAMED: list[type[Request[Any]]] = [
-    one
-    for one in (vars(requests) | vars(writes) | vars(reads)).values()
-    if isinstance(one, type) and getattr(one, "verb", None) is not None
+    one for one in vars(requests).values() if isinstance(one, type) and getattr(one, "verb", None) is not None
 ]
 
 

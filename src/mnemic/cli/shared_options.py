@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mnemic.bootstrap import build_engine, store_file
 from mnemic.cli.terminal import note, say, say_json
 from mnemic.config import Settings
 from mnemic.config.default_user import default_user
@@ -102,6 +101,8 @@ class Given:
             require_store(settings.store)
 
         async def inside() -> T:
+            from mnemic.bootstrap import build_engine  # loads numpy, which the help does without
+
             async with build_engine(settings) as engine:
                 return await work(engine if by_settings else await self._governed(engine, actor.tenant), actor)
 
@@ -113,6 +114,8 @@ class Given:
         that a question to the person at the terminal can be interrupted. The memory file is made if it is not there.
         """
         import asyncio
+
+        from mnemic.bootstrap import build_engine  # loads numpy, which the help does without
 
         settings = self.settings()
         actor = self.actor(settings)
@@ -183,6 +186,8 @@ def require_store(location: str) -> None:
     """Raise StoreUnavailable where `location` names no file or an empty one: a typing error is not an empty memory, and
     reading writes into no file.
     """
+    from mnemic.bootstrap import store_file  # loads numpy, which the help does without
+
     path = store_file(location)
     if path is not None and not path.exists():
         raise StoreUnavailable("missing", hint="there is no memory file of that name yet; `mnemic add` makes one")

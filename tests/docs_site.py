@@ -23,6 +23,8 @@ OUTSIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
     for path in sorted((ROOT / "packages").glob("*/README.md"))
 }
 """Pages of the repository that the site has too, and where."""
+MARK = ROOT / "packages" / "mnemic-server" / "src" / "mnemic_server" / "console" / "mark.svg"
+"""The mark of the console, which the site bears, too."""
 MODULES = {
     "mnemic": "The library",
     "mnemic.requests": "Requests: the parameters of each verb",
@@ -94,6 +96,7 @@ def on_files(files: Files, config: Any) -> Files:
     for source, place in OUTSIDE.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         files.append(File.generated(config, place, content=relinked(text, source, place)))
+    files.append(File.generated(config, "mark.svg", abs_src_path=str(MARK)))
     return files
 
 

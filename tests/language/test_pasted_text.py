@@ -90,6 +90,16 @@ BOB = "I moved to Madrid and I am allergic to nuts."
         f"❝{BOB}❞",
         f"‹{BOB}›",
         f"「{BOB}」",
+        f"Message from the landlord of flat 4:\n\n{BOB}\n\nWhat do I answer?",
+        f"Entry number 12 of the guest book:\n\n{BOB}\n\nWas it a man?",
+        f"Which of these answers sounds friendlier?\n1. {BOB}\n2. I never eat nuts.",
+        f"Welcher Satz ist richtig?\na) {BOB}\nb) Ich bin.",
+        f"Is it well-formed?\n\n- {BOB}\n- I swim.",
+        f"about: {BOB}\nteam_size: 4\n\nWhy does the parser refuse it?",
+        f"https://forum.example/t/41: {BOB}",
+        f"Judge this little story: {BOB}",
+        f"Expliquez cette blague: {BOB}",
+        f"A guest's review: {BOB}",
     ],
 )
 def test_what_others_wrote_is_shown(text: str) -> None:
@@ -160,6 +170,21 @@ def test_a_role_to_play_is_no_speech(text: str, fiction: bool) -> None:
     assert fiction_from(text) is fiction
 
 
+@pytest.mark.parametrize(
+    ("text", "announces"),
+    [
+        ("Sure, paste it here.", True),
+        ("I'm going to paste a letter of my aunt's.", True),
+        ("Ich füge gleich einen Text ein.", True),
+        ("Vas-y, colle le texte.", True),
+        ("I like tooth-friendly sweets.", False),
+        ("Where do you live?", False),
+    ],
+)
+def test_a_turn_announces_the_text_that_the_next_one_shows(text: str, announces: bool) -> None:
+    assert pasted_text.announces_text(text) is announces
+
+
 def test_spans_that_touch_are_one() -> None:
     assert merged([(5, 9), (0, 3), (2, 5), (12, 13)]) == [(0, 9), (12, 13)]
 
@@ -193,6 +218,14 @@ def test_what_is_between_tags_is_shown(text: str, spans: list[tuple[int, int]]) 
         f"About me\n- City: {BOB}\n- Diet: vegan",
         f"My plans\n- Work: {BOB}\n- Sport: I swim",
         f"Shopping\n- Milk\n- Bread\n\n{BOB}",
+        f"What should you know about me?\n- {BOB}\n- I swim.",
+        f"Some background before I ask:\n\n{BOB}\n\nWhere can I swim?",
+        f"Context:\n\n{BOB}\n\nWhere can I swim?",
+        f"name: Ana\nnote: {BOB}",
+        f"https://forum.example/t/41 {BOB}",
+        f"Remember this about food: {BOB}",
+        f"Save this fact for later: {BOB}",
+        f"Where do you live?\n- {BOB}",
     ],
 )
 def test_what_only_looks_like_another_text_is_said(text: str) -> None:

@@ -69,7 +69,7 @@ class _Turn(BaseMiddleware):
     async def on_turn(self, call_next: AgentTurn, event: BaseEvent, context: Context) -> ModelResponse:
         """Capture the turn once it has ended."""
         response = await call_next(event, context)
-        await self._memory.capture(*asked([_plain(event)]), answer=response.content)
+        await self._memory.capture(*asked([_plain(event)], self._memory.actor.user), answer=response.content)
         return response
 
 

@@ -61,7 +61,7 @@ class MnemicContextProvider(ContextProvider):
         """Capture the turn, which has ended."""
         if self._captures:
             answer = context.response.text if context.response is not None else None
-            await self.memory.capture(*asked(_plain(context.input_messages)), answer=answer)
+            await self.memory.capture(*asked(_plain(context.input_messages), self.memory.actor.user), answer=answer)
 
 
 def _plain(messages: Sequence[Message]) -> list[dict[str, str]]:

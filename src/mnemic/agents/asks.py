@@ -6,8 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemic.errors import InvalidInput
+from mnemic.extract import is_name_of
 from mnemic.extract.conversation_context import TURNS_BEFORE
-from mnemic.inject.messages import ASSISTANT, USER, has_tool_result, is_user_turn, role_of, text_of
+from mnemic.inject.messages import (
+    ASSISTANT,
+    USER,
+    has_tool_result,
+    is_user_turn,
+    named_as,
+    role_of,
+    text_of,
+    user_text_of,
+)
 from mnemic.types import Message
 
 
@@ -16,15 +26,18 @@ def latest_ask(messages: Sequence[Any]) -> tuple[int, str] | None:
     return next(((at, text_of(messages[at])) for at in reversed(range(len(messages))) if is_ask(messages[at])), None)
 
 
-def asked(messages: Sequence[Any]) -> list[str]:
-    """Return the user's messages of the latest turn: the last ask, and those right before it without an answer."""
+def asked(messages: Sequence[Any], user: str = "") -> list[str]:
+    """Return what `user` said in the latest turn: in the last ask, and in those right before it without an answer. A
+    message under another person's name is that person's.
+    """
     latest = latest_ask(messages)
     if latest is None:
         return []
     first = latest[0]
     while first > 0 and is_ask(messages[first - 1]):
         first -= 1
-    return [text_of(message) for message in messages[first : latest[0] + 1]]
+    turn = messages[first : latest[0] + 1]
+    return [user_text_of(message) for message in turn if is_name_of(named_as(message), user)]
 
 
 def answer_in(messages: Sequence[Any]) -> str | None:
@@ -56,7 +69,9 @@ def asks_of_turn(messages: Sequence[Any]) -> tuple[list[str], bool]:
 def turns_before(messages: Sequence[Any], session: str | None = None) -> tuple[Message, ...]:
     """Return the last turns in words before the user's latest question, oldest first."""
     latest = latest_ask(messages)
-    first = latest[0] - len(asked(messages)) + 1 if latest is not None else 0
+    first = latest[0] if latest is not None else 0
+    while first > 0 and is_ask(messages[first - 1]):
+        first -= 1
     return spoken(messages[:first], session)
 
 

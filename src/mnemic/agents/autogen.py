@@ -68,7 +68,7 @@ class MnemicContext(ChatCompletionContext):  # type: ignore[misc]
         elif isinstance(message, AssistantMessage) and isinstance(message.content, str):
             said, self._said = self._said, []
             if said:
-                await self.memory.capture(*asked(said), answer=message.content)
+                await self.memory.capture(*asked(said, self.memory.actor.user), answer=message.content)
 
     async def clear(self) -> None:
         """Clear the conversation. Captured memories stay."""

@@ -102,7 +102,7 @@ class _Call:
     def at_once(self, *args: Any, **options: Any) -> Any:
         given = self._given(options)
         injection = self.memory.now(self.memory.inject, given)
-        answer, said = self.method(*args, **self._changed(options, injection)), _said(given)
+        answer, said = self.method(*args, **self._changed(options, injection)), self._said(given)
         self.memory.now(self.memory.capture, *said, answer=text_of(answer))
         if not _is_stream(answer):
             return answer
@@ -111,7 +111,10 @@ class _Call:
     async def later(self, *args: Any, **options: Any) -> Any:
         given = self._given(options)
         injection = await self.memory.inject(given)
-        answer, said = await self.method(*args, **self._changed(options, injection)), _said(given)
+        answer, said = (
+            await self.method(*args, **self._changed(options, injection)),
+            self._said(given),
+        )
         await self.memory.capture(*said, answer=text_of(answer))
         return self._recording(answer, said) if _is_stream(answer) else answer
 
@@ -119,8 +122,10 @@ class _Call:
     async def streamed(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
         given = self._given(options)
         injection = await self.memory.inject(given)
-        async with self._recording(self.method(*args, **self._changed(options, injection)), _said(given)) as stream:
-            await self.memory.capture(*_said(given))
+        async with self._recording(
+            self.method(*args, **self._changed(options, injection)), self._said(given)
+        ) as stream:
+            await self.memory.capture(*self._said(given))
             yield stream
 
     def _recording(self, stream: Any, said: Sequence[str]) -> RecordingAsyncStream:
@@ -128,6 +133,10 @@ class _Call:
             await self.memory.answered(*said, answer=text)
 
         return RecordingAsyncStream(stream, ended)
+
+    def _said(self, messages: Sequence[Any]) -> list[str]:
+        """Return the user's message in this call; empty in a tool loop, whose message came with an earlier call."""
+        return asked(messages, self.memory.actor.user) if is_user_turn(messages) else []
 
     def _given(self, options: Mapping[str, Any]) -> Sequence[Any]:
         """Return the messages as a list: the Responses protocol takes a bare text, too."""
@@ -141,8 +150,3 @@ class _Call:
 def _is_stream(answer: Any) -> bool:
     """Return True for an answer that arrives in pieces, and for the context manager of one."""
     return any(hasattr(type(answer), name) for name in ("__next__", "__anext__", "__enter__"))
-
-
-def _said(messages: Sequence[Any]) -> list[str]:
-    """Return the user's message in this call; empty in a tool loop, whose message came with an earlier call."""
-    return asked(messages) if is_user_turn(messages) else []

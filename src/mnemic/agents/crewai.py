@@ -98,7 +98,7 @@ class MnemicMemory:
         for block in injection.blocks:
             given[block.at] = _with_block(given[block.at], block.text, front=block.front)
         own = call.get("from_task") is None or self._captures_tasks
-        return given, asked(plain) if own else []
+        return given, asked(plain, self.memory.actor.user) if own else []
 
     def _captured(self, said: Sequence[str], answer: Any) -> None:
         """Capture the user's message if this answer ends the turn: words, and no call of a tool."""

@@ -65,7 +65,9 @@ class MnemicMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     async def aafter_agent(self, state: AgentState[Any], runtime: Any) -> None:
         """As `after_agent`."""
         if self._captures:
-            await self.memory.capture(*asked(state["messages"]), answer=answer_in(state["messages"]))
+            await self.memory.capture(
+                *asked(state["messages"], self.memory.actor.user), answer=answer_in(state["messages"])
+            )
 
     async def _inject(self, request: ModelRequest[Any]) -> Injection:
         return await self.memory.inject(request.messages, state=request.state, thread=_thread(request.runtime))

@@ -79,7 +79,7 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
             return data
         memory = self.memory_of(actor)
         injection = await memory.inject(messages)
-        said = asked(messages) if is_user_turn(messages) else []
+        said = asked(messages, actor.user) if is_user_turn(messages) else []
         streams = bool(data.get("stream"))
         if streams:
             await memory.capture(*said)

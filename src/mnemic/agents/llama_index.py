@@ -149,7 +149,7 @@ class MnemicMemory(BaseMemory):
             elif message.role is MessageRole.ASSISTANT and message.content:
                 said, self._said = self._said, []
                 if said:
-                    await self._turn.capture(*asked(said), answer=message.content)
+                    await self._turn.capture(*asked(said, self._turn.actor.user), answer=message.content)
 
 
 def _plain(message: ChatMessage) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class MnemicMemory(RunHooks[Any]):
 
     async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
         """Capture the turn, which has ended."""
-        await self.memory.capture(*asked(context.turn_input), answer=str(output))
+        await self.memory.capture(*asked(context.turn_input, self.memory.actor.user), answer=str(output))
 
     def _filter_after(self, first: CallModelInputFilter | None) -> Callable[[CallModelData[Any]], Any]:
         if first is None:
@@ -110,7 +110,7 @@ class MnemicSession:
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Store the items; if an answer is among them, capture the request."""
         await self._session.add_items(items)
-        self._said += asked(items)
+        self._said += asked(items, self._memory.actor.user)
         if any(item.get("role") == ASSISTANT for item in items):
             said, self._said = self._said, []
             before = turns_before(await self._session.get_items(_LATEST))

@@ -76,7 +76,7 @@ class MnemicMemory(AbstractCapability[Any]):
     async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
         """Capture the turn, which has ended."""
         if self._captures:
-            said = asked([_plain(one) for one in result.new_messages()])
+            said = asked([_plain(one) for one in result.new_messages()], self.memory.actor.user)
             await self.memory.capture(*said, answer=str(result.output))
         return result
 

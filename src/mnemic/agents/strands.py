@@ -13,13 +13,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from mnemic.agents.asks import answer_in, spoken
+from mnemic.agents.asks import answer_in, asked, spoken
 from mnemic.agents.tool_answers import shown_for
 from mnemic.agents.turns import TurnMemory, captured, said_by_user
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
+from mnemic.extract import is_name_of
 from mnemic.inject import Injection, InjectionConfig, InjectionContext, MemorySource, SourceEntry, TextInjector
-from mnemic.inject.messages import is_user_turn, role_of, text_of
+from mnemic.inject.messages import is_user_turn, named_as, role_of, text_of, user_text_of
 from mnemic.inject.text_injection import RenderContent
 from mnemic.plugins.extras import brought_by
 from mnemic.retrieve.search import MAX_TOP_K
@@ -133,12 +134,16 @@ class MnemicMemoryStore:
         self.asked = ()
         numbers = (context.sequence_numbers if context is not None else None) or [-1] * len(messages)
         for place, (number, message) in enumerate(zip(numbers, messages, strict=True)):
-            if role_of(message) != "user" or not text_of(message):
+            if (
+                role_of(message) != "user"
+                or not text_of(message)
+                or not is_name_of(named_as(message), self._actor.user)
+            ):
                 continue
             token = f"{number}:{hashlib.sha256(text_of(message).encode('utf-8', 'surrogatepass')).hexdigest()}"
             if token not in self._captured:
                 now = self._engine.clock.now()
-                said = said_by_user(self._actor, text_of(message), now)
+                said = said_by_user(self._actor, user_text_of(message), now)
                 before = spoken([*self._talk, *messages[:place]], self._actor.session)
                 self.asked += await captured(self._engine, self._actor, said, before)
                 self._captured.add(token)
@@ -287,7 +292,7 @@ class MnemicMemory(Plugin):
 
     def _heard(self, event: MessageAddedEvent) -> None:
         if is_user_turn([event.message]) and text_of(event.message):
-            self._said.append(text_of(event.message))
+            self._said += asked([event.message], self.memory.actor.user)
 
     async def _capture_turn(self, event: AfterInvocationEvent) -> None:
         said, self._said = self._said, []

@@ -351,9 +351,11 @@ class MemoryEngine(AdministrationVerbs):
         for name, text in (("message", message.content if isinstance(message, Message) else message), ("goal", goal)):
             if text is not None and (not isinstance(text, str) or not text.strip()):
                 raise InvalidInput(f"{name}:empty")
+        from mnemic.extract import as_told_to
+
         said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message
         turn = requests.Run(
-            message=said,
+            message=None if said is None else as_told_to(said, actor.user),
             goal=goal,
             context=context,
             idempotency_key=idempotency_key,

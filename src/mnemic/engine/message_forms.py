@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mnemic.engine.extraction import read_message, read_messages, with_implied_changes
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
-from mnemic.extract import Extraction, Extractor, is_other_person
+from mnemic.extract import Extraction, Extractor, as_told_to, is_other_person
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.model_extractor import TURNS_BEFORE, windows
-from mnemic.inject.messages import SYSTEM, TOOL, has_tool_result, role_of, text_of
+from mnemic.inject.messages import SYSTEM, TOOL, USER, has_tool_result, role_of, text_of, user_text_of
 from mnemic.requests import Run
 from mnemic.types import Actor, Candidate, ConversationReceipts, JsonValue, Message, WriteReceipt
 
@@ -79,7 +79,7 @@ def _message(given: Said, session: str | None) -> Message | None:
         return None
     return Message(
         role=role,
-        content=text_of(given),
+        content=user_text_of(given) if role == USER else text_of(given),
         session=_text(given, "session") or session,
         speaker=_text(given, "name", "speaker"),
         message_id=_text(given, "message_id"),
@@ -193,6 +193,7 @@ async def captured(
     memory; `instructions` as in `remember`. A message that `log` calls finished gets no report.
     """
     extractor = engine._turns.parts(engine.gateway).extractor
+    messages = [as_told_to(one, actor.user) for one in messages]
     people = any(map(is_other_person, messages))
     log = log or _NoLog()
     keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
@@ -247,7 +248,7 @@ async def captured_after(
     """Remember the lasting facts in one message that was said after the turns `before`, oldest first, which serve as
     context only; None for those that its session recorded. See `MemoryEngine.capture`.
     """
-    gateway = engine.gateway
+    gateway, message = engine.gateway, as_told_to(message, actor.user)
     deadline = gateway.budget.deadline(gateway.clock.monotonic)
     extractor = engine._turns.parts(gateway).extractor
     read: Extraction | MnemicError

@@ -6,8 +6,9 @@ words support, and report each omission with its reason.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from mnemic.errors import MnemicError
@@ -61,12 +62,31 @@ class WindowExtractor(Extractor, Protocol):
 USER_ROLES = frozenset({"user", "human"})
 """Roles of the user's own words. All others are left out as `origin`."""
 
+PARTICIPANT = "participant"
+"""Role of another person who takes part in the talk, and the mark of that person's words."""
+_NAME_PART = re.compile(r"[^\W_]+")
+
 _OWN_CHANNELS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 
 
 def is_users_own(message: Message) -> bool:
     """Return True if the message contains the user's own words: by its role and its channel, never by its text."""
     return message.role.strip().casefold() in USER_ROLES and message.origin in _OWN_CHANNELS
+
+
+def as_told_to(message: Message, user: str) -> Message:
+    """Return a message as one told to `user`: one of the user's role under another person's name is that person's. An
+    import knows whose name is the user's.
+    """
+    if message.origin is Origin.IMPORT or not is_users_own(message) or is_name_of(message.speaker, user):
+        return message
+    return replace(message, role=PARTICIPANT)
+
+
+def is_name_of(name: str | None, user: str) -> bool:
+    """Return True if a message with this name, or with none, may be the user's: "Ana" is a name of `ana.diaz`."""
+    parts = {*_NAME_PART.findall((name or "").casefold())}
+    return parts <= {*_NAME_PART.findall(user.casefold()), *USER_ROLES}
 
 
 def is_other_person(message: Message) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
-from mnemic.extract import is_other_person
+from mnemic.extract import PARTICIPANT, is_other_person
 from mnemic.language.sentences.pasted_text import data_spans
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.reason_codes import NOT_DURABLE, TRANSIENT
@@ -23,8 +23,6 @@ SHORT_WORDS = 60
 answers.
 """
 
-PARTICIPANT = "participant"
-"""Role of another person who takes part in the talk, and the mark of that person's words."""
 _PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 _PASSING = frozenset({TRANSIENT, NOT_DURABLE})
 _READ = _PASSING | {

@@ -36,7 +36,7 @@ from mnemic.language.sentences.disputes import FROM_NOW_ON, only_disputes
 from mnemic.language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
 from mnemic.language.sentences.general_knowledge_messages import expounds, speaks_of_self
 from mnemic.language.sentences.main_clause import as_sentence, in_main_order
-from mnemic.language.sentences.pasted_text import fiction_from
+from mnemic.language.sentences.pasted_text import announces_text, fiction_from
 from mnemic.language.sentences.remember import bare_request
 from mnemic.language.sentences.social_remarks import is_company
 from mnemic.language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
@@ -123,6 +123,8 @@ class RuleExtractor:
     async def _extract(
         self, message: Message, policy: Policy, budget: Budget, deadline: Deadline, talk: Talk
     ) -> Extraction:
+        if announces_text(talk.other) or announces_text(talk.own):
+            return Extraction(skipped=(Skipped(reason=QUOTED, span=(0, len(message.content))),))
         answer = answer_in(message, talk)
         if answer is not None:
             stated = replace(message, content=answer.statement)

@@ -70,6 +70,22 @@ def text_of(message: Any) -> str:
     return "\n".join(text for text in texts if text).strip()
 
 
+def user_text_of(message: Any) -> str:
+    """Return the text of a user's message; what a program puts beside the user's words, as a text block of several
+    lines before the last one, is fenced: it is shown and not said.
+    """
+    content = content_of(message)
+    texts = [content] if isinstance(content, str) else [text for one in content if (text := block_text(one))]
+    *before, last = [text.strip() for text in texts if text.strip()] or [""]
+    return "\n".join([*(f"```\n{text}\n```" if "\n" in text else text for text in before), last])
+
+
+def named_as(message: Any) -> str | None:
+    """Return the name that a framework's message has for who says it; None without one."""
+    name = message.get("name") if isinstance(message, Mapping) else getattr(message, "name", None)
+    return name if isinstance(name, str) and name.strip() else None
+
+
 def has_tool_result(message: Any) -> bool:
     """Return True if the message carries a tool's answer."""
     if role_of(message) == TOOL:

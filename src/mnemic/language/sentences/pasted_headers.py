@@ -35,7 +35,8 @@ _I_SAY = pattern(
 _NOUN = (
     r"(?:web site|website|site|web page|webpage|page|articles?|blog|(?:blog |forum )?post|e-?mail|mail|letter|message|"
     r"text|document|doc|pdf|logs?|transcript|chat|conversation|caption|subtitles?|lyrics|poem|verses?|quote|quotation|"
-    r"excerpt|snippet|output|(?:tool|search|query|api|function|command) (?:results?|response|answer)|results|"
+    r"excerpt|snippet|review|ticket|complaint|testimonial|"
+    r"r[eé]sum[eé]|cv|bio|joke|output|(?:tool|search|query|api|function|command) (?:results?|response|answer)|results|"
     r"wikipedia|wiki|tweet|thread|comment|readme|manual|newsletter|listing|webseite|artikel|nachricht|liedtext|"
     r"ergebnisse|ausgabe|courriel|lettre|paroles|résultats|página|artículo|correo|letra|resultados?|pagina|articolo|"
     r"lettera|risultati|bericht|brief)"
@@ -117,12 +118,22 @@ _DAY_NAME = pattern(
 _BULLET = Pattern(r"\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+(?P<item>\S[^\n]*)")
 _OF_SPEAKER = Pattern(r"[A-ZÀ-Þ][\w.'-]{0,19}(?: [A-Z][\w.'-]{0,19})?: (?P<said>\S[^\n]*)")
 _FIRST_PERSON = pattern(r"^(?:i|i'\w+|my|we|ich|wir|je|j'\w+|yo|io|eu|ik)\b")
+_TOLD = pattern(r"\b(?:i|you|we|ich|du|sie|wir|je|j'|tu|vous|nous|yo|tú|io|eu|você|ik|jij|je)\b")
+"""Matches a person who tells, or is told, what follows."""
 _MINE = pattern(r"\b(?:me|myself|mir|mich|moi|mí)\b")
+LONGEST_LIST = 40
+"""Lines of a list below a question: each entry of it may be a question again."""
 HEADING = 6
 """Maximum words of a heading."""
 _LABEL = Pattern(r"[^\S\n]{0,4}(?P<label>[A-ZÀ-Þ][\w.'-]{0,19}(?: [A-Z][\w.'-]{0,19})?): \S[^\n]*")
 _ASKED = pattern(r"^(?:q|question|f|frage|p|pregunta|d|domanda|v|vraag)$")
 _ANSWERED = pattern(r"^(?:a|answer|r|antwort|réponse|respuesta|risposta|resposta|antwoord)$")
+_ENTRY = Pattern(r"\s{0,8}(?:[-*•–]|\d{1,2}[.)]|[A-Za-z][.)])\s+\S")
+"""An entry of a list, by its mark, number or letter."""
+_MEMBER = Pattern(r"\s{0,16}[a-z][\w.-]{0,39}: \S")
+"""A member of data, as programs write it: a name in small letters, and its value."""
+_LINKED = Pattern(r"\W{0,3}https?://\S{1,300}:\s")
+"""The address of a page before words of it."""
 _SENTENCE_ENDS = tuple('.!?:…"”»)')
 
 
@@ -141,7 +152,8 @@ def headed(text: str) -> list[Span]:
     straightened = straight(text)
     lines = list(_lines(straightened))
     of_heads = [*_from_a_head_on(lines, straightened), *_mail(lines, straightened)]
-    return [*of_heads, *_chats(lines), *_dialogue(lines), *_minutes(lines), *_continued(lines)]
+    shown = [*_below_questions(lines), *_between(lines), *_data_and_pages(lines)]
+    return [*of_heads, *shown, *_chats(lines), *_dialogue(lines), *_minutes(lines), *_continued(lines)]
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -275,6 +287,48 @@ def _is_heading(text: str) -> bool:
     words = text.split()
     own = _OWN.search(text) or _MINE.search(text)
     return 0 < len(words) <= HEADING and not text.rstrip().endswith((".", "!", "?")) and not own
+
+
+def _below_questions(lines: Sequence[_Line]) -> Iterator[Span]:
+    """Find the lists that a question is about: several entries right below it, but not below one about the user."""
+    for at, line in enumerate(lines):
+        if line.text.rstrip().endswith(("?", "？")) and not _MINE.search(line.text):
+            entries: list[_Line] = []
+            for below in lines[at + 1 : at + 1 + LONGEST_LIST]:
+                if not (_ENTRY.match(below.text) or (not entries and not below.text.strip())):
+                    break
+                entries += [below] if below.text.strip() else []
+            if len(entries) > 1:
+                yield entries[0].start, entries[-1].end
+
+
+def _between(lines: Sequence[_Line]) -> Iterator[Span]:
+    """Find paragraphs between a heading with a colon that is not the user's, and a last paragraph that is the user's
+    again: what is to be done with them.
+    """
+    gaps = [at for at, line in enumerate(lines) if not line.text.strip()]
+    if len(gaps) < 2:
+        return
+    head = next((line for line in lines[: gaps[0]] if line.text.rstrip().endswith((":", "："))), None)
+    if head is None or head is not lines[gaps[0] - 1] or len(head.text.split()) <= PROSE - 1:
+        return
+    if not (_OWN.search(head.text) or _MINE.search(head.text) or _TOLD.search(head.text)):
+        yield head.start, lines[gaps[-1]].start
+
+
+def _data_and_pages(lines: Sequence[_Line]) -> Iterator[Span]:
+    """Find several lines of data beside a paragraph of the user's, and the words after the address of their page."""
+    block: list[_Line] = []
+    alone = len([line for line in lines if line.text.strip()])
+    for line in (*lines, _Line(0, "")):
+        if _MEMBER.match(line.text):
+            block.append(line)
+            continue
+        if 1 < len(block) < alone:
+            yield block[0].start, block[-1].end
+        block = []
+        if _LINKED.match(line.text):
+            yield line.start, line.end
 
 
 def _dialogue(lines: Sequence[_Line]) -> list[Span]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mnemic.language.sentences.pasted_headers import headed
+from mnemic.language.sentences.pasted_headers import PROSE, headed
+from mnemic.language.sentences.remember import asked_to_remember
 from mnemic.language.sentences.standing_orders import is_standing_order
 from mnemic.language.sentences.tables import pattern
 from mnemic.language.text.pattern import Pattern
@@ -105,6 +106,12 @@ _ORDER_ON_TEXT = pattern(
     rf"peux-tu|puedes|puoi|podes|kun je|and|"
     rf"und|then) ){_WORK}\b(?P<rest>[^.!?\n:]{{0,80}})(?P<colon>:)?"
 )
+_ORDER_ON_THIS = pattern(
+    r"(?:^|[.!?\n]\s?)(?:please |bitte |por favor,? |per favore,? )?[^\W\d_]{3,20}(?: me)? "
+    r"(?:this|these|that|those|the following|diese[nrs]?|folgende[nrs]?|cett?e|ces|est[eao]s?|quest[oaei]|ess[ea]s?|"
+    r"deze|dit|dat)(?: [\w'-]{1,20}){1,4}:\s"
+)
+"""Matches an order about "this joke: ...", whatever the verb and the kind of text."""
 AMENDS_A_RECORD = pattern(
     r"\b(?:correct|fix|amend|edit) (?:the|my|our|his|her|their|this|that)\b[^.!?\n:]{0,40}?\b(?:entry|record|contact|"
     r"profile|number|address|name|surname|spelling|price|date|birthday|budget|figure|amount|e-?mail address)\b"
@@ -143,6 +150,17 @@ _FICTION = pattern(
     r"(?:immagina|fingi) (?:che|di)\b)"
 )
 """Matches a role to play or a text to invent: "I" and "you" in the text after it are part of the fiction."""
+
+
+_PASTES = pattern(
+    r"\b(?:paste|pasting|einfügen|einfüge|füge? [^.!?]{1,30} ein|coller|colle[rz]?|pega(?:r|ré)?|pego|"
+    r"incolla(?:re|rò|mi)?|incollo|cola(?:r|rei)?|plak(?:ken|t)?)\b"
+)
+
+
+def announces_text(text: str) -> bool:
+    """Return True if a turn announces a text that the next message shows, or asks for one: "Please paste it here"."""
+    return bool(_PASTES.search(text))
 
 
 def data_spans(text: str) -> list[Span]:
@@ -223,6 +241,9 @@ def _worked_on(text: str, marked: list[Span]) -> list[Span]:
     """Return the text that a request to work on it means: the quoted part, the part after the colon, or the rest."""
     if is_standing_order(text):
         return []  # it is about future texts
+    on_this = _ORDER_ON_THIS.search(text)
+    if on_this and len(text[on_this.end() :].split()) >= PROSE and not asked_to_remember(on_this[0].strip(".!?\n ")):
+        return [(on_this.end(), len(text))]
     order = _ORDER_ON_TEXT.search(text)
     about = _ABOUT_TEXT.search(text)
     if (order is None and about is None) or (order is not None and AMENDS_A_RECORD.search(text)):

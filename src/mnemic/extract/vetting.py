@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from mnemic.extract.grounding import NormalisedText, same_word
 from mnemic.extract.typed_facts import typed_facts
-from mnemic.language.frames.stated_part import stated_until
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.sentences.clauses import Clause, clauses
 from mnemic.language.sentences.exclusion_rules import payload_follows
@@ -24,6 +23,18 @@ from mnemic.reason_codes import NOT_DURABLE, QUOTED, TRANSIENT
 MAX_BEFORE = 8
 """Maximum number of clauses before a quote that may announce a text."""
 _ASIDE = Pattern("^\\s*[,;:–—(-]|^\\s*[\U0001f300-\U0001faff]")
+_ASKED = Pattern(
+    r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will"
+    r"|how|what|whats|what's"
+    r"|when|where|which|who|why|help|wie|was|wo|wer|wann|welche\w*|kann|konn\w*|gibt|tu|est-ce|quel\w*|comment|ou"
+    r"|que|qué|cuál|cómo"
+    r"|dónde|quién|puedes|che|cosa|come|dove|quale|puoi|qual|como|onde|podes|hoe|wat|waar|wie|kun|kan)\b[^,]*\?+$"
+)
+"""Matches the question that follows a statement: "I moved to Bonn, is there a pool?"."""
+_ORDERS = Pattern(
+    r"(?i)^\W*(?:can|could|would|will) (?:you|we) (?:please )?(?:switch|change|move|make|stop|use|put|set|go)\b"
+)
+"""Matches a wish for a change in the form of a question, which is a statement."""
 _QUOTATION = Pattern('"([^"\n]{1,400})"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|„([^“”\n]{1,400})[“”]')
 SHORTEST_QUOTATION = 3
 """Words from which a text in quotation marks is speech or shown text, and no name."""
@@ -57,6 +68,15 @@ def _asks(clause: Clause, span: tuple[int, int]) -> bool:
     """Return True if the words at `span` are a part of the question that a clause asks, and no statement before it."""
     end = span[1] - clause.start
     return clause.asks and end > stated_until(clause.text) and not _ASIDE.search(clause.text[end:])
+
+
+def stated_until(text: str) -> int:
+    """Return the number of characters of `text` before a question begins."""
+    text = text.rstrip()
+    if not text.endswith("?") or _ORDERS.search(text):
+        return len(text)
+    asked = _ASKED.search(text)
+    return len(text[: asked.start()].rstrip(" ,")) if asked else 0
 
 
 def said_until(text: str, end: int) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from mnemic.language.compare.answer_mentions import Mention, mention
+from mnemic.inject.answer_mentions import Mention, mention
 from mnemic.language.text.pattern import Pattern
 from mnemic.types import Hit, Memory
 

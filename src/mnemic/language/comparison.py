@@ -821,6 +821,25 @@ def _one_person(old: Statement, new: Statement) -> bool:
     return any(one == owners[0] or not one.isdisjoint(owners[0]) for one in others)
 
 
+# -- what a statement gives of its author ----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=READ)
+def given_keys(text: str) -> frozenset[str]:
+    """Return the keys of which a text gives a value of its author's own: "We moved to Bonn" a `home_city`."""
+    facts = (fact for clause in read(text).clauses if not clause.unreal for fact in _facts(clause))
+    return frozenset().union(*(fact.attribute.keys for fact in facts if not fact.owner and fact.value is not None))
+
+
+@lru_cache(maxsize=READ)
+def is_about_author(text: str) -> bool:
+    """Return True if a text speaks of its author and of nobody else: "I visited my aunt"."""
+    said = [clause for clause in read(text).clauses if clause.content]
+    return any(clause.has("speaker") or clause.has("mine") for clause in said) and all(
+        not _owner(clause, frozenset()) for clause in said[:1]
+    )
+
+
 # -- doubt ----------------------------------------------------------------------------------------------------------
 
 
@@ -832,9 +851,11 @@ def contests(known: Known, new: Known) -> bool:
     evidence = compare(known, _text(new))
     if evidence is not None:
         return evidence.how is not How.SAME
+    old, said = read_alike(_stated(known), _stated(new))
+    if _subjects(old).isdisjoint(_subjects(said)):
+        return False
     if differs_in_value(known, _text(new)) is not None:
         return True
-    old, said = read_alike(_stated(known), _stated(new))
     facts = list(_known_facts(known, old))
     return any(
         one.attribute.name == fact.attribute.name
@@ -848,6 +869,34 @@ def contests(known: Known, new: Known) -> bool:
         for one in _facts(clause)
         for fact in facts
     )
+
+
+@lru_cache(maxsize=COMPARED)
+def tells_change_of(known: Known, new: str) -> bool:
+    """Return True if a statement tells that something has changed about what a known one says of the same person or
+    thing: "I take oat milk in my coffee now", of who drinks it black. That is not enough to replace it.
+    """
+    old, said = read_alike(_stated(known), read(new))
+    if not old.clauses or not said.clauses or _tells_several(old):
+        return False
+    owner = _owner(old.clauses[0], frozenset())
+    moved = [thing for clause in said.clauses if not clause.unreal for thing, _ in _moved(clause, old.whole)]
+    # "The doctor raised Leo's syrup": whoever did it, the thing is the known one's.
+    if any(thing.definite and owner <= thing.stems <= old.whole.content for thing in moved):
+        return True
+    if not _one_person(old, said):
+        return False
+    if old.whole.names and said.whole.names and old.whole.names.isdisjoint(said.whole.names):
+        return False
+    shared = (_meaning(said.whole) & _meaning(old.whole)) - _verbs(said.whole) - _verbs(old.whole)
+    return bool(shared) and any(_tells_change(clause, old) for clause in said.clauses)
+
+
+def _tells_change(clause: Clause, old: Statement) -> bool:
+    if clause.unreal or clause.says("additive") or _past(clause) or _is_occasion(clause, old):
+        return False
+    subject = clause.subject
+    return clause.says("newness") and (subject is None or subject.stems <= old.whole.content)
 
 
 def _text(known: Known) -> str:

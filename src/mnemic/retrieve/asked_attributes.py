@@ -1,17 +1,15 @@
 """Statements without a key that answer a question for an attribute: "I moved to Madrid" answers "Where do I live?".
 
-A value under the key is found by the key. A statement has none, and often no word of the question; its subject is read
-as when it is compared with others.
+A value under the key is found by the key. A statement has none, and often no word of the question; what it gives of its
+author is read as when it is compared with others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
-from mnemic.language.changes.change_classifier import frame_of, framed
-from mnemic.language.frames.statement_frame import Frame
+from mnemic.language.comparison import given_keys
 from mnemic.language.questions.key_questions import PREFERENCE
 from mnemic.language.questions.stated_work import Work, stated_work
 from mnemic.ports import Snapshot
@@ -23,22 +21,18 @@ from mnemic.types.search import MESSAGE_CATEGORY
 
 ASKED = "asked"
 """Rank name of the move of memories that answer, or end an earlier answer."""
-JOB = "job"
-ATTRIBUTES: Mapping[str, str] = MappingProxyType({"home_city": "residence", "employer": JOB, "job": JOB})
-"""The attribute of a statement that gives a key's value."""
+HOME = frozenset({"home_city"})
+WORK = frozenset({"employer", "job"})
 MAX_WORDS = 12
 """Words of a replaced statement by which its successor is known to be about the same."""
 LIFT = 1.0
 """Raise of the score of a memory about the requested attribute, however similar the others are in a language that the
 embedder reads badly.
 """
-
-
 SAYS = 0.9
 """Least relevance of a statement that literally states the requested attribute."""
 OVER = 0.5
 """Factor for the relevance of a statement that is no longer true, if the question asks for the present."""
-
 BEHIND = 0.5
 """Factor for the score of a statement that says that what is asked for is over."""
 
@@ -77,8 +71,8 @@ async def answering(
     """Return those of `memories` about the attribute that the question asks for, or that replaced one: "I quit Bosch,
     I'm at Fiat now" names no work.
     """
-    wanted = frozenset(ATTRIBUTES[key] for key in question.keys if key in ATTRIBUTES)
-    # Most questions ask for none of these attributes, and then no frame is computed.
+    wanted = question.keys & (HOME | WORK)
+    # Most questions ask for none of these attributes, and then no statement is read.
     if not wanted and PREFERENCE not in question.keys:
         return NOTHING_ASKED
     about = {one for one, memory in memories.items() if _is_about(memory, wanted, question)}
@@ -87,16 +81,16 @@ async def answering(
         # The successor may lack the attribute's words; its predecessor has them.
         closed = await snapshot.get_many([old for olds in rest.values() for old in olds], scopes=scopes)
         before = {one for one, memory in closed.items() if _is_short(memory) and _is_about(memory, wanted, question)}
-        about |= {one for one, olds in rest.items() if not before.isdisjoint(olds) and _is_own(memories[one])}
+        about |= {one for one, olds in rest.items() if not before.isdisjoint(olds)}
     # For the past, work that is over is an answer as well.
-    if JOB not in wanted or asks_past(question):
+    if wanted.isdisjoint(WORK) or asks_past(question):
         return AttributeAnswers(dict.fromkeys(about, RELATED))
     return _by_work(about, memories)
 
 
 def _by_work(about: set[str], memories: Mapping[str, Memory]) -> AttributeAnswers:
     """Return `about` with the statements of the speaker's work in other words, without those of work that is over."""
-    works = {one: stated_work(_stated_in(memory)) for one, memory in memories.items() if _is_stated(memory)}
+    works = {one: stated_work(memory.content) for one, memory in memories.items() if _is_stated(memory)}
     over = frozenset(one for one, work in works.items() if work is Work.IS_OVER)
     found = dict.fromkeys(about - over, RELATED)
     found |= {one: SAYS for one, work in works.items() if work is Work.HOLDS}
@@ -105,46 +99,28 @@ def _by_work(about: set[str], memories: Mapping[str, Memory]) -> AttributeAnswer
 
 
 def _is_about(memory: Memory, wanted: frozenset[str], question: Question) -> bool:
-    if memory.kind is not Kind.LONG_TERM:
-        return _is_told(memory) and any(_gives(framed(said), wanted) for said in frame_of(memory).said)
-    if PREFERENCE in question.keys and memory.category == PREFERENCE:
-        return True
-    frame = frame_of(memory)
-    return memory.key in question.keys or _gives(frame, wanted)
-
-
-def _gives(frame: Frame, wanted: frozenset[str]) -> bool:
-    # The user asks for an own attribute; a statement about another person has the same words.
-    return not wanted.isdisjoint(frame.attributes) and frame.subject == "self"
-
-
-def _is_told(memory: Memory) -> bool:
-    """Return True for a message with any sentence in which the user may speak about themselves."""
-    said_by_user = memory.category == MESSAGE_CATEGORY and memory.source.speaker in (None, "", "user")
-    return said_by_user and memory.source.origin is Origin.USER_STATED
+    if not _is_stated(memory):
+        return False
+    if memory.kind is Kind.LONG_TERM:
+        if PREFERENCE in question.keys and memory.category == PREFERENCE:
+            return True
+        if memory.key is not None:
+            return memory.key in question.keys
+    return not wanted.isdisjoint(given_keys(memory.content))
 
 
 def _is_stated(memory: Memory) -> bool:
-    return memory.kind is Kind.LONG_TERM or _is_told(memory)
-
-
-def _stated_in(memory: Memory) -> str:
-    """Return the statements of a memory; of a message without its questions and quotations."""
-    return memory.content if memory.kind is Kind.LONG_TERM else " ".join(frame_of(memory).said)
+    """Return True for a statement, and for a message in which the user may speak about themselves."""
+    if memory.kind is Kind.LONG_TERM:
+        return True
+    said_by_user = memory.category == MESSAGE_CATEGORY and memory.source.speaker in (None, "", "user")
+    return said_by_user and memory.source.origin is Origin.USER_STATED
 
 
 def _is_short(memory: Memory) -> bool:
     """Return True if a statement is about one thing: of several, the later one may have replaced another."""
     # The successor of a long statement may replace a part of it that is about something else.
-    return len(frame_of(memory).tokens) <= MAX_WORDS
-
-
-def _is_own(memory: Memory) -> bool:
-    return memory.kind is Kind.LONG_TERM and not _is_of_others(frame_of(memory).subject)
-
-
-def _is_of_others(subject: str) -> bool:
-    return subject.startswith(("other:", "name:"))
+    return len(memory.content.split()) <= MAX_WORDS
 
 
 def _lowered(values: Mapping[str, float], among: frozenset[str], part: float) -> dict[str, float]:

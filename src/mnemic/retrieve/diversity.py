@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from mnemic.language.frames.vocabulary import plain
+from mnemic.language.text.normalise import plain
 from mnemic.types import Kind, Memory, Signals
 
 Entry = tuple[str, float, str]

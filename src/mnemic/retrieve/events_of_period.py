@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
-from mnemic.language.changes.change_classifier import frame_of
+from mnemic.language.comparison import is_about_author
 from mnemic.language.questions.time_only import (
     asked_about,
     asks_lately,
@@ -74,7 +74,7 @@ def _is_own(memory: Memory) -> bool:
     """Return True if the user speaks about themselves."""
     if memory.kind is not Kind.LONG_TERM:
         return memory.source.speaker in (None, "", "user")
-    return frame_of(memory).subject == "self" or is_about_oneself(memory.content)
+    return is_about_author(memory.content) or is_about_oneself(memory.content)
 
 
 def _days(question: Question) -> tuple[date, date] | None:

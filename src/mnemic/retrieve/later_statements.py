@@ -1,8 +1,9 @@
-"""Order of contradicting statements: the later one first.
+"""Order of statements of which a later one tells otherwise: the later one first.
 
-Messages are stored verbatim, so a message of March is still found after it was withdrawn in May; and two statements may
-never have been compared. Among the best hits of a search, a hit that a later statement of the same person supersedes is
-moved after that one, and the later one takes its place.
+Messages are stored verbatim, so a message of March is still found after it was withdrawn in May; and what the write
+path kept beside each other in doubt is found together. Among the best hits of a search, a hit that a later statement of
+the same person replaces, or of which it tells a change, is moved after that one, and the later one takes its place.
+The words decide as they do when something is written (`mnemic.language.comparison`).
 """
 
 from __future__ import annotations
@@ -15,13 +16,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mnemic.language.changes import MIN_COSINE
-from mnemic.language.changes.change_bounds import ChangeBounds
-from mnemic.language.changes.change_classifier import frame_of, judge
-from mnemic.language.changes.disagreements import claims, disagree
-from mnemic.language.comparison import Known, contests
-from mnemic.language.frames.statement_frame import Frame
-from mnemic.language.frames.vocabulary import plain
+from mnemic.language.comparison import How, Known, compare, contests, is_safety, tells_change_of
+from mnemic.language.text.normalise import plain
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.types import Kind, Memory, Status, VectorSpace
@@ -29,10 +25,8 @@ from mnemic.types.cosine_scaling import read
 
 COMPARED = 24
 """Number of the best hits that are compared with each other."""
-FEWER = 4
-"""Number of search hits that count as one neighbour of a statement in the threshold of
-`mnemic.language.changes.change_classifier`: their order closes nothing, so a lower threshold is safe.
-"""
+LEAST_COSINE = 0.3
+"""Cosine from which two statements are compared."""
 GENERATIONS = 4
 """Changes of a statement, one after the other, that are followed back from the latest."""
 MIN_SHARE = 0.25
@@ -48,14 +42,12 @@ _AIDES = frozenset({"assistant", "tool"})
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 # The smallest step that scores, which are rounded to six digits, still show.
 _STEP = 1e-6
-_ROUNDED = 1e-6
-"""Most by which a cosine is rounded before a pair is judged."""
 
 
 def outdated(
     memories: Sequence[Memory], closed: Mapping[str, Memory] = NO_MEMORIES, space: VectorSpace | None = None
 ) -> dict[str, str]:
-    """Return, for each memory that a later one supersedes, the memory_id of the latest such memory.
+    """Return, for each memory that a later one replaces or tells a change of, the memory_id of the latest such memory.
 
     `closed` are the memories they superseded, directly or indirectly, by memory_id; a message that only repeats one of
     these is outdated as well. `space` is that of their vectors.
@@ -64,65 +56,36 @@ def outdated(
     # Vectors of two models cannot be compared.
     if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
         return {}
-    # Most messages change nothing; they are skipped before the quadratic part.
-    changing = [
-        (place, frame) for place, one in enumerate(ordered) if not (frame := frame_of(one)).silent or one.supersedes
-    ]
-    if not changing or changing[-1][0] == 0:
-        return {}
     vectors = np.frombuffer(b"".join(one.vector or b"" for one in ordered), np.float32).reshape(len(ordered), -1)
     cosines = vectors @ vectors.T
     found: dict[str, str] = {}
-    among = len(ordered) // FEWER + 1
-    alike = _all_comparable(ordered)
-    frames: list[Frame | None] = [None] * len(ordered)
-    for later, new in changing:
-        bounds, closes = _bounds(new, among), bool(ordered[later].supersedes)
-        least = max(MIN_COSINE, bounds.least_cosine - _ROUNDED)
-        near = cosines[:later, later].tolist()
+    for place, later in enumerate(ordered):
+        near = cosines[:place, place].tolist()
         if space is not None and space.scale:
             near = [read(space, cosine) for cosine in near]
-        if not closes and max(near, default=-1.0) < least:
-            continue
-        for earlier, cosine in enumerate(near):
-            if closes and _is_source_of_closed(ordered[earlier], ordered[later], closed):
-                found[ordered[earlier].memory_id] = ordered[later].memory_id
+        for earlier, cosine in zip(ordered, near, strict=False):
+            if later.supersedes and _is_source_of_closed(earlier, later, closed):
+                found[earlier.memory_id] = later.memory_id
+            elif cosine < LEAST_COSINE or not _comparable(earlier, later) or _are_of_same_words(earlier, later):
                 continue
-            if cosine < least or not (alike or _comparable(ordered[earlier], ordered[later])):
-                continue
-            if _are_of_same_words(ordered[earlier], ordered[later]):
-                continue
-            old = frames[earlier] = frames[earlier] or frame_of(ordered[earlier])
-            cosine = round(cosine, 6)
-            if bounds.within(old, cosine) and _takes_place(old, new, cosine, among):
-                found[ordered[earlier].memory_id] = ordered[later].memory_id
+            elif _tells_otherwise(earlier, later):
+                found[earlier.memory_id] = later.memory_id
     return found
 
 
-def _all_comparable(ordered: Sequence[Memory]) -> bool:
-    """Return True if each may supersede all before it, as mostly: then no pair needs to be checked."""
-    first, said_by = ordered[0], _speaker(ordered[0])
-    return said_by not in _AIDES and all(
-        one.author == first.author
-        and one.trust == first.trust
-        and _speaker(one) == said_by
-        and (one.scope is first.scope or one.scope == first.scope)
-        for one in ordered
-    )
-
-
-@lru_cache(maxsize=4096)
-def _bounds(new: Frame, among: int) -> ChangeBounds:
-    """Return the bounds of the statements that a later one may change, among so many."""
-    return ChangeBounds(new, among)
-
-
-@lru_cache(maxsize=16384)
-def _takes_place(old: Frame, new: Frame, cosine: float, among: int) -> bool:
-    """Return True if the later of two statements replaces the other; searches meet the same two again and again. The
-    cosine is rounded: a product of matrices adds up in an order that depends on their size.
+def _tells_otherwise(earlier: Memory, later: Memory) -> bool:
+    """Return True if the words of a later memory end or replace an earlier one; of two statements also if they tell a
+    change of what the earlier one is about. Of messages, which say much in passing, that was wrong too often.
     """
-    return judge(old, new, cosine, among=among) is not None
+    known = _known(earlier)
+    evidence = compare(known, later.content)
+    if evidence is not None:
+        return evidence.how is not How.SAME and evidence.named
+    return Kind.EPISODIC not in (earlier.kind, later.kind) and tells_change_of(known, later.content)
+
+
+def _known(memory: Memory) -> Known:
+    return Known(memory.content, memory.key, is_safety(memory.content, memory.key))
 
 
 def latest_first(
@@ -150,26 +113,6 @@ def latest_first(
     return sorted(changed, key=lambda entry: (entry[2] == PINNED, entry[1]), reverse=True), found
 
 
-def marked(
-    passed: Mapping[str, str], memories: Mapping[str, Memory], closed: Mapping[str, Memory] = NO_MEMORIES
-) -> dict[str, str]:
-    """Return those of the `passed` ones that may be called outdated: the source of something that was closed, and what
-    the later one contests by its words. That a later one stands first harms little if wrong; a hit that is called
-    outdated and is not would be a false answer.
-    """
-    return {
-        one: last
-        for one, last in passed.items()
-        if one in memories and last in memories and _may_be_called_outdated(memories[one], memories[last], closed)
-    }
-
-
-def _may_be_called_outdated(earlier: Memory, later: Memory, closed: Mapping[str, Memory]) -> bool:
-    if later.supersedes and _is_source_of_closed(earlier, later, closed):
-        return True
-    return contests(Known(earlier.content, earlier.key), Known(later.content, later.key))
-
-
 def _are_of_same_words(one: Memory, other: Memory) -> bool:
     """Return True if one was read from the words of the other, or both from the same words."""
     first, second = (plain(each.source.quote or each.content).strip(" .,;:!?") for each in (one, other))
@@ -180,18 +123,22 @@ def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
     """Return, for each memory that gives a value where another valid one of equal trust gives a different one, the
     memory_ids of those, the latest first. Nothing is closed by it: there may be a second dog.
     """
-    stating = [one for one in memories if _compared(one) and one.status is Status.ACTIVE and claims(frame_of(one))]
+    stating = [one for one in memories if _compared(one) and one.status is Status.ACTIVE]
     ordered = sorted(stating, key=_moment, reverse=True)
     found: dict[str, list[Memory]] = {}
     for place, later in enumerate(ordered):
         for earlier in ordered[place + 1 :]:
-            if _of_equal_trust(earlier, later) and disagree(frame_of(earlier), frame_of(later)):
+            if _of_equal_trust(earlier, later) and _disagree(earlier, later):
                 found.setdefault(later.memory_id, []).append(earlier)
                 found.setdefault(earlier.memory_id, []).append(later)
     return {
         memory_id: tuple(one.memory_id for one in sorted(others, key=_moment, reverse=True))
         for memory_id, others in found.items()
     }
+
+
+def _disagree(earlier: Memory, later: Memory) -> bool:
+    return contests(Known(earlier.content, earlier.key), Known(later.content, later.key))
 
 
 def newest_of(memories: Iterable[Memory]) -> dict[str, str]:

@@ -24,7 +24,6 @@ from mnemic.retrieve.later_statements import (
     disagreeing,
     later_relevances,
     latest_first,
-    marked,
     newest_of,
 )
 from mnemic.retrieve.named_memories import NameLookup
@@ -99,7 +98,7 @@ async def result_of(
     ranked = replace(ranked, relevances=relevances)
     rest = rest[: request.top_k]  # cut last: duplicates and outdated hits must not take places from others
     order = [*((memory_id, score, PINNED) for memory_id, score in beside.items()), *rest]
-    hits = await _hits(search, ranked, order, snapshot, known, marked(passed, known, closed))
+    hits = await _hits(search, ranked, order, snapshot, known, passed)
     plan = plan_of(search, ranked.lists)
     if where.memory_ids is not None:
         where = replace(where, memory_ids=None)  # as requested: a filter on data is in the plan

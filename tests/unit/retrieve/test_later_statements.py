@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, later_relevances, latest_first, marked, outdated
+from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, later_relevances, latest_first, outdated
 from mnemic.retrieve.policy_candidates import PINNED, RELEVANCE
 from mnemic.testing.record_store.fixtures import START, memory
 from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
@@ -109,8 +109,7 @@ async def test_what_a_tool_said_may_be_outdated_by_the_user(told: Sequence[Memor
     assert outdated([first, replace(second, source=Source(speaker="tool"))]) == {}
 
 
-async def test_nothing_is_outdated_by_its_own_words(told: Sequence[Memory], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemic.retrieve.later_statements.judge", lambda *_, **__: object())
+async def test_nothing_is_outdated_by_its_own_words(told: Sequence[Memory]) -> None:
     said = "I quit Umbra Labs, I now work for Northwind."
     first, second, _ = told
     value = replace(first, key="employer", content="Northwind", source=Source(quote=said))
@@ -119,18 +118,38 @@ async def test_nothing_is_outdated_by_its_own_words(told: Sequence[Memory], monk
     assert outdated([value, replace(second, content="I quit Northwind.")]) != {}
 
 
-def test_only_what_is_contested_or_was_closed_is_called_outdated() -> None:
-    lives, moved, remark = (
-        memory(text, at=START + timedelta(days=day))
-        for day, text in enumerate(("I live in Turin.", "I live in Genoa.", "Turin sold its old trams."))
-    )
-    known = {one.memory_id: one for one in (lives, moved, remark)}
-    assert marked({lives.memory_id: moved.memory_id}, known) == {lives.memory_id: moved.memory_id}
-    assert marked({lives.memory_id: remark.memory_id}, known) == {}
-    message = replace(lives, memory_id="message", kind=Kind.EPISODIC)
-    closing = replace(remark, supersedes=(lives.memory_id,))
-    passed = {message.memory_id: closing.memory_id}
-    assert marked(passed, {"message": message, closing.memory_id: closing}, {lives.memory_id: lives}) == passed
+DOUBTED = [
+    ("I take my tea without milk.", "I put oat milk in my tea now."),
+    ("My locker code ends in 33.", "There's a new locker code, it ends in 71."),
+    ("Ida takes 4 drops of the tincture.", "The nurse raised Ida's drops to 6."),
+]
+REMARKS = [
+    ("I take my tea without milk.", "The tea shop on the corner is closed now."),
+    ("My locker code ends in 33.", "My brother has a new locker."),
+    ("Ida takes 4 drops of the tincture.", "Ben takes 6 drops now."),
+    ("I live in Turin.", "Turin sold its old trams."),
+]
+
+
+@pytest.mark.parametrize(("known", "later"), DOUBTED)
+async def test_a_statement_of_which_a_change_is_told_says_by_what_it_may_be_outdated(known: str, later: str) -> None:
+    old, new = await in_order_of_telling(known, later)
+    assert outdated([old, new]) == {old.memory_id: new.memory_id}
+    message = replace(new, kind=Kind.EPISODIC)
+    assert outdated([old, message]) == {}, "what is said in passing marks nothing"
+
+
+@pytest.mark.parametrize(("known", "later"), REMARKS)
+async def test_a_remark_marks_nothing(known: str, later: str) -> None:
+    assert outdated(await in_order_of_telling(known, later)) == {}
+
+
+async def in_order_of_telling(*said: str) -> list[Memory]:
+    vectors = await MiniLmEmbedder().embed(said)
+    return [
+        memory(text, at=START + timedelta(days=day), vector=vector)
+        for day, (text, vector) in enumerate(zip(said, vectors, strict=True))
+    ]
 
 
 def long(text: str, length: int) -> str:
@@ -150,19 +169,12 @@ def long(text: str, length: int) -> str:
         (long("HELP ME with the address. " + SAID[1], LONGEST_REQUEST + 1), False),
     ],
 )
-@pytest.mark.parametrize("later", [True, False], ids=["later", "earlier"])
 async def test_long_messages_and_less_long_requests_are_not_compared(
-    told: Sequence[Memory], monkeypatch: pytest.MonkeyPatch, said: str, compared: bool, later: bool
+    told: Sequence[Memory], said: str, compared: bool
 ) -> None:
-    monkeypatch.setattr("mnemic.retrieve.later_statements.judge", lambda *_, **__: object())
     first, second, _ = told
-    first, second = (
-        (first, replace(second, content=said))
-        if later
-        else (replace(first, content=said.replace("Genoa", "Milan")), second)
-    )
     assert (LONGEST, LONGEST_REQUEST) == (300, 160)
-    assert outdated([first, second]) == ({first.memory_id: second.memory_id} if compared else {})
+    assert outdated([first, replace(second, content=said)]) == ({first.memory_id: second.memory_id} if compared else {})
 
 
 async def test_what_was_changed_more_than_once_is_outdated_by_the_latest(told: Sequence[Memory]) -> None:

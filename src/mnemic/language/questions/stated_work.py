@@ -1,7 +1,7 @@
 """Statements of the user about their own work, as answers about the employer or the job: "I'm a nurse at X".
 
 They share no word with "Where do I work?", while "I used to work at Y" and "I work out" do. English only;
-`mnemic.language.compare` reads statements in other languages.
+`mnemic.language.comparison` reads statements in other languages.
 """
 
 from __future__ import annotations

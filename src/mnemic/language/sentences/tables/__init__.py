@@ -1,8 +1,8 @@
 """Knowledge of the rules, as data: patterns, and the spelling of values.
 
 `english` and `spanish` have typed facts with keys, `other_languages` plain statements of eight more languages, `values`
-the spelling of values. A new language starts with a row in `other_languages`; its frames are in
-`mnemic.language.frames`, and the words that distinguish it in `mnemic.language.text.language`.
+the spelling of values. A new language starts with a row in `other_languages`; its words for comparison
+are in `mnemic.language.lexicon`, and those that distinguish it in `mnemic.language.text.language`.
 """
 
 from __future__ import annotations

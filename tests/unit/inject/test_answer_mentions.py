@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.language.compare.answer_mentions import Mention, mention
+from mnemic.inject.answer_mentions import Mention, mention
 from mnemic.language.text.inflect import same_word
 
 SAID = [

@@ -1,1 +1,0 @@
-"""Comparison of the words and values of two texts."""

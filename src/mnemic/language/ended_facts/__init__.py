@@ -1,1 +1,0 @@
-"""Ends of stated facts: jobs left, courses given up, things sold, people and animals who died, and denials."""

@@ -1,1 +1,0 @@
-"""Frame of one statement: its subject, attributes and values, and the word lists for extracting them."""

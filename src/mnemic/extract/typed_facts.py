@@ -10,7 +10,7 @@ from mnemic.language.sentences.exclusion_rules import NEGATED, WISH
 from mnemic.language.sentences.tables import Rule, english, spanish, tidy
 from mnemic.language.text.analyse import terms
 from mnemic.language.text.normalise import plain
-from mnemic.language.text.pattern import Pattern, WordPattern
+from mnemic.language.text.pattern import Pattern
 from mnemic.language.text.stated_values import values_in
 from mnemic.policy.key_rules import Policy
 
@@ -32,7 +32,7 @@ _CONDITION = Pattern(
     re.IGNORECASE,
 )
 """A circumstance that a value alone would lose ("aisle on short flights")."""
-_LIMITED = WordPattern(
+_LIMITED = Pattern(
     r"\b(?:only|just) (?:for )?(?:this|today|tonight|tomorrow)\b|\bfor (?:the|these) (?:next|coming) (?:\w+ )?"
     r"(?:days?|nights?|weeks?|months?|weekend)\b|\bfor (?:the time being|this (?:week|month|weekend|trip|time))\b"
     r"|\b(?:nur|bloss) (?:fur )?(?:heute|morgen|dies\w+)\b"

@@ -6,18 +6,18 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from mnemic.language.text.pattern import WordPattern
+from mnemic.language.text.pattern import Pattern
 
 READ = 300
 """Maximum number of characters of a question that are parsed."""
 _JOB = "work works worked job profession career occupation employed"
 _PHRASES = (
-    (WordPattern(r"\bdo(?:es)?(?= (?:for|as) (?:a living|work|a job)\b)", re.IGNORECASE), " "),
-    (WordPattern(r"\b(?:for|as) (?:a living|work|a job)\b", re.IGNORECASE), " job work "),
-    (WordPattern(r"(?<=\bwhat do )(I|we|you)( do)\b(?=\W*$)", re.IGNORECASE), r"\1 job work"),
-    (WordPattern(r"(\bwhat does [^?.!]{1,60}?) do\b(?=\W*$)", re.IGNORECASE), r"\1 job work"),
-    (WordPattern(r"(?<=\w )(?:called|named)\b(?=\W*$)|\bnames? of\b|(?<=['’]s )name\b", re.IGNORECASE), " "),
-    (WordPattern(r"(\bwhere\b.{1,40}?) (?:come |coming )?from\b(?=\W*$)", re.IGNORECASE), r"\1 originally hometown"),
+    (Pattern(r"\bdo(?:es)?(?= (?:for|as) (?:a living|work|a job)\b)", re.IGNORECASE), " "),
+    (Pattern(r"\b(?:for|as) (?:a living|work|a job)\b", re.IGNORECASE), " job work "),
+    (Pattern(r"(?<=\bwhat do )(I|we|you)( do)\b(?=\W*$)", re.IGNORECASE), r"\1 job work"),
+    (Pattern(r"(\bwhat does [^?.!]{1,60}?) do\b(?=\W*$)", re.IGNORECASE), r"\1 job work"),
+    (Pattern(r"(?<=\w )(?:called|named)\b(?=\W*$)|\bnames? of\b|(?<=['’]s )name\b", re.IGNORECASE), " "),
+    (Pattern(r"(\bwhere\b.{1,40}?) (?:come |coming )?from\b(?=\W*$)", re.IGNORECASE), r"\1 originally hometown"),
 )
 """Phrases with words that mean something else alone, and their replacements."""
 _WHO = r"(?P<who>I|my [^\W\d_]+|[^\W\d_]+)"
@@ -25,9 +25,9 @@ _WHOSE = r"(?P<whose>my|[^\W\d_]+['’]s|my [^\W\d_]+['’]s)"
 _MATE = r"(?:husband|wife|spouse|partner)"
 _HEAD = r"(?:boss|manager|supervisor)"
 _ASKED_FOR = r"\bwho(?:['’]s| is) (?:my|[^\W\d_]+['’]s)"
-_ANSWERED: Mapping[WordPattern, str] = MappingProxyType(
+_ANSWERED: Mapping[Pattern, str] = MappingProxyType(
     {
-        WordPattern(pattern, re.IGNORECASE): words
+        Pattern(pattern, re.IGNORECASE): words
         for pattern, words in {
             r"\bwhat\b.{1,60}\b(?:called|named)\b\W*$|\bnames? of\b|['’]s name\b": "called name named",
             r"\bhow old\b|\b(?:my|['’]s) age\b": "age aged old years born turned birthday",
@@ -53,7 +53,7 @@ _ANSWERED: Mapping[WordPattern, str] = MappingProxyType(
 """Words of the answering statements, by the question."""
 
 _STATED = tuple(
-    (WordPattern(asked, re.IGNORECASE), mine, other)
+    (Pattern(asked, re.IGNORECASE), mine, other)
     for asked, mine, other in (
         (
             (

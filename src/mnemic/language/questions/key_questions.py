@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from mnemic.language.text.pattern import Pattern, WordPattern
+from mnemic.language.text.pattern import Pattern
 
 
-def _pattern(*phrases: str) -> WordPattern:
-    return WordPattern(rf"(?i)^\W{{0,3}}(?:and |so |also |und |et |y |e )?(?:{'|'.join(phrases)})(?!\w)")
+def _pattern(*phrases: str) -> Pattern:
+    return Pattern(rf"(?i)^\W{{0,3}}(?:and |so |also |und |et |y |e )?(?:{'|'.join(phrases)})(?!\w)")
 
 
 PREFERENCE = "preference"

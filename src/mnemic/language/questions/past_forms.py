@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from mnemic.language.text.pattern import Pattern, WordPattern
+from mnemic.language.text.pattern import Pattern
 
-_WAS = WordPattern(
+_WAS = Pattern(
     r"\b(?:did|were|had|used to|lived|worked|wohnte\w*|arbeitete\w*|lebte\w*|mochte\w*|trank\w*|aß\w*|fuhr\w*|hieß\w*"
     r"|warst|waren|hatte\w*|étais|était|étaient|avais|avait|\w{3,20}(?<!jam)(?<!franç)(?<!angl)(?<!port)ais(?=-| |\?)"
     r"|\w{1,20}(?:[^aeiou]aba|abas|ábamos|[^aeiou]ías?|íamos)(?<!todavía)(?<!policía)(?<!compañía)(?<!energía)"
@@ -25,7 +25,7 @@ _GERMAN = Pattern(
     re.IGNORECASE,
 )
 """Words of a German question, in which "was" means "what"."""
-_BEFORE = WordPattern(
+_BEFORE = Pattern(
     r"\b(?:before(?: that)?\W*$|before (?:now|i changed|the change)|previously|formerly|originally|used to|back then"
     r"|did (?:\w+ ){1,3}use to"
     r"|in the past|(?:my|our) (?:old|former|previous|ex)\b|früher|vorher|damals|zuvor|auparavant|autrefois|avant\W*$"
@@ -33,7 +33,7 @@ _BEFORE = WordPattern(
     r"|eerder\W*$)",
     re.IGNORECASE,
 )
-_UNTIL = WordPattern(r"\b(?:before|vor|bis|avant|antes de|prima di|antes|voor)\s+(?:\w+\s+){0,2}(?:\w+)", re.IGNORECASE)
+_UNTIL = Pattern(r"\b(?:before|vor|bis|avant|antes de|prima di|antes|voor)\s+(?:\w+\s+){0,2}(?:\w+)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,7 @@ from enum import StrEnum
 from mnemic.language.questions.named_dates import named_date
 from mnemic.language.questions.question_words import content_words
 from mnemic.language.text.english import COUNTS, WEEKDAYS
-from mnemic.language.text.pattern import Pattern, WordPattern
+from mnemic.language.text.pattern import Pattern
 from mnemic.language.text.time_expressions import READ, period_of
 
 LONGEST = 200
@@ -91,9 +91,9 @@ _SIDES = {
     **dict.fromkeys(("before", "prior to", "until", "till", "by the time"), Side.BEFORE),
     **dict.fromkeys(("after", "since", "following", "as soon as", "once", "ever since"), Side.AFTER),
 }
-_IN_ENGLISH = WordPattern(_ENGLISH, re.IGNORECASE)
+_IN_ENGLISH = Pattern(_ENGLISH, re.IGNORECASE)
 _BEFORE_EVENT = tuple(
-    (side, WordPattern(rf"\b(?:{words})\s*(?P<event>[^.,;:!?…\n]{{4,{LONGEST}}})".replace(" ", r"\s+"), re.IGNORECASE))
+    (side, Pattern(rf"\b(?:{words})\s*(?P<event>[^.,;:!?…\n]{{4,{LONGEST}}})".replace(" ", r"\s+"), re.IGNORECASE))
     for side, words in _OTHERS
 )
 _AFTER_EVENT = tuple(
@@ -112,7 +112,7 @@ _NO_TIME = {
     ),
 }
 """Words that change the meaning of the word after them: "named after", "do you know when", "between when"."""
-_NOT_THEN = WordPattern(
+_NOT_THEN = Pattern(
     r"\b(?:usual|always|typical|general|normal)(?:ly)?\b|\b(?:often|common)\b"
     r"|\bhow (?:long|old|many (?:day|week|month|year|hour)s?)\b".replace(" ", r"\s+"),
     re.IGNORECASE,

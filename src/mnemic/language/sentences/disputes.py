@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from mnemic.language.text.normalise import plain
-from mnemic.language.text.pattern import Pattern, WordPattern
+from mnemic.language.text.pattern import Pattern
 
 LONGEST = 80
 """Maximum number of characters of an opening."""
-_DISPUTES = WordPattern(
+_DISPUTES = Pattern(
     r"\A\W*(?:(?:no|nope|nein|non|nee|nao)\b[,.]? )?"
     r"(?:(?:that|this|it)(?:'s| is| was) (?:all )?(?:not (?:true|right|correct)|wrong|false|incorrect|untrue)"
     r"|(?:das )?stimmt(?: so)? nicht|das ist falsch|c'est faux|ce n'est pas (?:vrai|juste)"
@@ -15,7 +15,7 @@ _DISPUTES = WordPattern(
     r"|(?:isso )?nao e verdade|(?:isso )?esta errado|dat klopt niet|dat is (?:fout|niet waar))\b(?P<then>[,.;: ]*)"
 )
 """Matches an opening that denies the preceding statement, in plain letters, and the separator after it."""
-FROM_NOW_ON = WordPattern(
+FROM_NOW_ON = Pattern(
     r"(?i)\W{0,3}(?:from (?:now|here|today) on|going forward|in future|ab (?:jetzt|sofort|heute)|von nun an|künftig"
     r"|in zukunft|désormais|dorénavant|à partir de maintenant|à l'avenir|de ahora en adelante|a partir de ahora"
     r"|en adelante"

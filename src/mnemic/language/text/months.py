@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from mnemic.language.text.pattern import WordPattern, plain_letters
+from mnemic.language.text.pattern import Pattern, plain_letters
 
 _NAMES = (
     "januar jänner janvier enero gennaio janeiro januari",
@@ -26,7 +26,7 @@ _NAMES = (
 )
 MONTH_NUMBERS = {name: number for number, names in enumerate(_NAMES, start=1) for name in names.split()}
 _NAME = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
-_MONTH = WordPattern(
+_MONTH = Pattern(
     rf"\b(?:(?P<day>\d{{1,2}})\.?(?: de| di)? |(?:im|am|seit|bis|vom|en|au|de|du|depuis|desde|em|in|dal?|nel|vanaf"
     rf"|sinds|van|mois de|mois d')\s?)(?P<name>{_NAME})\b|\b(?P<dated>{_NAME})(?=\s(?:de\s|del\s)?(?:19|20)\d\d\b)",
     re.IGNORECASE,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from mnemic.language.text.english import COUNTS, MONTHS, WEEKDAYS
-from mnemic.language.text.pattern import Pattern, WordPattern
+from mnemic.language.text.pattern import Pattern
 from mnemic.language.text.time_words import in_english
 
 READ = 1000
@@ -271,8 +271,8 @@ def _end_of_season(begin: date) -> date:
     return after - timedelta(days=1)
 
 
-def _pattern(text: str) -> WordPattern:
-    return WordPattern(rf"\b(?:{text})\b".replace(" ", r"\s+"), re.IGNORECASE)
+def _pattern(text: str) -> Pattern:
+    return Pattern(rf"\b(?:{text})\b".replace(" ", r"\s+"), re.IGNORECASE)
 
 
 _READINGS: tuple[tuple[Pattern, Callable[[re.Match[str], date], Period | None]], ...] = (
@@ -293,6 +293,6 @@ _READINGS: tuple[tuple[Pattern, Callable[[re.Match[str], date], Period | None]],
     ),
     (_pattern(rf"in ({_MONTH})(?:,? (?:of )?((?:19|20)\d\d)|(?! \d))|in ((?:19|20)\d\d)"), _month),
     (_pattern(rf"since (?:last )?({_MONTH})(?: (\d{{4}})|(?! \d))|since ((?:19|20)\d\d)"), _since),
-    (WordPattern(rf"(?i)(?:{_WILL}) in {_NUMBER} (day|week)s?\b(?! ago)"), _days_from_now),
+    (Pattern(rf"(?i)(?:{_WILL}) in {_NUMBER} (day|week)s?\b(?! ago)"), _days_from_now),
     (_pattern(rf"on ({_WEEKDAY})"), _weekday),
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from mnemic.language.text.english import MONTHS
 from mnemic.language.text.months import MONTH_NUMBERS
-from mnemic.language.text.pattern import WordPattern, plain_letters
+from mnemic.language.text.pattern import Pattern, plain_letters
 
 _UNITS = {
     "minute": "minuten minuto minutos minuti minuut",
@@ -117,8 +117,8 @@ def _first(found: re.Match[str]) -> str:
     return next(group for group in found.groups() if group)
 
 
-def _pattern(text: str) -> WordPattern:
-    return WordPattern(rf"(?<![\w'])(?:{text})(?!\w)".replace(" ", r"\s+"), re.IGNORECASE)
+def _pattern(text: str) -> Pattern:
+    return Pattern(rf"(?<![\w'])(?:{text})(?!\w)".replace(" ", r"\s+"), re.IGNORECASE)
 
 
 _AGO = "|".join(
@@ -132,7 +132,7 @@ _AGO = "|".join(
         "N U (?:geleden|atrás)",
     )
 )
-_READ: tuple[tuple[WordPattern, Callable[[re.Match[str]], str]], ...] = (
+_READ: tuple[tuple[Pattern, Callable[[re.Match[str]], str]], ...] = (
     (
         _pattern(
             r"vor einem halben jahr|il y a une? demie?(?: |-)année|hace medio año|mezzo anno fa|há meio ano"
@@ -189,7 +189,7 @@ _READ: tuple[tuple[WordPattern, Callable[[re.Match[str]], str]], ...] = (
     (_pattern(r"(?<!le\s)(?<!il\s)(lundi|mardi|mercredi|jeudi|vendredi|lunedì|martedì|mercoledì|giovedì|venerdì)"),
      lambda found: f"on {_day(found[1])}"),
 )  # fmt: skip
-_MAY_TELL = WordPattern(
+_MAY_TELL = Pattern(
     rf"(?<!\w)(?:{_any([*_UNIT_OF, *_DAY_OF, *_SEASON_OF, *MONTH_NUMBERS])}|hier|(?:19|20)\d\d"
     rf"|{'|'.join(words for words in _NEAR.values())})(?!\w)",
     re.IGNORECASE,

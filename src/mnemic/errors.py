@@ -206,9 +206,14 @@ class StoreFailed(MnemicError):
 
 
 class StoreUnavailable(StoreFailed):
-    """The database could not be opened or reached."""
+    """The database could not be opened or reached, or is not open."""
 
     code = reason_codes.STORE_UNAVAILABLE
+
+    def __init__(self, detail: str | None = None, *, hint: str | None = None) -> None:
+        if detail == "closed" and hint is None:
+            hint = "it is not open: use `async with`, or call `open` first and `close` last"
+        super().__init__(detail, hint=hint)
 
 
 class StoreBusy(StoreFailed):
@@ -269,6 +274,11 @@ class MemoryNotFound(MnemicError, LookupError):
     """No such memory in the scopes the caller may read. An absent and a foreign one get the same error."""
 
     code = reason_codes.MEMORY_NOT_FOUND
+
+    def __init__(self, detail: str | None = None, *, hint: str | None = None) -> None:
+        if detail is None and hint is None:
+            hint = "this user has no memory of that id; `search` and `list` show ids"
+        super().__init__(detail, hint=hint)
 
 
 class VersionConflict(MnemicError):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mnemic.retrieve.export import as_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mnemic.types import Hit, Kind, Memory, SearchResult, Usage, WriteReceipt
     from mnemic.types.trace import RunReport
 
@@ -37,6 +36,7 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
 
 def result_dict(result: SearchResult) -> dict[str, Any]:
     """Return a search's results; `errors` names the lists that failed."""
+    plan: Any = result.plan  # a service answers with the data of one
     return {
         "query": result.query,
         "hits": [hit_dict(hit) for hit in result.hits],
@@ -44,7 +44,7 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
         "degraded": result.degraded,
         "relevance": result.relevance,
         "abstains": result.abstains,
-        "plan": result.plan.as_dict(),
+        "plan": dict(plan) if isinstance(plan, Mapping) else plan.as_dict(),
     }
 
 

@@ -26,6 +26,21 @@ _ENVIRONMENT = {
 }
 
 
+_MEANT = {
+    "delete": "forget",
+    "remove": "forget",
+    "rm": "forget",
+    "ls": "list",
+    "find": "search",
+    "query": "search",
+    "remember": "capture",
+    "show": "get",
+}
+"""Commands under the names that they have elsewhere."""
+_OPTIONS_MEANT = {"--limit": "--top-k", "--top-k": "--limit", "--max": "--limit", "-n": "--limit", "-k": "--top-k"}
+"""Options likewise; each is suggested where the command has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
     """A command in the help: the module of `mnemic` that defines it, and what it does in one line; without a module,
@@ -46,6 +61,18 @@ class Command(click.Command):
         self.help = (self.help or "").replace("\\b\n", "\b\n")
         self.own = len(self.params)
         self.params += common_options(environment=False)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words of the line, and suggest the option that another name was meant for."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as unknown:
+            meant = _OPTIONS_MEANT.get(unknown.option_name)
+            if meant is None or not any(meant in option.opts for option in self.params):
+                raise
+            raise click.UsageError(
+                f"No such option {unknown.option_name!r}. Did you mean {meant!r}?", ctx=ctx
+            ) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own options first, then those of every command."""
@@ -84,7 +111,10 @@ def common_options(*, environment: bool) -> list[click.Parameter]:
         return click.Option(names, expose_value=False, callback=_keep, envvar=variable, **settings)
 
     return [
-        option("--store", metavar="PATH", help="The memory file. [default: mnemic.db]"),
+        option(
+            "--store", metavar="PATH", help="The memory file, or the https address of a service. [default: mnemic.db]"
+        ),
+        option("--api-key-file", metavar="FILE", help="File with the key for a service. [default: MNEMIC_SERVICE_KEY]"),
         option("--user", metavar="ID", help="User whose memories are used. [default: your login name]"),
         option("--tenant", metavar="ID", help="Tenant ID."),
         option("--agent", metavar="ID", help="Agent ID."),
@@ -146,6 +176,8 @@ class LazyGroup(click.Group):
         """As click does, with a name that was nearly right suggested."""
         known = args[0] in self._listed or args[0].startswith("-") or ctx.resilient_parsing
         if not known and not is_offered("commands", args[0]):
+            if (meant := _MEANT.get(args[0])) is not None:
+                raise click.UsageError(f"No such command {args[0]!r}. Did you mean {meant!r}?", ctx=ctx)
             raise click.NoSuchCommand(args[0], possibilities=self.list_commands(ctx), ctx=ctx)
         return super().resolve_command(ctx, args)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,7 +14,7 @@ import click
 from mnemic.cli.terminal import note, say, say_json
 from mnemic.config import Settings
 from mnemic.config.default_user import default_user
-from mnemic.errors import InvalidInput, StoreUnavailable
+from mnemic.errors import InvalidConfig, InvalidInput, NotSupported, StoreUnavailable
 from mnemic.maintenance.policies import Policies
 from mnemic.maintenance.tenant_registry import Tenants
 from mnemic.types import Actor
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
 
 T = TypeVar("T")
+SERVICES = ("http://", "https://")
+"""Beginnings of a store that is a service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Given:
     session: str | None = None
     workspace: str | None = None
     policy: str | None = None
+    api_key_file: str | None = None
     as_json: bool = False
     debug: bool = False
     personal: bool = True
@@ -101,6 +105,10 @@ class Given:
             require_store(settings.store)
 
         async def inside() -> T:
+            if settings.store.startswith(SERVICES):
+                engine, caller = await self._served(settings, actor)
+                async with engine:
+                    return await work(engine, caller)
             from mnemic.bootstrap import build_engine  # loads numpy, which the help does without
 
             async with build_engine(settings) as engine:
@@ -120,12 +128,40 @@ class Given:
         settings = self.settings()
         actor = self.actor(settings)
         with asyncio.Runner() as runner:
-            engine = build_engine(settings)
-            runner.run(engine.open())
+            if settings.store.startswith(SERVICES):
+                governed, actor = runner.run(self._served(settings, actor))
+                engine = runner.run(governed.open())
+            else:
+                engine = build_engine(settings)
+                runner.run(engine.open())
+                governed = runner.run(self._governed(engine, actor.tenant))
             try:
-                yield OpenMemory(runner.run(self._governed(engine, actor.tenant)), actor, runner)
+                yield OpenMemory(governed, actor, runner)
             finally:
                 runner.run(engine.close())
+
+    async def _served(self, settings: Settings, actor: Actor) -> tuple[MemoryEngine, Actor]:
+        """Return the engine of the service that the store names, and the actor: without `--user` that of the key.
+        Raises InvalidConfig (`api_key_file`), ServiceRefused.
+        """
+        from mnemic.facade.manager import service_engine  # loads the engine, which the help does without
+
+        key = self._api_key()
+        engine = service_engine(settings.store, actor, api_key=key)
+        if self.user is None:
+            actor = replace(actor, user=await engine.client.user())
+            await engine.close()
+            engine = service_engine(settings.store, actor, api_key=key)
+        return engine, actor
+
+    def _api_key(self) -> str | None:
+        """Return the key for a service: from the file that is named, else from the environment."""
+        if self.api_key_file is None:
+            return os.environ.get("MNEMIC_SERVICE_KEY")
+        try:
+            return Path(self.api_key_file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            raise InvalidConfig("api_key_file", hint=f"{self.api_key_file} cannot be read") from None
 
     async def _governed(self, engine: MemoryEngine, tenant: str) -> MemoryEngine:
         """Return the engine by the rules of the tenant, as the service goes by them."""
@@ -169,7 +205,10 @@ def operator_name() -> str:
 
 async def of_others(engine: MemoryEngine, actor: Actor) -> str:
     """Return the text for an empty answer if the tenant has memories of other users; "" if it has none."""
-    usage = getattr(getattr(engine, "store", None), "usage", None)
+    try:
+        usage = getattr(getattr(engine, "store", None), "usage", None)
+    except NotSupported:  # a service does not tell of others
+        return ""
     if usage is None or await engine.count(actor=actor):
         return ""
     now = engine.clock.now()
@@ -182,14 +221,20 @@ async def of_others(engine: MemoryEngine, actor: Actor) -> str:
     return f"the user {actor.user} has none here; other users have {others:,} {what}: name one with --user"
 
 
+def _missing(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"the folder {path.parent} does not exist: make it, or name a file in another"
+    return "there is no memory file of that name yet; `mnemic add` makes one"
+
+
 def require_store(location: str) -> None:
     """Raise StoreUnavailable where `location` names no file or an empty one: a typing error is not an empty memory, and
     reading writes into no file.
     """
     from mnemic.bootstrap import store_file  # loads numpy, which the help does without
 
-    path = store_file(location)
+    path = None if location.startswith(SERVICES) else store_file(location)
     if path is not None and not path.exists():
-        raise StoreUnavailable("missing", hint="there is no memory file of that name yet; `mnemic add` makes one")
+        raise StoreUnavailable("missing", hint=_missing(path))
     if path is not None and path.is_file() and path.stat().st_size == 0:
         raise StoreUnavailable("missing", hint="that file is empty; `mnemic add` makes a memory file of it")

@@ -31,6 +31,7 @@ from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import LimitCheck, Limits
 from mnemic.requests import Request
 from mnemic.types import Actor, Candidate, Deadline, Scope, WriteReceipt
+from mnemic.types.scope import checked_actor
 from mnemic.write.commit import blocked_receipt
 from mnemic.write.limiter import Limiter, words_read
 
@@ -54,7 +55,7 @@ class Rules:
 
     def scopes(self, actor: Actor) -> tuple[Scope, ...]:
         """Return the actor's scopes at every granted level that the actor has an owner for."""
-        return actor.scopes(self.grant.reached_by(actor))
+        return checked_actor(actor).scopes(self.grant.reached_by(actor))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.lazy_methods import late
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Origin, Source, WriteReceipt
 from mnemic.types.memory_kinds import CATALOG, kind_of
+from mnemic.types.scope import checked_actor
 from mnemic.types.values import aware, checked_share
 from mnemic.write.limiter import Limiter, words_read
 from mnemic.write.outbox_maintenance import end
@@ -252,6 +253,9 @@ class MemoryEngine(AdministrationVerbs):
         it. After EmbedderFailed and StoreFailed nothing has been stored.
         """
         if not isinstance(content, Candidate):
+            # A model's figure is clamped; a program's is a mistake.
+            if isinstance(confidence, int | float) and not 0 <= confidence <= 1:
+                raise InvalidInput("confidence", hint="a number from 0 to 1")
             chosen = kind_of(kind)
             content = Candidate(
                 content=content,
@@ -262,7 +266,7 @@ class MemoryEngine(AdministrationVerbs):
                 data=data or {},
                 ttl=None if ttl is None else ttl_of(ttl),
                 confidence=confidence,
-                source=Source(origin=actor.channel if origin is None else origin, session=actor.session),
+                source=Source(origin=checked_actor(actor).channel if origin is None else origin, session=actor.session),
                 occurred_at=occurred_at,
             )
         request = requests.Add(candidate=content, idempotency_key=idempotency_key)

@@ -184,8 +184,7 @@ class _Parts:
         )
 
     def _served(self, api_key: str | None, policy: Policy | None) -> MemoryEngine:
-        remote = _client().RemoteEngine.at(self._settings.store, self._actor, api_key=api_key, policy=policy)
-        return cast(MemoryEngine, remote)
+        return cast(MemoryEngine, service_engine(self._settings.store, self._actor, api_key=api_key, policy=policy))
 
     def kinds(self, ground: CallMode[M]) -> SevenKinds[M]:
         """Return the seven kinds, called by the convention of `ground`."""
@@ -195,6 +194,13 @@ class _Parts:
         if profile is None and self._settings.personas is not None:
             profile = bootstrap.build_profile(self._settings, self._actor.agent)
         return SevenKinds(self.engine, self._actor, ground, profile=profile)
+
+
+def service_engine(url: str, actor: Actor, *, api_key: str | None, policy: Policy | None = None) -> Any:
+    """Return the `RemoteEngine` of the service at `url` for one user. Raises MissingExtra (`missing_extra:client`),
+    InvalidInput (`policy`), InvalidConfig (`api_key`).
+    """
+    return _client().RemoteEngine.at(url, actor, api_key=api_key, policy=policy)
 
 
 def _client() -> Any:

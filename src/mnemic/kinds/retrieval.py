@@ -71,7 +71,7 @@ class MemoryHomes:
         """Return the result of `SevenKinds.retrieve`."""
         chosen = frozenset(Kind) if kinds is None else frozenset(kind_of(kind) for kind in kinds)
         if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= 100:
-            raise InvalidInput("top_k", hint="1 to 100")
+            raise InvalidInput("top_k", hint="a whole number from 1 to 100")
         errors: dict[str, str] = {}
         stored = chosen & DURABLE_KINDS - {Kind.PERSONA}
         homes: dict[str, Awaitable[list[KindHit]]] = {}

@@ -87,7 +87,7 @@ def value_of(raw: object, key: str, policy: Policy, budget: Budget) -> str:
 def free_text(raw: object) -> str:
     """Return the cleaned content of a memory without a key. Raises InvalidCandidates."""
     if not isinstance(raw, str):
-        raise InvalidCandidates("value", hint="the content is not text")
+        raise InvalidCandidates("value", hint="the content is not text; `remember` takes messages")
     try:
         # Cleaning megabytes would only delay the refusal.
         text = clean_content(raw) if len(raw) <= 4 * MAX_CONTENT_CHARS else raw
@@ -109,7 +109,7 @@ def level_of(raw: object, policy: Policy) -> str:
     except InvalidInput:
         raise InvalidCandidates("scope") from None
     if level not in policy.levels:
-        raise ScopeNotAllowed(level)
+        raise ScopeNotAllowed(level, hint=f"of {', '.join(sorted(policy.levels))}")
     return level
 
 

@@ -32,7 +32,7 @@ def intent_of(
     Raises InvalidInput (`top_k`, `query`, `kind`, `window`, `as_of`, `known_at`, `where`, `operator`).
     """
     if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= MAX_TOP_K:
-        raise InvalidInput("top_k", hint=f"1 to {MAX_TOP_K}")
+        raise InvalidInput("top_k", hint=f"a whole number from 1 to {MAX_TOP_K}")
     if not isinstance(query, str):
         raise InvalidInput("query")
     begin, end = window_of(*times[:2])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property, wraps
 from inspect import Parameter, signature
 from types import MethodType
@@ -108,11 +109,42 @@ def given_as(request: Callable[P, R]) -> Callable[[Callable[[F, R], Coroutine[An
     def decorate(function: Callable[[F, R], Coroutine[Any, Any, T]]) -> verb[F, P, T]:
         @wraps(function)
         def called(face: F, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
-            return function(face, request(*args, **kwargs))
+            return function(face, _made(request, function.__name__, args, kwargs))
 
         return verb(_with_fields(called, request))
 
     return decorate
+
+
+def _made(request: Callable[..., R], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
+    """Return the request of a verb's arguments. Raises TypeError, which for an unknown one names the verb and what may
+    have been meant.
+    """
+    try:
+        return request(*args, **kwargs)
+    except TypeError:
+        known = signature(request).parameters
+        for unknown in [one for one in kwargs if one not in known]:
+            meant = [*get_close_matches(unknown, known, n=1), *(one for one in _MEANT.get(unknown, ()) if one in known)]
+            told = f"did you mean {meant[0]}?" if meant else _ELSEWHERE.get(unknown, f"it takes {', '.join(known)}")
+            raise TypeError(f"{name}() got an unexpected argument {unknown!r}: {told}") from None
+        raise
+
+
+_MEANT = {
+    "metadata": ("data",),
+    "filters": ("where",),
+    "filter": ("where",),
+    "limit": ("top_k",),
+    "k": ("top_k", "limit"),
+    "n_results": ("top_k",),
+    "text": ("content", "query"),
+    "message": ("content",),
+}
+"""Names of other libraries for parameters of verbs."""
+_ELSEWHERE = dict.fromkeys(
+    ("user_id", "user", "agent_id", "actor", "tenant"), "a memory is that of one user: name them where you open it"
+)
 
 
 def _with_fields(function: C, request: Callable[..., Any]) -> C:
@@ -131,7 +163,11 @@ class asks(verb[Any, P, T]):  # noqa: N801 - as `verb`
 
     def __init__(self, load: Callable[[], Callable[P, Request[T]]]) -> None:
         # No `super().__init__`: there `function` is an attribute, here a cached property that it would overwrite.
-        self._load = load
+        self._load, self._name = load, "verb"
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Note the name under which it is called."""
+        self._name = name
 
     @cached_property
     def function(self) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:  # type: ignore[override]  # when used
@@ -139,7 +175,7 @@ class asks(verb[Any, P, T]):  # noqa: N801 - as `verb`
         made = self._load()
 
         async def asked(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-            answer: T = await face.engine.handle(made(*args, **kwargs), actor=face.actor)
+            answer: T = await face.engine.handle(_made(made, self._name, args, kwargs), actor=face.actor)
             return answer
 
         asked.__doc__ = self.__doc__ = made.__doc__

@@ -41,6 +41,13 @@ def subject_of(scope: Scope, author: str | None) -> Scope:
     return Scope(tenant=scope.tenant, level=Level.USER, owner=author)
 
 
+def checked_actor(actor: Actor) -> Actor:
+    """Return the actor. Raises InvalidInput (`actor`) for anything else, such as the bare name of a user."""
+    if not isinstance(actor, Actor):
+        raise InvalidInput("actor", hint='an Actor, such as Actor(user="ana")')
+    return actor
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor(Serialisable):
     """Caller of a request. Built from the credential or by the embedding program, never from a model's arguments.

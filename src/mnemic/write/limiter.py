@@ -20,6 +20,7 @@ from mnemic.policy.grant import consent_required, retention_denied
 from mnemic.policy.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Usage
 from mnemic.types.identity import token_of
+from mnemic.types.scope import checked_actor
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.decide import live
@@ -196,7 +197,7 @@ class Limiter:
 
     async def token(self, actor: Actor) -> str:
         """Return the keyed hash that names the actor's user in marks. The tenant's secret is read once and cached."""
-        return token_of(await self.pipeline.secret(actor.tenant), actor.user)
+        return token_of(await self.pipeline.secret(checked_actor(actor).tenant), actor.user)
 
 
 async def _revoked(tx: Reads, token: str, actor: Actor, named: str) -> str | None:

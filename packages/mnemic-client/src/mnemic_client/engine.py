@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from datetime import datetime
+from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
 from mnemic.engine import MemoryEngine
@@ -46,6 +47,28 @@ SAME = frozenset(
 """The verbs that the client has under the engine's name, with the engine's parameters but the actor."""
 
 
+class _RemoteVerb:
+    """A verb of the service; or a part of an engine that a service has for itself, such as its store."""
+
+    def __init__(self, client: AsyncClient, name: str) -> None:
+        self._client, self._name = client, name
+
+    async def __call__(self, *placed: Any, **named: Any) -> Any:
+        if self._name not in SAME:
+            raise NotSupported(f"{self._name}:remote", hint=_AT_THE_SERVICE)
+        named.pop("actor", None)  # the credential says who asks
+        named.pop("deadline", None)  # the client's `timeout` says how long
+        return await getattr(self._client, self._name)(*placed, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise NotSupported(f"{self._name}:remote", hint=_AT_THE_SERVICE)
+
+
+_AT_THE_SERVICE = "a service does not offer this: run it where the service has its store"
+
+
 class RemoteEngine(RemoteGovernance):
     """Verbs of `MemoryEngine` for the one user of the credential. Verbs that a service does not offer raise
     NotSupported (`not_supported:<verb>:remote`).
@@ -82,18 +105,19 @@ class RemoteEngine(RemoteGovernance):
         """Close the connections. May be called twice."""
         await self.client.close()
 
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         if name.startswith("_"):
             raise AttributeError(name)
 
-        async def call(*placed: Any, **named: Any) -> Any:
-            if name not in SAME:
-                raise NotSupported(f"{name}:remote")
-            named.pop("actor", None)  # the credential says who asks
-            named.pop("deadline", None)  # the client's `timeout` says how long
-            return await getattr(self.client, name)(*placed, **named)
-
-        return call
+        return _RemoteVerb(self.client, name)
 
     async def handle(self, request: Request[T], *, actor: Actor) -> T:
         """Answer a request by the verb that it names. Raises NotSupported for one without."""

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
@@ -77,7 +78,7 @@ class Remote:
                     self._own = True
                     return {}
                 if problem:
-                    raise failure_of(problem, answer.headers.get("retry-after"))
+                    raise self._refusal(answer)
                 self._token, self._renewed_at = answer.json()["token"], time.monotonic()
         return {"Authorization": f"Bearer {self._token}"}
 
@@ -125,9 +126,9 @@ class Remote:
                 answer = await self._http.request(method, path, content=content, params=asked, headers=given)
                 if answer.is_success:
                     return answer.json() if answer.content else None
-                failure = failure_of(_problem(answer), answer.headers.get("retry-after"))
+                failure = self._refusal(answer)
             except httpx.HTTPError as error:
-                failure = ServiceRefused("unreachable", hint=type(error).__name__)
+                failure = self._unreachable(error)
             if again <= 0 or not await _rested(failure):
                 raise failure
 
@@ -156,10 +157,21 @@ class Remote:
             async with self._http.stream(method, path, content=content, headers=shown, timeout=None) as answer:
                 if not answer.is_success:
                     await answer.aread()
-                    raise failure_of(_problem(answer), answer.headers.get("retry-after"))
+                    raise self._refusal(answer)
                 yield answer
         except httpx.HTTPError as error:
-            raise ServiceRefused("unreachable", hint=type(error).__name__) from None
+            raise self._unreachable(error) from None
+
+    def _refusal(self, answer: httpx.Response) -> MnemicError:
+        problem = _problem(answer)
+        if answer.status_code == HTTPStatus.UNAUTHORIZED and "authorization" not in self._http.headers:
+            problem = {**problem, "detail": "this service needs a key: `api_key=`, made with `mnemic apikeys create`"}
+        return failure_of(problem, answer.headers.get("retry-after"))
+
+    def _unreachable(self, error: httpx.HTTPError) -> ServiceRefused:
+        place = f"{self._http.base_url.scheme}://{self._http.base_url.netloc.decode('ascii')}"
+        told = f"nothing answers at {place} ({type(error).__name__}): is `mnemic serve` running there?"
+        return ServiceRefused("unreachable", hint=told)
 
 
 def encoded(body: Any) -> tuple[bytes | None, dict[str, str]]:

@@ -55,6 +55,10 @@ _ASKING = Pattern(r"(?:what|which|where|when|who|how|why)\b", re.IGNORECASE)
 """Words that begin a clause in a question; in other sentences they continue the clause before them."""
 
 
+LOOK_BACK_CHARS = 200
+"""How far a rule about a clause looks back: more than a connective and what it joins take."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """Clause: its text and position, its sentence and the sentence's position, and its index in the sentence (from 0);
@@ -68,6 +72,14 @@ class Clause:
     sentence_start: int
     position: int
     asks: bool
+
+    @property
+    def words_before(self) -> str:
+        """The end of what stands before the clause in its sentence. Only so much, as every clause of a text without a
+        full stop would otherwise read all of the text before it.
+        """
+        start = self.start - self.sentence_start
+        return self.sentence[max(0, start - LOOK_BACK_CHARS) : start]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the position in the message of the clause's characters `start` to `end`."""

@@ -331,8 +331,7 @@ def _is_own_conclusion(clause: Clause) -> bool:
     """Return True if a clause is the speaker's conclusion from a report: "the doctor said no coffee, so I'm on tea
     now".
     """
-    before = clause.sentence[: clause.start - clause.sentence_start]
-    return bool(_SO.search(before)) and bool(_SPEAKER.search(clause.text))
+    return bool(_SO.search(clause.words_before)) and bool(_SPEAKER.search(clause.text))
 
 
 def _is_of_the_moment(text: str) -> bool:

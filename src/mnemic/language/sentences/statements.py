@@ -169,13 +169,16 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
 
 
 def _trails(clause: Clause) -> bool:
-    before = clause.sentence[: clause.start - clause.sentence_start]
-    return _BUT.search(before) is not None and not clause.asks and len(clause.text.split()) <= LONGEST_TRAILING
+    return (
+        _BUT.search(clause.words_before) is not None
+        and not clause.asks
+        and len(clause.text.split()) <= LONGEST_TRAILING
+    )
 
 
 def _is_one_of_two_aims(clause: Clause) -> bool:
     """Return True if a clause continues general advice: "it's vital to rest and remember life's beauty"."""
-    return _AIMS.search(clause.sentence[: clause.start - clause.sentence_start]) is not None
+    return _AIMS.search(clause.words_before) is not None
 
 
 def _cut(clause: Clause) -> list[tuple[int, int]]:

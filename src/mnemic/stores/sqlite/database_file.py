@@ -101,8 +101,10 @@ def prepare(path: Path, *, durability: str, busy: BusyHandler, vfs: str | None =
 
     Raises StoreNewer, StoreOlder or StoreCorrupt, with the file untouched, if this version must not write to it.
     """
-    if path.is_dir() or not path.parent.is_dir():
-        raise StoreUnavailable(hint="the path must name a file in a folder that exists")
+    if path.is_dir():
+        raise StoreUnavailable(hint=f"{path} is a folder: name a file in it")
+    if not path.parent.is_dir():
+        raise StoreUnavailable(hint=f"the folder {path.parent} does not exist: make it, or name a file in another")
     until = time.monotonic() + BUSY_SECONDS
     while True:
         try:

@@ -1,0 +1,125 @@
+"""No reader of messages takes more than linear time in a message, nor holds the event loop for it: whole readers are
+pumped, with repeated pieces and with ordinary texts that have no full stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from mnemic.cli.file_import import Intake
+from mnemic.engine import MemoryEngine
+from mnemic.errors import MnemicError
+from mnemic.importers.file_readers import read_bytes
+from mnemic.kinds.entity import EntityMemory
+from mnemic.runtime.sync_facade import awaited
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor
+from tests.faults.scale import FULL
+
+ANA = Actor(tenant="acme", user="ana")
+SHORT, MORE = 4_096, 4
+SLOW_SECONDS, GROWS = 0.6, 8.0
+"""Processor time of the longer text below which nothing is compared; linear work grows by four, quadratic by 16."""
+HELD_SECONDS = 0.25
+"""Processor time for which a reader of the longer text may hold the loop."""
+ORDINARY = {
+    "list": "We packed tents; two lamps; bread, cheese; a map of Norway; ",
+    "dashes": "the red boat - the blue boat - my cousin Ida - ",
+    "page": '<div class="x"><p>I live in Oslo &amp; work at Acme.</p><br/></div>',
+    "table": "| Ana | Oslo | nurse |\n",
+    "json": '{"id":17,"name":"Ana","tags":["a","b"],"ok":true},',
+    "no stop": "and then I went home and I cooked dinner and my sister called ",
+    "letters": "abcdefghij",
+}
+PIECES = ("&amp;", "- ", "I live in A, ", "--; ", "\n", "(", "“", "I am ", "A ", "my ", "and ", "if ", "> ", "no, ")
+FEW = ("&amp;", "- ", "I live in A, ")
+TEXTS = ORDINARY | {ascii(one): one for one in (PIECES if FULL else FEW)}
+
+Reader = Callable[[MemoryEngine, str], Awaitable[Any]]
+
+
+async def capture(engine: MemoryEngine, text: str) -> None:
+    await engine.capture(text, actor=ANA)
+
+
+async def remember(engine: MemoryEngine, text: str) -> None:
+    await engine.remember([{"role": "user", "content": text}], actor=ANA)
+
+
+async def upload(engine: MemoryEngine, text: str) -> None:
+    await Intake(engine=engine, actor=ANA).take(read_bytes(text.encode(), "auto", "notes.md"), lambda _: None)
+
+
+async def add(engine: MemoryEngine, text: str) -> None:
+    await engine.add(text[:8192], actor=ANA)
+
+
+async def entities(engine: MemoryEngine, text: str) -> None:
+    await EntityMemory(engine, ANA, awaited()).extract(text[:8192])
+
+
+async def search(engine: MemoryEngine, text: str) -> None:
+    await engine.search(text, actor=ANA)
+
+
+READERS: dict[str, Reader] = {one.__name__: one for one in (capture, remember, upload, add, entities, search)}  # type: ignore[attr-defined]
+
+
+async def spent(reader: Reader, piece: str, length: int) -> tuple[float, float]:
+    """The processor time of the process for a text of this length, and the longest time for which the loop was held."""
+    held, stop = 0.0, False
+
+    async def watch() -> None:
+        nonlocal held
+        last = time.thread_time()
+        while True:
+            await asyncio.sleep(0.001)
+            now = time.thread_time()
+            held, last = max(held, now - last), now
+            if stop:
+                return
+
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()) as engine:
+        await reader(engine, "I live in Oslo.")  # what is loaded at first use
+        began, watching = time.process_time(), asyncio.create_task(watch())
+        await asyncio.sleep(0)
+        with suppress(MnemicError):  # a text may be refused, in as little time
+            await reader(engine, (piece * length)[:length])
+        stop = True
+        await watching
+        return time.process_time() - began, held
+
+
+@pytest.mark.parametrize("piece", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+async def test_a_long_text_takes_a_reader_time_that_grows_with_it_and_others_are_served_meanwhile(
+    reader: Reader, piece: str
+) -> None:
+    for _ in range(3):  # whoever else uses the processor can double a time, and does not do so each time
+        few, _ = await spent(reader, piece, SHORT)
+        many, held = await spent(reader, piece, MORE * SHORT)
+        grown = many / few if many > SLOW_SECONDS else 0.0
+        if grown <= GROWS and held <= HELD_SECONDS:
+            return
+    assert (grown <= GROWS, held <= HELD_SECONDS) == (True, True), f"{few:.2f} s, {many:.2f} s, held {held:.2f} s"
+
+
+async def test_a_quadratic_reader_and_one_that_holds_the_loop_are_found() -> None:
+    """The control: what the product had."""
+
+    async def quadratic(_: MemoryEngine, text: str) -> None:
+        for at in range(0, len(text), 4):
+            text[:at].count("e")
+            text[:at].casefold()
+
+    few, _ = await spent(quadratic, "red ", 4 * SHORT)
+    many, held = await spent(quadratic, "red ", 4 * MORE * SHORT)
+    assert many / few > GROWS
+    assert held > HELD_SECONDS

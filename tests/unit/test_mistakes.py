@@ -1,0 +1,62 @@
+"""What a program is told that makes a newcomer's mistake: the call, and what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic import Actor, MemoryManager, Settings, build_engine
+from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, ScopeNotAllowed, ServiceRefused, StoreUnavailable
+
+MISTAKES: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
+    "data under another name": (lambda m: m.add("I like tea", metadata={"a": 1}), TypeError, "add() .*mean data?"),
+    "number under another name": (lambda m: m.search("tea", limit=3), TypeError, "search() .*mean top_k?"),
+    "filter under another name": (lambda m: m.search("tea", filters={"a": 1}), TypeError, "search() .*mean where?"),
+    "misspelt": (lambda m: m.add("I like tea", confidance=1), TypeError, "add() .*mean confidence?"),
+    "another user": (lambda m: m.add("I like tea", user_id="ben"), TypeError, "add() .*where you open it"),
+    "messages": (
+        lambda m: m.add([{"role": "user", "content": "I like tea"}]),
+        MnemicError,
+        "`remember` takes messages",
+    ),
+    "number as text": (lambda m: m.search("tea", top_k="3"), InvalidInput, "a whole number from 1 to 100"),
+    "too sure": (lambda m: m.add("I like tea", confidence=7), InvalidInput, "confidence - a number from 0 to 1"),
+    "unknown level": (lambda m: m.add("I like tea", level="team"), ScopeNotAllowed, "of .*user"),
+    "unknown id": (lambda m: m.get("nope"), MemoryNotFound, "`list` show ids"),
+    "unknown id to forget": (lambda m: m.forget("nope"), MemoryNotFound, "`list` show ids"),
+}
+
+
+@pytest.mark.parametrize(("call", "kind", "told"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_answered_with_what_to_do(
+    tmp_path: Path, call: Callable[[Any], Any], kind: type[Exception], told: str
+) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        with pytest.raises(kind, match=told.replace("(", r"\(").replace(")", r"\)").replace("?", r"\?")):
+            call(memory)
+        assert memory.count() == 0
+
+
+async def test_an_engine_that_is_not_open_says_how_it_is_opened(tmp_path: Path) -> None:
+    engine = build_engine(Settings.load(store=str(tmp_path / "m.db")))
+    with pytest.raises(StoreUnavailable, match=r"closed - .*`async with`"):
+        await engine.add("I like tea", actor=Actor(user="ana"))
+
+
+async def test_a_name_in_the_place_of_an_actor_says_what_an_actor_is(tmp_path: Path) -> None:
+    async with build_engine(Settings.load(store=str(tmp_path / "m.db"))) as engine:
+        for call in (engine.add("I like tea", actor="ana"), engine.list(actor="ana")):  # type: ignore[arg-type]
+            with pytest.raises(InvalidInput, match=r'invalid_input:actor - .*Actor\(user="ana"\)'):
+                await call
+
+
+def test_a_missing_folder_and_a_service_that_does_not_answer_are_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match=r"the folder .*nowhere does not exist"):
+        MemoryManager("ana", store=tmp_path / "nowhere" / "m.db")
+    with pytest.raises(StoreUnavailable, match="is a folder"):
+        MemoryManager("ana", store=tmp_path)
+    with pytest.raises(ServiceRefused, match=r"nothing answers at http://127\.0\.0\.1:9 .*mnemic serve"):
+        MemoryManager("ana", store="http://127.0.0.1:9", api_key="x")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from mnemic.errors import InvalidInput
 from mnemic.importers.file_readers import formats, read_conversation
 from mnemic.types import Candidate, Message
 
@@ -172,3 +173,81 @@ def test_a_file_of_which_nothing_is_taken_in_is_an_error(tmp_path: Path, dry: li
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "nothing in the file" in done.stderr
+
+
+def write(path: Path, text: str) -> list[Any]:
+    path.write_text(text, encoding="utf-8")
+    return list(read_conversation(path))
+
+
+def told(items: list[Any]) -> list[tuple[str, str | None, str]]:
+    return [(one.content.role, one.content.speaker, one.content.content) for one in items if one.content is not None]
+
+
+def test_a_plain_transcript_is_read_by_its_names(tmp_path: Path) -> None:
+    talk = "User: Where is the oven?\nIn the kitchen?\nAssistant: Yes\nUser: Is the dog fed?\nAssistant: Yes\n"
+    assert told(write(tmp_path / "talk.txt", talk)) == [
+        ("user", None, "Where is the oven?\nIn the kitchen?"),
+        ("assistant", None, "Yes"),
+        ("user", None, "Is the dog fed?"),
+        ("assistant", None, "Yes"),
+    ]
+    people = "Ana Diaz: I moved to Faro.\nBo: Oh!\nAna Diaz: Last week.\n"
+    assert told(write(tmp_path / "people.txt", people))[0] == ("participant", "Ana Diaz", "I moved to Faro.")
+
+
+def test_notes_with_labels_are_no_transcript(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="file:json"):
+        write(tmp_path / "notes.txt", "Name: Ana\nCity: Faro\nDiet: vegan\n")
+
+
+def test_a_table_with_a_header_is_a_talk_or_memories(tmp_path: Path) -> None:
+    talk = (
+        'role,content,timestamp,session\nuser,"I moved, to Faro.",2026-03-01T10:00:00Z,s1\n'
+        "assistant,Nice,,s1\nuser,,,s1\n"
+    )
+    items = write(tmp_path / "talk.csv", talk)
+    assert told(items) == [("user", None, "I moved, to Faro."), ("assistant", None, "Nice")]
+    assert (items[0].content.sent_at.year, items[0].content.session, items[2].skipped) == (2026, "s1", "empty")
+    kept = write(tmp_path / "facts.csv", "id;fact;mood\n7;Ana keeps bees.;good\n")
+    assert [one.content.content for one in kept] == ["Ana keeps bees."]
+
+
+def test_a_chat_of_sillytavern_has_its_times(tmp_path: Path) -> None:
+    head = {"user_name": "Ana", "character_name": "Sam", "chat_metadata": {}}
+    said = {"name": "Ana", "is_user": True, "mes": "I keep bees.", "send_date": "June 23, 2024 3:04pm"}
+    text = "\n".join(
+        map(json.dumps, [head, said, {"name": "Sam", "is_user": False, "mes": "Oh!", "send_date": 1719155040000}])
+    )
+    items = write(tmp_path / "chat.jsonl", text)
+    assert told(items) == [("user", None, "I keep bees."), ("assistant", None, "Oh!")]
+    assert [one.content.sent_at.hour for one in items[1:]] == [15, 15]
+
+
+def test_memories_of_openmemory_that_are_in_force(tmp_path: Path) -> None:
+    known = [
+        {"id": "a", "content": "Ana keeps bees.", "state": "active"},
+        {"id": "b", "content": "Old.", "state": "deleted"},
+    ]
+    items = write(tmp_path / "memories.json", json.dumps({"user": {}, "apps": [], "memories": known}))
+    assert [getattr(one.content, "content", one.skipped) for one in items] == ["Ana keeps bees.", "state:deleted"]
+
+
+def test_zep_names_the_speaker_and_its_role(tmp_path: Path) -> None:
+    said = {"role": "Ana", "role_type": "user", "content": "I keep bees.", "created_at": AT}
+    assert told(write(tmp_path / "session.json", json.dumps({"messages": [said]}))) == [("user", "Ana", "I keep bees.")]
+
+
+def test_a_file_of_unknown_form_says_what_it_looks_like_and_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        write(tmp_path / "x.json", json.dumps({"title": "secret words", "posts": [{"who": "Ana"}]}))
+    hint = refused.value.hint or ""
+    for said in ("title, posts", "posts is a list", "lacks role and content"):
+        assert said in hint
+    assert "secret" not in hint
+
+
+def test_the_same_short_answer_without_a_time_is_another_message(tmp_path: Path) -> None:
+    lines = [{"role": "assistant", "content": "Yes", "session": one} for one in ("s1", "s2", "s2")]
+    items = write(tmp_path / "talk.jsonl", "\n".join(map(json.dumps, lines)))
+    assert len({one.content.message_id for one in items}) == 3

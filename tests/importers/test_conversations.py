@@ -316,7 +316,7 @@ def test_no_file(tmp_path: Path) -> None:
 
 def test_an_unknown_format(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="invalid_input:format"):
-        read(write(tmp_path, lines(CHAT)), file_format="csv")
+        read(write(tmp_path, lines(CHAT)), file_format="xlsx")
 
 
 @pytest.mark.parametrize("file_format", ["locomo", "longmemeval", "beam", "realtalk", "mnemic"])

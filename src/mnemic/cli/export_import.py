@@ -183,6 +183,10 @@ def import_(
       discord      a channel by DiscordChatExporter, as JSON
       open_webui   the export of Open WebUI's chats, or of its memories
       librechat    a conversation exported by LibreChat as JSON
+      sillytavern  a chat of SillyTavern (JSONL)
+      openmemory   memories.json of OpenMemory
+      transcript   a text with "Name: text" lines
+      csv          a table with a header: a column content or text, and perhaps role, timestamp, id, session
 
     \b
     With the measurements of the repository (`bench/eval`):

@@ -23,7 +23,8 @@ LineReader = Callable[[Iterator[tuple[int, str]], str], Iterator[Item]]
 class Importer:
     """Format of a file. A file of JSON is read by `items`, a text by `lines`.
 
-    If no format is named, `recognises` is called with a record, `recognises_line` with the first line of a text. In a
+    If no format is named, `recognises` is called with a record, `recognises_line` with the first line of a text,
+    `recognises_text` with its beginning. In a
     folder or a zip, `main_files` are the names under which a product exports everything, and files that end with
     `ending` are of this format. `folder` reads all files of an export at once; it returns None for a folder of another
     format, unless the format was named (`asked`). `rank` is the place in automatic detection, lowest first: a format
@@ -34,6 +35,7 @@ class Importer:
     lines: LineReader | None = None
     recognises: Callable[[Mapping[str, Any]], bool] | None = None
     recognises_line: Callable[[str], bool] | None = None
+    recognises_text: Callable[[str], bool] | None = None
     main_files: tuple[str, ...] = ()
     ending: str | None = None
     folder: Callable[[Packed, bool], Iterator[Item] | None] | None = None

@@ -62,7 +62,8 @@ def formats() -> list[str]:
 def _own() -> Mapping[str, Importer]:
     # Loaded at first use: these modules import the readers that this one exports.
     further = {name: import_module(f"mnemic.importers.{name}").IMPORTER for name in _FURTHER}
-    return MappingProxyType({**_OWN, **further})
+    plain = import_module("mnemic.importers.plain_forms").IMPORTERS
+    return MappingProxyType({**_OWN, **further, **plain})
 
 
 def read_conversation(path: str | Path, file_format: str = AUTO, conversation: str | None = None) -> Iterator[Item]:
@@ -154,8 +155,11 @@ def _of_text(stream: Any, candidates: list[Importer], asked: bool, file_name: st
         return None
     line = head.partition("\n")[0]
     known = next((one for one in candidates if one.recognises_line is not None and one.recognises_line(line)), None)
-    fitting = [] if known is not None or head.startswith(("{", "[")) else _by_ending(candidates, file_name)
-    return known or next(iter(fitting), None)
+    if known is not None or head.startswith(("{", "[")):
+        return known
+    fitting = _by_ending(candidates, file_name)
+    fitting += [one for one in candidates if one.recognises_text is not None and one.recognises_text(head)]
+    return next(iter(fitting), None)
 
 
 def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conversation: str | None) -> Iterator[Item]:
@@ -174,7 +178,7 @@ def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conver
         with files.open(main) as stream:
             yield from _read(stream, candidates, asked, conversation or "export")
         return
-    texts = list(files.named(".md", ".txt"))
+    texts = list(files.named(".md", ".txt", ".csv"))
     if not texts:
         raise InvalidInput("file:directory", hint="the folder or zip contains no export that is known")
     for name in texts:
@@ -228,8 +232,26 @@ def _detected(found: Iterator[Record], candidates: list[Importer]) -> tuple[Impo
     broken = next((record for record in head if record.problem is not None), None)
     if broken is not None and broken.problem is not None:
         raise _unread(broken.problem)
-    expected = f"expected {_EXPECTED}"
-    raise InvalidInput("file:format", hint=f"{head[0].place}: neither a message nor a memory; {expected}")
+    raise InvalidInput("file:format", hint=f"{head[0].place}: {_looks(head[0].value)}; expected {_EXPECTED}")
+
+
+def _looks(value: Any) -> str:
+    """Return what an entry looks like, and what is missing in it: names of its members, never what they contain."""
+    if not isinstance(value, Mapping):
+        return f"neither a message nor a memory, but {_KINDS.get(type(value), 'nothing')}"
+    names = [str(one)[:40] for one in list(value)[:8]]
+    lists = [name for name in names if isinstance(value[name], list) and value[name]]
+    missing = [one for one in ("role", "content") if one not in value]
+    return (
+        f"an object with {', '.join(names) or 'no members'}"
+        + (f" ({lists[0]} is a list: the entries may be in it)" if lists else "")
+        + f"; a chat message lacks {' and '.join(missing) or 'nothing'}"
+    )
+
+
+_KINDS: Mapping[type, str] = MappingProxyType(
+    {str: "a text", int: "a number", float: "a number", list: "a list", bool: "true or false"}
+)
 
 
 def _unread(problem: InvalidInput) -> InvalidInput:
@@ -241,6 +263,7 @@ def _unread(problem: InvalidInput) -> InvalidInput:
 
 _EXPECTED = (
     "chat lines with role and content, mnemic's export, an export of ChatGPT, Claude, Gemini, Open WebUI, "
-    "LibreChat, Slack, Discord, Telegram or WhatsApp, sessions of Claude Code or Codex, ShareGPT, Markdown, memories "
-    "of mem0, Letta, Graphiti, LangMem or the MCP memory server, LoCoMo, LongMemEval, BEAM or REALTALK"
+    "LibreChat, SillyTavern, Slack, Discord, Telegram or WhatsApp, sessions of Claude Code or Codex, ShareGPT, a "
+    "transcript (Name: text), a table with a header (CSV), Markdown, memories of mem0, OpenMemory, Letta, Graphiti, "
+    "LangMem or the MCP memory server, LoCoMo, LongMemEval, BEAM or REALTALK"
 )

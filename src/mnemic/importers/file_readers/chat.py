@@ -5,7 +5,9 @@ A message is `{"role", "content", "timestamp"?, "speaker"?, "id"?, "session"?, "
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -33,13 +35,24 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
     """Yield the messages in their order. Those of a `{"messages": [...]}` share its conversation and session."""
+    times: Counter[tuple[str, str]] = Counter()
     for position, record in enumerate(found, start=1):
         if record.problem is not None:
             yield Item(place=record.place, conversation=name, problem=record.problem)
         elif isinstance(record.value, Mapping) and isinstance(record.value.get("messages"), list):
-            yield from _conversation(record, position, name)
+            yield from (_told_again(one, times) for one in _conversation(record, position, name))
         else:
-            yield _item(record.place, record.value, {}, name)
+            yield _told_again(_item(record.place, record.value, {}, name), times)
+
+
+def _told_again(item: Item, times: Counter[tuple[str, str]]) -> Item:
+    """Return an item; the same words again without a time or an identifier are another message: a second "Yes"."""
+    said = item.content
+    if not isinstance(said, Message) or said.sent_at is not None or said.message_id is not None:
+        return item
+    times[said.role, said.content] += 1
+    count = times[said.role, said.content]
+    return item if count == 1 else replace(item, content=replace(said, message_id=f"{said.session}#{count}"))
 
 
 def _conversation(record: Record, position: int, name: str) -> Iterator[Item]:
@@ -63,7 +76,7 @@ def _item(place: str, value: Any, shared: Mapping[str, Any], name: str) -> Item:
 
 
 def _message(value: Mapping[str, Any], conversation: str) -> Message:
-    role = value.get("role")
+    role = first(value, "role_type", "role")  # Zep's `role` is the speaker's name
     known = _ROLES.get(role.strip().lower()) if isinstance(role, str) else None
     if known is None:
         raise InvalidInput("message:role", hint="one of user, assistant, tool, system")
@@ -73,7 +86,7 @@ def _message(value: Mapping[str, Any], conversation: str) -> Message:
         content=_content(value.get("content")),
         message_id=text(value, "id", "message_id"),
         session=text(value, "session", "session_id", "thread_id") or conversation,
-        speaker=text(value, "speaker", "name"),
+        speaker=text(value, "role" if "role_type" in value else "speaker", "name"),
         sent_at=None if sent is None else moment(sent, "message:timestamp"),
         origin=Origin.TOOL_OUTPUT if known == "tool" else Origin.IMPORT,
     )

@@ -11,14 +11,15 @@ from collections.abc import Sequence
 
 from mnemic.extract.grounding import NormalisedText, same_word
 from mnemic.extract.typed_facts import typed_facts
+from mnemic.language.comparison import is_safety
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.sentences.clauses import Clause, clauses
-from mnemic.language.sentences.exclusion_rules import payload_follows
+from mnemic.language.sentences.exclusion_rules import mood_of, payload_follows
 from mnemic.language.sentences.pasted_text import data_spans, fiction_from
 from mnemic.language.text.analyse import terms
 from mnemic.language.text.pattern import Pattern
 from mnemic.policy.key_rules import Policy
-from mnemic.reason_codes import NOT_DURABLE, QUOTED, TRANSIENT
+from mnemic.reason_codes import NOT_DURABLE, QUOTED, SARCASM, TRANSIENT
 
 MAX_BEFORE = 8
 """Maximum number of clauses before a quote that may announce a text."""
@@ -51,6 +52,8 @@ def refusal(text: str, span: tuple[int, int], *, may_ask: bool) -> str | None:
         return TRANSIENT
     if any(start < span[1] and end > span[0] for start, end in (*data_spans(text), *_quotations(text))):
         return QUOTED
+    if said and not is_safety(text[slice(*span)]) and all(mood_of(one.sentence).reason == SARCASM for one in said):
+        return SARCASM
     if is_small_talk(" ".join(clause.text for clause in said)):
         return NOT_DURABLE
     if not may_ask and said and all(_asks(clause, span) for clause in said):

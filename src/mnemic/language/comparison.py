@@ -172,7 +172,7 @@ def _by_clause(known: Known, old: Statement, clause: Clause) -> Evidence | None:
         return found
     if known.safety:
         return _aligned(old, facts, clause, only="number")  # another dose
-    return _another_value(facts, clause) or _aligned(old, facts, clause)
+    return _another_value(facts, clause) or _switched(old, clause) or _aligned(old, facts, clause)
 
 
 def _is_occasion(clause: Clause, old: Statement) -> bool:
@@ -476,9 +476,61 @@ def _another_value(facts: list[_Fact], clause: Clause) -> Evidence | None:
             if unnamed and new.value is not None and new.value.head.plain not in fact.attribute.words:
                 continue
             other = new.value is None or new.value.stems.isdisjoint(fact.value.stems)
+            if _is_of_thing(clause, new):
+                continue
             if other and _same_owner(fact.owner, new.owner):
                 return Evidence(How.CHANGED, _ANOTHER + fact.attribute.name)
     return None
+
+
+def _switched(old: Statement, clause: Clause) -> Evidence | None:
+    """Find another name for what a known thing is done with: "We switched to Asana for our boards"."""
+    lexicon, known = clause.lexicon, old.clauses[0]
+    verbs = {at for one in lexicon.phrases("changes") for start, end, _ in clause.find(one) for at in range(start, end)}
+    new, thing = _phrase_after(clause, "to_words"), _phrase_after(clause, "for_words")
+    if not verbs or new is None or thing is None or not new.is_name or thing.is_name:
+        return None
+    # "I moved to Genoa for the summer school" tells of a place.
+    moved = any(fact.attribute.name == "residence" for fact in _facts(clause))
+    if (moved and new.words[0].plain not in no_places()) or not _same_owner(
+        _owner(known, frozenset()), _owner(clause, frozenset())
+    ):
+        return None
+    said = _meaning(clause) - new.stems - thing.stems - {clause.words[at].stem for at in verbs}
+    left = _meaning(known) - thing.stems - _verbs(known) - _after_speaker(known)
+    if said or not thing.stems <= known.content or len(left) != 1 or not left <= known.names or left <= new.stems:
+        return None
+    return Evidence(How.CHANGED, "switched")
+
+
+def _after_speaker(clause: Clause) -> frozenset[str]:
+    """Return the word after "I" or "we" at the beginning, which is a verb that no table needs to know, unless it tells
+    of an event.
+    """
+    at = clause.opening
+    speaks = at + 1 < len(clause.words) and clause.plain[at] in clause.lexicon.words("speaker")
+    return frozenset({clause.words[at + 1].stem}) if speaks and clause.plain[at + 1][-2:] != "ed" else frozenset()
+
+
+def _phrase_after(clause: Clause, name: str) -> Phrased | None:
+    """Return the noun phrase after the only word of a class that has one."""
+    found = [
+        phrase
+        for at, plain in enumerate(clause.plain)
+        if plain in clause.lexicon.words(name) and (phrase := clause.noun_phrase(at + 1)) is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_of_thing(clause: Clause, fact: _Fact) -> bool:
+    """Return True for a switch of what is used for a thing, which is no other job or school: "Wir sind für die
+    Schichten zu Planday gewechselt".
+    """
+    thing = _phrase_after(clause, "for_words")
+    if thing is None or thing.is_name or fact.value is None or fact.attribute.name == "residence":
+        return False
+    verbs = frozenset().union(*(words for one in clause.lexicon.phrases("changes") for words in one))
+    return not fact.plain.isdisjoint(verbs) and thing.stems.isdisjoint(fact.value.stems)
 
 
 def _amount_changed(old: Statement, clause: Clause) -> Evidence | None:

@@ -21,6 +21,7 @@ def refused(text: str, quote: str, *, may_ask: bool = False) -> str | None:
         ("> I live in Turin.\nWhat do you say to that?", "I live in Turin", "quoted"),
         ("Pretend you are a pirate. I live on a ship.", "I live on a ship", "transient"),
         ("Thanks, perfect!", "Thanks, perfect", "not_durable"),
+        ("Yeah right, I'll row to work on a swan.", "I'll row to work on a swan", "sarcasm"),
     ],
 )
 def test_what_is_no_statement_by_its_form_is_refused(text: str, quote: str, reason: str) -> None:
@@ -37,6 +38,7 @@ def test_what_is_no_statement_by_its_form_is_refused(text: str, quote: str, reas
         ("Please move me to gate nine, I use a rollator, ok?", "I use a rollator"),
         ('My favourite song: "Imagine".', 'My favourite song: "Imagine"'),
         ("Jestem uczulona na orzeszki.", "Jestem uczulona na orzeszki"),
+        ("Yeah right, I'm allergic to peanuts and he brings satay.", "I'm allergic to peanuts"),
     ],
 )
 def test_what_is_stated_is_not_refused_for_what_it_means(text: str, quote: str) -> None:

@@ -92,12 +92,6 @@ def asked_kind(text: str) -> str | None:
     return None
 
 
-@cache
-def kinds_of_things() -> Mapping[str, frozenset[str]]:
-    """Return the members of each kind of the table, all as terms."""
-    return {kind: frozenset(terms(words)) for kind, words in _table().items()}
-
-
 async def by_instance(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
     """By BM25 over the instances of the requested kind of thing."""
     wanted = instances_of(question.text)

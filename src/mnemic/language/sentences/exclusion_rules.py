@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from mnemic.language.sentences.casual_spelling import written_out
-from mnemic.language.sentences.clauses import Clause, clauses
+from mnemic.language.sentences.clauses import Clause
 from mnemic.language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic.language.sentences.judgements import is_gossip
 from mnemic.language.sentences.likings import LIKING
@@ -302,18 +302,6 @@ def asks_or_orders(text: str) -> bool:
     """Return True if a text asks a question, or for something to be done at once."""
     asking = _QUESTION.search(text) or _REQUEST.search(text) or _ORDER.search(text) or _PLEASE.search(text)
     return text.rstrip("\"'”’) ").endswith(("?", "？")) or asking is not None
-
-
-_QUOTES = re.compile(r"[\"“”„«»]")
-
-
-def said_plainly(text: str) -> bool:
-    """Return True if no rule objects to a text, and nothing in it is quoted: for such a text a memory that it changes
-    is better evidence than a classifier that considers it another person's words.
-    """
-    if _QUOTES.search(text):
-        return False
-    return all(left_out(clause, mood_of(clause.sentence)) is None for clause in clauses(text))
 
 
 def _remark(text: str) -> str | None:

@@ -45,3 +45,10 @@ def test_each_row_of_the_comparison_that_is_met_names_a_test_that_is_there() -> 
     assert len(paths) >= len(met)
     assert [path for path in paths if not (ROOT / path).exists()] == []
     assert re.findall(r"`test_\w+\.py`", shown) == []  # each with its folder
+
+
+def test_the_files_and_folders_that_the_architecture_names_are_there() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./-]+(?:/|\.py|\.js))`", page)) | set(re.findall(r"`([a-z_]+/[a-z_/]+)`", page))
+    roots = (ROOT / "src" / "mnemic", ROOT, ROOT / "packages" / "mnemic-server" / "src" / "mnemic_server")
+    assert sorted(name for name in named if not any((root / name).exists() for root in roots)) == []

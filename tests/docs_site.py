@@ -107,10 +107,10 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         page.meta["search"] = {"exclude": True}
     elif place.startswith("reference/"):
         page.meta["search"] = {"boost": 0.3}
-    elif place in ("howto.md", "faq.md", "models.md", "service.md"):
+    elif place in ("howto.md", "models.md", "service.md"):
         page.meta["search"] = {"boost": 4}
-    elif place.startswith("guides/"):
-        page.meta["search"] = {"boost": 1.5}
+    elif place == "faq.md" or place.startswith(("guides/", "mcp/", "moving-from/")):
+        page.meta["search"] = {"boost": 2}
     if page.file.generated_by is not None:
         return markdown
     if place == "cli.md":

@@ -14,6 +14,7 @@ import json
 import os
 import time
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
@@ -26,6 +27,7 @@ from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock
+from mnemic.stores.codec import text_check
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.pool import session_settings
 from mnemic.stores.postgres.statements import load
@@ -48,10 +50,6 @@ _FILLED = (
         "SELECT s.tenant, s.scope_id, 'long_term', 1, 100 FROM mnemic.scope s WHERE NOT EXISTS "
         "(SELECT FROM mnemic.usage u WHERE u.tenant = s.tenant AND u.scope_id = s.scope_id)"
     ),
-    (
-        "INSERT INTO mnemic.mark (tenant, name, value) "
-        "SELECT 'acme', format('consent:u%s:diet', n), 'granted' FROM generate_series({first}, {last}) n"
-    ),
     "DELETE FROM mnemic.usage_lane",
     (
         "INSERT INTO mnemic.usage_lane (tenant, lane, kind, memories, bytes) "
@@ -64,6 +62,10 @@ _STATEMENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "marks": (load("upkeep")["marks"], ("acme", "consent:u77:", None, None)),
     "one mark": (load("upkeep")["marks"], ("acme", "consent:u77:diet", None, 1)),
 }
+
+
+_TOGETHER = 10_000
+"""Marks in one statement."""
 
 
 async def blocks(dsn: str) -> dict[str, int]:
@@ -86,8 +88,19 @@ async def blocks(dsn: str) -> dict[str, int]:
 def fill(server: PostgresServer, before: int, users: int) -> None:
     """Let the tenant have so many users, with a memory and a mark each."""
     server.sql(*(one.format(first=before + 1, last=users) for one in _FILLED))
+    for first in range(before + 1, users + 1, _TOGETHER):
+        marks = _marks(first, min(users, first + _TOGETHER - 1))
+        rows = ", ".join(f"('acme', '{name}', 'granted', {check})" for name, check in marks)
+        server.sql(f"INSERT INTO mnemic.mark (tenant, name, value, checksum) VALUES {rows}")
     for table in ("scope", "usage", "mark", "usage_lane"):
         server.sql(f"VACUUM ANALYZE mnemic.{table}")
+
+
+def _marks(first: int, last: int) -> Iterator[tuple[str, int]]:
+    """Yield the name and the checksum of a consent of each of these users."""
+    for number in range(first, last + 1):
+        name = f"consent:u{number}:diet"
+        yield name, text_check(name, "granted")
 
 
 async def in_a_file(folder: Path, sizes: list[int]) -> None:
@@ -107,8 +120,8 @@ async def in_a_file(folder: Path, sizes: list[int]) -> None:
                 "WHERE scope_id NOT IN (SELECT scope_id FROM usage)"
             )
             connection.executemany(
-                "INSERT INTO mark (tenant, name, value) VALUES ('acme', ?, 'granted')",
-                ((f"consent:u{n}:diet",) for n in numbers),
+                "INSERT INTO mark (tenant, name, value, checksum) VALUES ('acme', ?, 'granted', ?)",
+                _marks(before, users - 1),
             )
         connection.close()
         before = users

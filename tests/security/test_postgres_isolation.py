@@ -119,8 +119,8 @@ async def test_nothing_of_another_tenant_can_be_written(raw: Any) -> None:
     assert await as_acme(raw, "UPDATE memory SET status = 'expired' WHERE tenant = 'rival'") == "UPDATE 0"
     assert await as_acme(raw, "DELETE FROM memory_version WHERE tenant = 'rival'") == "DELETE 0"
     writes = [
-        "INSERT INTO request VALUES ('rival', 'k', 'd', '{}', 0)",
-        "INSERT INTO outbox VALUES ('rival', DEFAULT, 'remove', 'same', 1, 'user', 'ada')",
+        "INSERT INTO request VALUES ('rival', 'k', 'd', '{}', 0, 0)",
+        "INSERT INTO outbox VALUES ('rival', DEFAULT, 'user', 'ada', 'remove', 'same', 1)",
         "UPDATE memory SET tenant = 'rival'",
     ]
     for write in writes:

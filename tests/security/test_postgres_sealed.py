@@ -17,6 +17,7 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintenance.key_rotation import rotate_data_keys
 from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.runtime.clock import SystemClock
+from mnemic.stores.codec import body_check
 from mnemic.stores.encryption import ERASED, Sealer
 from mnemic.stores.postgres import PostgresStore
 from mnemic.testing.embedder import WordEmbedder
@@ -218,8 +219,8 @@ async def test_a_transaction_that_sealed_and_has_not_written_is_waited_for(
     here = asyncio.get_running_loop()
 
     async def end() -> None:
-        add = "INSERT INTO mnemic.memory_version SELECT tenant, memory_id, 2, author, fingerprint, $1 FROM mnemic."
-        await writing.execute(add + "memory_version", late)
+        add = "INSERT INTO mnemic.memory_version SELECT tenant, memory_id, 2, author, fingerprint, $1, $2 FROM mnemic."
+        await writing.execute(add + "memory_version", late, body_check("acme", "user", "ada", late))
         await writing.execute("COMMIT")
 
     async def ended(seconds: float) -> None:

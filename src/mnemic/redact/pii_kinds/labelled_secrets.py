@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from mnemic.redact.languages import ARE, CODES, KEYS, OF, PASSWORDS
 from mnemic.redact.lazy_pattern import Pattern
-from mnemic.redact.search_primitives import AnyCase, found, holds
+from mnemic.redact.search_primitives import AnyCase, found, holds, pattern
 from mnemic.redact.types import Found
 
 _PLACES = (
@@ -68,8 +68,54 @@ _A_CODE = Pattern(r"[0-9][0-9\-]*[#*]?")
 _MIN_ALONE = 6
 
 
+_NAME_SIGNS = ("pass", "pw", "code", "combination")
+_FURTHER = r"(?:(?:[ \t]+[^\s.,;:!?=]{1,24}){0,8}?)"
+"""What a secret is of, in any words: "at the cabin", "meiner Karte"."""
+_STILL = "(?:[ ](?:still|now|again|noch|jetzt|immer noch|encore|toujours|todavía|sigue siendo|ancora|ainda|nog))?"
+_NAMED = (
+    rf"(?:pass[ _-]?(?:word|phrase|code)s?|p(?:ass)?w(?:or)?d|pw|{PASSWORDS.expression}"
+    rf"|(?:{_PLACES}) (?:code|combination))"
+)
+_PIN = r"pin(?:[ -]?(?:code|number|nummer|kode|zahl))?"
+_IN_WORDS = pattern(
+    AnyCase(
+        rf"(?<![^\W_]){_NAMED}{_FURTHER}(?:[ ]{ARE}{_STILL}[ ]|[ ]{{0,2}}[:=][ ]{{0,2}})"
+        rf"[\"'`«“„]?([^\s\"',;。、」”»\ufdd0]{{4,64}})"
+    ),
+    needs=lambda text: holds(text, _NAME_SIGNS) or PASSWORDS.may_be_in(text),
+    fits=lambda value: _telling(value.rstrip(".!?)")) and not _says_nothing(value),
+    group=1,
+)
+"""The value of a password after any words about what it opens: it must contain a digit or a sign."""
+_PINS = pattern(
+    AnyCase(
+        rf"(?<![^\W_]){_PIN}(?:{_FURTHER}(?:[ ]{ARE}{_STILL}[ ]|[ ]{{0,2}}[:=][ ]{{0,2}})|[ ])"
+        r"(\d[\d \-]{2,10}\d)(?!\w)"
+    ),
+    needs=("pin",),
+    group=1,
+)
+_PAIRS = pattern(
+    AnyCase(
+        r"(?<![^\W_])(?:log-?in|user(?:[ _-]?name)?|benutzer(?:name)?|utilisateur|identifiant|usuario|usuário|utente"
+        r"|gebruiker(?:snaam)?|account|wi-?fi|wlan|ssid)[ ]?[:=][ ]?[^\s/|,;:]{1,64}[ \t]{0,3}"
+        r"(?P<sign>[/|,;\n])[ \t]{0,3}"
+        rf"(?P<label>(?:{_NAMED}|pass)[ ]?[:=][ ]?)?(?P<word>[^\s\"',;。、」”»\ufdd0]{{4,64}})"
+    ),
+    needs=("log", "user", "benutzer", "utilis", "ident", "usu", "utente", "gebruik", "account", "fi", "wlan", "ssid"),
+    accept=lambda match: match["label"] is not None or (match["sign"] in "/|" and _telling(match["word"])),
+    group=3,
+)
+"""A name and its password: "login: sam / pw: ..."."""
+
+
 def announced(text: str) -> Iterator[Found]:
     """Yield every value of `text` after a label."""
+    for search in (_IN_WORDS, _PINS, _PAIRS):
+        for start, _, value in search(text):
+            bare = value.rstrip(".!?)")
+            if not is_example(text, start, bare):
+                yield found((start, start + len(bare), bare))
     if holds(text, _SIGNS):
         yield from _behind(text, _ENGLISH)
     if PASSWORDS.may_be_in(text) or KEYS.may_be_in(text) or CODES.may_be_in(text):

@@ -1,0 +1,61 @@
+"""Secrets in plain words: what opens something, any words about it, and the value."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.redact.redactor import Redactor
+
+KEY = b"k" * 32
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("The wifi password at our holiday flat is otter-lamp-31.", "otter-lamp-31"),
+        ("My bank password is still Herbst1999", "Herbst1999"),
+        ("login: eva / pw: Kastanie5", "Kastanie5"),
+        ("user: eva\npassword: kastanie", "kastanie"),
+        ("wlan: Nordlicht / Kastanie55", "Kastanie55"),
+        ("the PIN of her debit card is 6093", "6093"),
+        ("Pin for the shed: 6093", "6093"),
+        ("the alarm code at the shop is 6093", "6093"),
+        ("Das WLAN-Passwort im Ferienhaus ist Otter31", "Otter31"),
+        ("Die PIN meines Handys lautet 6093", "6093"),
+        ("Le mot de passe du wifi à la cave est loutre31", "loutre31"),
+        ("Le PIN de mon téléphone est 6093", "6093"),
+        ("La contraseña del wifi de la casa es nutria31", "nutria31"),
+        ("El PIN de mi móvil es 6093", "6093"),
+        ("La password del wifi in cantina è lontra31", "lontra31"),
+        ("Il PIN del telefono è 6093", "6093"),
+        ("A senha do wifi da casa é lontra31", "lontra31"),
+        ("O PIN do meu telefone é 6093", "6093"),
+        ("Het wachtwoord van de wifi in huis is otter-31", "otter-31"),
+        ("De pincode van de schuur is 6093", "6093"),
+    ],
+)
+def test_a_secret_in_plain_words_is_redacted(text: str, secret: str) -> None:
+    shown = Redactor().redact(text, KEY).text
+    assert secret not in shown
+    assert "[SECRET#" in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My bank password is in the drawer.",
+        "The wifi password at the flat is hard to read.",
+        "The PIN of her card is blocked.",
+        "I lost my pin at the fair in 2026.",
+        "The pin badge is from 2019.",
+        "Das Passwort ist abgelaufen.",
+        "Le mot de passe est oublié.",
+        "wifi: yes\nbreakfast: no",
+        "user: eva\nhobbies",
+        "The password manager I use is Bitwarden.",
+        "The country code of Spain is 34.",
+        "account: savings, 4417 Main St",
+    ],
+)
+def test_words_about_a_secret_stay(text: str) -> None:
+    assert Redactor().redact(text, KEY).text == text

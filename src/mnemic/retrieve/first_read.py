@@ -7,16 +7,13 @@ and one after that.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import cast
 
-from mnemic.errors import MnemicError
 from mnemic.ports import RecordStore, Snapshot
 from mnemic.ports.optional_capabilities import Marks
 from mnemic.retrieve.graph_neighbourhood import Walk
-from mnemic.retrieve.nicknames import addressed, unknown_names
-from mnemic.retrieve.question import NOBODY
 from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
 
 FirstLists = tuple[Lists, Walk | None]
@@ -29,13 +26,12 @@ Hidden = Callable[[Marks], Awaitable[frozenset[str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstRead:
-    """Result of the first read. `aliases` are other names of speakers that the query names; `search` with its `lists`
-    is None unless these are the speakers for whom it was parsed.
+    """Result of the first read. `search` with its `lists` is None unless these are the speakers for whom it was
+    parsed.
     """
 
     hidden: frozenset[str] | None
     speakers: frozenset[str]
-    aliases: Mapping[str, str] = field(default_factory=lambda: NOBODY)
     search: ParsedSearch | None = None
     lists: FirstLists | None = None
 
@@ -62,22 +58,10 @@ async def first_read(
     async def once(snapshot: Snapshot) -> FirstRead:
         keys = await hidden_now(hidden, cast("Marks", snapshot)) if within else before
         speakers = await snapshot.speakers(request.where)
-        names = unknown_names(request.text, speakers)
-        aliases = await _aliases(names, speakers, request, snapshot) if names else NOBODY
-        if search is None or speakers != guess or aliases or request.known_at is not None:
-            return FirstRead(hidden=keys, speakers=speakers, aliases=aliases)
+        if search is None or speakers != guess or request.known_at is not None:
+            return FirstRead(hidden=keys, speakers=speakers)
         # A store may run this again: failures of an abandoned try are not noted.
         tried = replace(search.without(keys), errors={}, failures=[])
         return FirstRead(hidden=keys, speakers=speakers, search=tried, lists=await lists(tried, snapshot))
 
     return await store.read(once)
-
-
-async def _aliases(
-    names: tuple[str, ...], speakers: frozenset[str], request: SearchRequest, snapshot: Snapshot
-) -> Mapping[str, str]:
-    """Return the speakers that the names refer to; none if the store fails, which the search itself reports."""
-    try:
-        return await addressed(names, speakers, request.where, snapshot)
-    except MnemicError:
-        return NOBODY

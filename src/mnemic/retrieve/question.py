@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
-from types import MappingProxyType
 
 from mnemic.language.questions.asked_attributes import plainly_asked
 from mnemic.language.questions.key_questions import asked_keys
@@ -39,7 +38,6 @@ _ASKS_BACK = re.compile(
 _WHEN = re.compile(
     r"(?<!\s)\s*+(?:when|how long|which (?:year|month|day)|what (?:year|month|date|day))\b", re.IGNORECASE
 )
-NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 SOON_AFTER = 0.75
@@ -100,18 +98,14 @@ def read_question(
     text: str,
     *,
     speakers: Iterable[str] = (),
-    aliases: Mapping[str, str] = NOBODY,
     asked_on: date | None = None,
     depth: int = 100,
 ) -> Question:
     """Return `text`, parsed with the speakers of the scope; "I" in it means the user, "last week" the week before
-    `asked_on`. A question for the other side's words asks about no speaker. `aliases` are other names, each with its
-    speaker.
+    `asked_on`. A question for the other side's words asks about no speaker.
     """
     known = frozenset(speakers)
     people = called(known - ROLES)
-    for name, person in aliases.items():
-        people[person] = (*people.get(person, ()), name)
     named = frozenset(person for person, names in people.items() if any(_name(name).search(text) for name in names))
     # "What did you tell me?" asks for the other side's words, although it says "me".
     if "user" in known and _ME.search(text) and not _ASKS_BACK.search(text):

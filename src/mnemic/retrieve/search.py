@@ -172,9 +172,9 @@ class Searcher:
         elif _loads(self.embedder):
             self.embedder.begin()  # while the store reads the scope
         found = await first_read(self.store, request, search, guess, hidden, self._narrowed_first)
-        if search is None or found.speakers != guess or found.aliases:
+        if search is None or found.speakers != guess:
             self.spoken.note(scopes, found.speakers)
-            search = await request.read(found.speakers, found.aliases)
+            search = await request.read(found.speakers)
             return search.without(found.hidden), None
         return found.search or search.without(found.hidden), found.lists
 

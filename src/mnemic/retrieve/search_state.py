@@ -17,7 +17,7 @@ from mnemic.retrieve.candidate_lists import RankedList
 from mnemic.retrieve.graph_neighbourhood import ReachedNode
 from mnemic.retrieve.past_questions import past_of
 from mnemic.retrieve.policy_candidates import PreferenceBias
-from mnemic.retrieve.question import NOBODY, Question, read_question
+from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.sub_queries import parts_of
 from mnemic.types import JsonValue, Scored, Vector, VectorSpace, Where
 
@@ -40,15 +40,15 @@ class SearchRequest:
     depth: int
     data: Mapping[str, JsonValue] | None = None
 
-    async def read(self, speakers: frozenset[str], aliases: Mapping[str, str] = NOBODY) -> ParsedSearch:
-        """Return the search for it, its text parsed with the speakers; `aliases`: their other names."""
+    async def read(self, speakers: frozenset[str]) -> ParsedSearch:
+        """Return the search for it, its text parsed with the speakers."""
         # A long text takes milliseconds, in which this process would answer no other call.
         if len(self.text) <= READ:
-            return self._read(speakers, aliases)
-        return await asyncio.to_thread(self._read, speakers, aliases)
+            return self._read(speakers)
+        return await asyncio.to_thread(self._read, speakers)
 
-    def _read(self, speakers: frozenset[str], aliases: Mapping[str, str]) -> ParsedSearch:
-        read = partial(read_question, speakers=speakers, aliases=aliases, asked_on=self.asked_on, depth=self.depth)
+    def _read(self, speakers: frozenset[str]) -> ParsedSearch:
+        read = partial(read_question, speakers=speakers, asked_on=self.asked_on, depth=self.depth)
         clause = clause_of(self.text, self.asked_on)
         question = read(self.text)
         return ParsedSearch(

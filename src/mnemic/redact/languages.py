@@ -51,6 +51,7 @@ CALLS = Spoken(
 """Words for calling somebody, and for the owner of a number."""
 OTHER_NUMBERS = Spoken(
     "pedido factura cuenta tarjeta referencia reserva expediente p[oó]liza c[oó]digo contrato seguimiento serie",
+    "z[aä]hler",
     "albar[aá]n art[ií]culo env[ií]o localizador matr[ií]cula fatura conta(?!ct) cart[aã]o refer[eê]ncia processo",
     "ap[oó]lice rastreio protocolo commande compte carte r[eé]f[eé]rence r[eé]servation dossier contrat suivi s[eé]rie",
     "colis bestell rechnung konto kart referenz buchung auftrag vertrag kunden sendung artikel aktenzeichen vorgang",

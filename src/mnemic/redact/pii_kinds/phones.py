@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mnemic.redact.character_mask import drawn
 from mnemic.redact.context_cues import TELEPHONY, After, another, called, calls_abroad, near
-from mnemic.redact.languages import ARE, AT, CALLS, TELEPHONES
+from mnemic.redact.languages import ARE, AT, CALLS, OTHER_NUMBERS, TELEPHONES
 from mnemic.redact.multilingual import headed
 from mnemic.redact.pii_kinds.numbering_plans import Asked, Plans
 from mnemic.redact.search_primitives import AnyCase, Folded, digits, found, is_numbered, pattern
@@ -36,8 +36,17 @@ _EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
 _NAMES = (
     "order", "invoice", "account", "card", "ticket", "tracking", "case", "reference", "confirmation", "booking",
     "policy", "licence", "license", "passport", "id", "item", "part", "claim", "bug", "issue", "commit", "port", "pid",
-    "step", "line", "row", "timestamp", "at time", "iban", "function", "method",
+    "step", "line", "row", "timestamp", "at time", "iban", "function", "method", "parcel", "batch", "contract",
+    "customer", "job", "build", "quote", "reservation", "recipe", "room", "model", "version", "reading", "reads",
+    "shows", "population is", "coordinates are", "meter", "lottery numbers", "isbn", "serial", "sold", "file is",
+    "flight",
 )  # fmt: skip
+_LABEL = AnyCase(
+    rf"(?:(?<![^\W_])(?:{'|'.join(one for one in _NAMES if one != 'line')})"
+    rf"|(?:{OTHER_NUMBERS.expression})[^\W\d_]{{0,12}})"
+    r"(?:[ ](?:number|no\.?|nr\.?|nummer|is|was|ending(?: in)?|ist|est|es|è|é)){0,3}[ #:=]{0,3}\Z"
+)
+"""Matches the words right before a number that label it as something else: "order", "Rechnung Nr."."""
 # Nine to twelve digits in one piece, not within a word, path, decimal or marker. U+FDD0 masks the finds of another
 # detector.
 _PIECE = Folded(r"\d(?<![\w+.\-/#\ufdd0]\d)\d{8,11}(?![\w\-/\ufdd0]|[.,]\d)")
@@ -53,7 +62,7 @@ _NOT_ZERO = Folded(r"[1-9]")
 _PLUS = Folded(r"\+(?<![\w+]\+)(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)")
 _UNIT = Folded(
     r"(?i) ?(?:[€$£¥%]|(?=[edupybkmrt])(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times"
-    r"|years)\b)"
+    r"|years|units|kwh|pieces)\b)"
 )
 _LINE_END = Folded(r"[ \t.]{0,8}(?:\n|$)")
 _NEAR = 48
@@ -174,8 +183,8 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
         if written is None:
             continue
         start, end = span
-        likely = written.typical and not (written.thousands and unit(text, end))
-        named = other.ever and other(start)
+        named = (other.ever and other(start)) or _is_labelled(text, start)
+        likely = written.typical and not unit(text, end)
         announced = not named and (
             likely or (announced_near.ever and announced_near(start)) or (announced_after.ever and announced_after(end))
         )
@@ -183,6 +192,15 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
             nominated[span] = whole
         elif doubtful is not None and written.unlike and not named and not unit(text, end):
             doubtful.append(Found(start, end, whole))
+
+
+def _is_labelled(text: str, start: int) -> bool:
+    """Return True if the words right before `start` label the number there as something else than a telephone's, and
+    none near it speaks of telephones.
+    """
+    before = text[max(0, start - _NEAR) : start]
+    label = next(iter(_LABEL.finditer(before)), None)
+    return label is not None and not near(before[: label.start()])(label.start())
 
 
 def _alone(match: re.Match[str]) -> bool:
@@ -285,6 +303,10 @@ _SHAPES = (
 )
 
 
+_LABELLED_FROM = 5
+"""Place of the first shape that has a word of telephony before it."""
+
+
 class Phones:
     """Telephone numbers, spelled by their digits: nominated by their context, decided by the plans of `regions` (if
     empty, those of `TRIED`). A number with a plus that no plan knows needs a label.
@@ -301,7 +323,12 @@ class Phones:
             return
         asked = self._plans.asked()
         doubtful: list[Found] | None = [] if self._plans.named else None
-        nominated = {(start, end): value for search in _SHAPES for start, end, value in search(text)}
+        nominated = {
+            (start, end): value
+            for place, search in enumerate(_SHAPES)
+            for start, end, value in search(text)
+            if place >= _LABELLED_FROM or not _is_labelled(text, start)
+        }
         _grouped(text, nominated, doubtful)
         _bare(text, nominated)
         for (start, end), value in nominated.items():

@@ -1,0 +1,108 @@
+"""Numbers of orders, meters and the like stay as they are; telephone numbers do not."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from mnemic.redact.redactor import Redactor
+
+KEY = b"k" * 32
+TEXTS = [
+    "Order number {0} was shipped.",
+    "My order {0} is late.",
+    "Invoice {0} is paid.",
+    "The invoice no. {0} came today.",
+    "Ticket {0} is closed.",
+    "Booking reference {0}.",
+    "My flight booking is {0}.",
+    "The serial number is {0}.",
+    "Part number {0} fits.",
+    "ISBN {0} is a good book.",
+    "The tracking number is {0}.",
+    "Parcel {0} arrived.",
+    "The meter reads {0} today.",
+    "Version {0} is out.",
+    "Customer {0} called.",
+    "Meter reading {0} kWh.",
+    "My membership number is {0}.",
+    "Library card {0} expired.",
+    "The odometer shows {0} km.",
+    "Case {0} was reopened.",
+    "We sold {0} units.",
+    "Batch {0} is faulty.",
+    "The population is {0}.",
+    "Lottery numbers {0} won.",
+    "The coordinates are {0}.",
+    "The file is {0} bytes.",
+    "Contract {0} ends in May.",
+    "Recipe {0} of the book.",
+    "The model is {0}.",
+    "Room {0} on the third floor.",
+    "Bestellung {0} ist da.",
+    "Rechnung {0} ist bezahlt.",
+    "Commande {0} livrée.",
+    "Pedido {0} entregado.",
+    "Ordine {0} spedito.",
+    "Zählerstand {0}.",
+    "Sendung {0} ist unterwegs.",
+    "Dossier {0} est clos.",
+    "Purchase order {0} needs a signature.",
+    "Reservation {0} is for two.",
+    "Job {0} failed.",
+    "Build {0} passed.",
+    "The article number {0} is sold out.",
+    "Account ending {0}.",
+    "Quote {0} was sent.",
+]
+FORMS = [
+    ((3, 7, 7), "-"), ((9,), ""), ((10,), ""), ((3, 3, 4), "-"), ((4, 4, 4), " "), ((3, 4), "-"), ((4, 5), "-"),
+    ((2, 3, 4), "-"), ((3, 3, 3), " "), ((4, 6), "-"), ((2, 4, 4), "."), ((5, 5), " "),
+]  # fmt: skip
+CHANGED_AT_MOST = 0.01
+
+
+def numbers(count: int) -> list[str]:
+    """Numbers of all forms, always the same."""
+    drawn = random.Random(11)
+
+    def group(length: int) -> str:
+        return drawn.choice("123456789") + "".join(drawn.choice("0123456789") for _ in range(length - 1))
+
+    return [sign.join(map(group, lengths)) for at in range(count) for lengths, sign in [FORMS[at % len(FORMS)]]]
+
+
+def test_numbers_of_other_things_are_no_telephone_numbers() -> None:
+    shuffled = numbers(12 * len(TEXTS))
+    told = [TEXTS[at % len(TEXTS)].format(number) for at, number in enumerate(shuffled)]
+    changed = [text for text in told if "PHONE" in Redactor().redact(text, KEY).text]
+    assert len(told) >= 200
+    assert len(changed) <= CHANGED_AT_MOST * len(told), changed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call me at 030 1234567.",
+        "My number is 555-123-4567.",
+        "Phone: 0171 2345678",
+        "(415) 555-2671",
+        "+49 170 1234567",
+        "tel 01 23 45 67 89",
+        "Meine Nummer ist 0171 2345678.",
+        "reach me on 415-555-2671",
+        "Mein Handy: 0171-2345678",
+        "My cell is 212 555 0187",
+        "You can text 212-555-0187 anytime",
+        "Mi teléfono es 612 345 678",
+        "Mon portable : 06 12 34 56 78",
+        "020 7946 0958 is my office line",
+        "Ring 07700 900123",
+        "Order 12 is late, call 415-555-2671.",
+        "Customer service, phone 415-555-2671",
+        "Direct line 415-555-2671",
+    ],
+)
+def test_telephone_numbers_beside_other_words_are_redacted(text: str) -> None:
+    assert "PHONE" in Redactor().redact(text, KEY).text

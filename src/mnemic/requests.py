@@ -31,20 +31,19 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Generic[T_co]):
-    """A request on behalf of an actor; `T_co` is the type of its answer. `verb` names the engine method that answers
-    it, with the fields as arguments; None means that the request changes memory and the dispatcher's handler
-    answers it.
+    """A request on behalf of an actor; `T_co` is the type of its answer. `verb` names the engine's method with the
+    fields as arguments, which answers it unless `mnemic.engine.handler_table` has a handler.
     """
 
     verb: ClassVar[str | None] = None
 
 
-def given(request: Request[Any]) -> dict[str, Any]:
+def arguments_of(request: Request[Any]) -> dict[str, Any]:
     """Return the fields of a request as the arguments of the verb that answers it."""
     return {one.name: getattr(request, one.name) for one in fields(request)}
 
 
-class _Holding(Request[T_co]):
+class _FrozenFields(Request[T_co]):
     """A request that freezes lists and dicts, so that it can be hashed and survives JSON unchanged."""
 
     __slots__ = ()
@@ -57,7 +56,7 @@ class _Holding(Request[T_co]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewMemory(_Holding[WriteReceipt]):
+class NewMemory(_FrozenFields[WriteReceipt]):
     """Remember one statement or a ready `Candidate`; see `MemoryEngine.add`. `level`: None for that of the kind; `ttl`:
     how long it is stored, as a duration or as `30d`, `10y`, `never`.
     """
@@ -76,15 +75,15 @@ class NewMemory(_Holding[WriteReceipt]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Add(Request[WriteReceipt]):
-    """Remember one candidate."""
+class Add(NewMemory):
+    """Remember one statement in words of `origin`; None: of the actor's channel."""
 
-    candidate: Candidate
-    idempotency_key: str | None = field(default=None, repr=False)
+    verb: ClassVar[str | None] = None
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddMany(_Holding[Any]):
+class AddMany(_FrozenFields[Any]):
     """Remember many things; a bad one stops no other. `captured`: a turn found them in a message."""
 
     candidates: tuple[Candidate, ...]
@@ -93,14 +92,14 @@ class AddMany(_Holding[Any]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record(_Holding[Sequence[WriteReceipt]]):
+class Record(_FrozenFields[Sequence[WriteReceipt]]):
     """Store the messages of a conversation verbatim."""
 
     messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run(_Holding[RunReport]):
+class Run(_FrozenFields[RunReport]):
     """Run one memory-augmented turn: remember from `message`, answer `goal` from memory; see `MemoryEngine.run`."""
 
     verb: ClassVar[str | None] = "run"
@@ -122,7 +121,7 @@ class Capture(Request[RunReport]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Import(_Holding[Sequence[Any]]):
+class Import(_FrozenFields[Sequence[Any]]):
     """Remember the durable facts in the messages of a conversation, in order."""
 
     verb: ClassVar[str | None] = "capture_many"
@@ -131,7 +130,7 @@ class Import(_Holding[Sequence[Any]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Correction(_Holding[WriteReceipt]):
+class Correction(_FrozenFields[WriteReceipt]):
     """Correct a memory; its old version stays in the history. Omitted fields stay unchanged; an empty `key`,
     `category` or `context` removes it; `ttl` counts from now. Raises MemoryNotFound, VersionConflict.
     """
@@ -201,7 +200,7 @@ class RestoreConsent(Request[WriteReceipt]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Derive(_Holding[WriteReceipt]):
+class Derive(_FrozenFields[WriteReceipt]):
     """Remember a statement derived from other memories, if these still exist when it is committed."""
 
     candidate: Candidate
@@ -212,7 +211,7 @@ class Derive(_Holding[WriteReceipt]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search(_Holding[SearchResult]):
+class Search(_FrozenFields[SearchResult]):
     """Find the best memories for `query`; see `MemoryEngine.search`."""
 
     verb: ClassVar[str | None] = "search"
@@ -274,7 +273,7 @@ class History(Request[Sequence[Memory]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Selecting(_Holding[T_co]):
+class _Selecting(_FrozenFields[T_co]):
     """A request about the active memories that meet a filter."""
 
     kinds: Sequence[Kind | str] | None = None
@@ -324,7 +323,7 @@ class ForgetMatching(_Selecting[ForgetResult]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Approve(_Holding[WriteReceipt]):
+class Approve(_FrozenFields[WriteReceipt]):
     """Approve a pending memory, optionally with corrected `content`; it replaces the memories of `merge_with`."""
 
     memory_id: str

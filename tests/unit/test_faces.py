@@ -239,9 +239,9 @@ OF_A_MEMORY = {
 }
 """Places that list the fields of a memory or a candidate; `add` and `update` have most of them too."""
 WRITTEN = {
-    "search": (requests.Search, {"src/mnemic/engine/read_verbs.py"}),
+    "search": (requests.Search, {"src/mnemic/engine/__init__.py"}),
     "add": (requests.NewMemory, {"src/mnemic/engine/__init__.py"}),
-    "update": (requests.Correction, {"src/mnemic/engine/correction_verbs.py"}),
+    "update": (requests.Correction, {"src/mnemic/engine/__init__.py"}),
     "run": (requests.Run, {"src/mnemic/engine/__init__.py"}),
 }
 """The places where the parameters of a verb are typed again: the engine's method, with one call in it."""

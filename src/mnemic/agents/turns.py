@@ -88,7 +88,6 @@ class TurnMemory:
         self.asked: tuple[MemoryRequest, ...] = ()
         self.later: BackgroundCapture | None = None
         self._engine = engine
-        engine.load()
         self._injector = injector_for(engine, actor, config, sources=sources, by=by)
         self._turns: OrderedDict[tuple[Hashable, str], _Turn] = OrderedDict()
         self._talks: OrderedDict[Hashable, tuple[Message, ...]] = OrderedDict()

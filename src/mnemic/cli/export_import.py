@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from mnemic.engine import MemoryEngine
     from mnemic.importers.file_readers import Item
-    from mnemic.maintenance.administration_verbs import Form
+    from mnemic.maintenance.subject_export import Form
     from mnemic.types import Actor
 
 SHOWN_FAILURES = 20

@@ -23,7 +23,7 @@ from mnemic.types import Actor, AuditEvent
 
 if TYPE_CHECKING:
     from mnemic.kinds.profile import Profile
-    from mnemic.maintenance.administration_verbs import Form
+    from mnemic.maintenance.subject_export import Form
 
 SERVICES = ("http://", "https://")
 

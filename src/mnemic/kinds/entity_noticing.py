@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mnemic.dispatch import BatchReceipts, Call, Proceed
+from mnemic.dispatch.handlers.add import candidate_of
 from mnemic.errors import MnemicError
 from mnemic.extract import is_users_own
 from mnemic.extract.entities import EntityReader
 from mnemic.kinds.entity import EntityMemory
-from mnemic.requests import Add, AddMany, Forget, Run, Update
+from mnemic.requests import AddMany, Correction, Forget, NewMemory, Run
 from mnemic.retrieve.export import accepted, everything
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Candidate, Kind, Level, Message, Outcome, Where, WriteReceipt
@@ -44,14 +45,14 @@ class EntityNoticing:
         if isinstance(request, Forget):
             return await self._forgotten(call, proceed)
         answer = await proceed(call)
-        if isinstance(request, Add):
-            return await self._noticed(request.candidate, answer, call)
+        if isinstance(request, NewMemory):
+            return await self._noticed(candidate_of(request, call.actor), answer, call)
         if isinstance(request, AddMany) and not request.captured:
             pairs = zip(request.candidates, answer.receipts, strict=True)
             return BatchReceipts(
                 receipts=[await self._noticed(one, receipt, call) for one, receipt in pairs], denied=answer.denied
             )
-        if isinstance(request, Update):
+        if isinstance(request, Correction):
             return await self._corrected(answer, call)
         if isinstance(request, Run) and isinstance(request.message, Message):
             return await self._turn(request.message, answer, call)

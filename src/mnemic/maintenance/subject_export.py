@@ -12,7 +12,7 @@ import json
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from mnemic.errors import NotSupported, RevealDenied
 from mnemic.inject.injection_log import INJECTED, injected_in
@@ -34,6 +34,7 @@ FORMAT = "mnemic-subject/1"
 MESSAGES = 1000
 """Number of messages of an open conversation that are reported, the newest."""
 
+Form = Literal["json", "html"]
 Entries = AsyncIterator[dict[str, Any]]
 
 

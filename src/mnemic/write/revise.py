@@ -18,7 +18,7 @@ from mnemic.write.missing_vectors import leave, require_present
 from mnemic.write.tokenisation import keep
 
 if TYPE_CHECKING:
-    from mnemic.requests import Update
+    from mnemic.requests import Correction
 
 
 def candidate_of(known: Memory) -> Candidate:
@@ -51,7 +51,7 @@ _SAID = ("content", "key", "category", "context", "data", "confidence", "occurre
 """Fields that a correction may change. Kind, scope, author and history stay."""
 
 
-def changes_of(request: Update) -> dict[str, Any]:
+def changes_of(request: Correction) -> dict[str, Any]:
     """Return the changes of a request other than the content, as fields of a candidate. Raises InvalidInput (`ttl`)."""
     names = ("key", "category", "data", "context", "ttl", "confidence", "occurred_at", "valid_from", "valid_to")
     given = {name: getattr(request, name) for name in names} | {"ttl": ttl_of(request.ttl)}

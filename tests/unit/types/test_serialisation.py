@@ -22,13 +22,13 @@ from mnemic import types
 from mnemic.engine import lineage
 from mnemic.errors import InvalidInput
 from mnemic.maintenance import (
-    administration_verbs,
     consolidate,
     erase,
     expiry_job,
     health,
     key_rotation,
     reembed,
+    reports,
     reveal,
     review,
     undo,
@@ -64,10 +64,10 @@ WITHOUT_JSON = {"Deadline", "Detector", "FrozenDict", "Serialisable"}
 REPORTS = [
     RunReport,
     UseAudit,
-    administration_verbs.AuditReport,
-    administration_verbs.ReviewOutcome,
-    administration_verbs.MaintenanceReport,
-    administration_verbs.Revocation,
+    reports.AuditReport,
+    reports.ReviewOutcome,
+    reports.MaintenanceReport,
+    reports.Revocation,
     consolidate.ConsolidationReport,
     erase.ErasureReceipt,
     expiry_job.ExpiryReport,

@@ -13,7 +13,7 @@ from mnemic.errors import InvalidInput, NotSupported
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.key_rules import Policy
-from mnemic.requests import Request, given
+from mnemic.requests import Request, arguments_of
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import CallMode, M
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Source, WriteReceipt
@@ -123,7 +123,7 @@ class RemoteEngine(RemoteGovernance):
         """Answer a request by the verb that it names. Raises NotSupported for one without."""
         if request.verb is None:
             raise NotSupported(f"{type(request).__name__}:remote")
-        answer: T = await getattr(self, request.verb)(**given(request), actor=actor)
+        answer: T = await getattr(self, request.verb)(**arguments_of(request), actor=actor)
         return answer
 
     async def add(

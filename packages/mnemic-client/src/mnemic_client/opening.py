@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import httpx
 
-from mnemic.maintenance.administration_verbs import Form
+from mnemic.maintenance.subject_export import Form
 from mnemic.runtime.event_loop_thread import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, awaited, blocking
 from mnemic.types import Actor

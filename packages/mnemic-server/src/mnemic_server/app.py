@@ -166,7 +166,6 @@ def _guards(engine: MemoryEngine, per_second: float, tenant_per_second: float, b
 
 
 def _observed(service: ServiceContext, bounds: RequestLimits | None, observers: Sequence[Observer]) -> ASGIApp:
-    service.engine.load()
     watchers = service.engine.watchers
     watchers.on_write, watchers.on_search = service.meter.wrote, service.meter.searched
     answering = _Hardened(LimitMiddleware(_routed(service), bounds, admit=partial(admit, service=service)))

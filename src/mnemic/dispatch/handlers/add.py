@@ -10,11 +10,35 @@ from mnemic.dispatch import BatchReceipts, Call, CheckedProposal, Proposal
 from mnemic.dispatch.handlers.messages import as_consented
 from mnemic.dispatch.handlers.quota_batches import write_in_portions
 from mnemic.errors import BudgetSpent, InvalidInput
-from mnemic.types import Actor, Candidate, WriteReceipt, lowered
+from mnemic.policy.expiry_rule import ttl_of
+from mnemic.requests import Add, NewMemory
+from mnemic.types import Actor, Candidate, Source, WriteReceipt, lowered
+from mnemic.types.memory_kinds import CATALOG, kind_of
+from mnemic.types.scope import checked_actor
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline, begun
 
-__all__ = ["AddHandler", "AddManyHandler", "from_channel"]
+
+def candidate_of(request: NewMemory, actor: Actor) -> Candidate:
+    """Return the candidate that the request describes. Raises InvalidInput."""
+    if isinstance(request.content, Candidate):
+        return request.content
+    # A model's figure is clamped; a program's is a mistake.
+    if isinstance(request.confidence, int | float) and not 0 <= request.confidence <= 1:
+        raise InvalidInput("confidence", hint="a number from 0 to 1")
+    kind, origin = kind_of(request.kind), request.origin if isinstance(request, Add) else None
+    return Candidate(
+        content=request.content,
+        kind=kind,
+        key=request.key,
+        level=str(request.level or CATALOG[kind].level),
+        category=request.category,
+        data=request.data or {},
+        ttl=None if request.ttl is None else ttl_of(request.ttl),
+        confidence=request.confidence,
+        source=Source(origin=origin or checked_actor(actor).channel, session=actor.session),
+        occurred_at=request.occurred_at,
+    )
 
 
 def from_channel(candidate: Candidate, actor: Actor) -> Candidate:
@@ -29,14 +53,15 @@ def from_channel(candidate: Candidate, actor: Actor) -> Candidate:
 
 @dataclass(frozen=True, slots=True)
 class AddHandler:
-    """Handles `Add`."""
+    """Handles `Add` and `NewMemory`."""
 
     pipeline: MemoryWritePipeline
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
         """Return the candidate, with the origin of the channel."""
-        candidate, key = from_channel(call.request.candidate, call.actor), call.request.idempotency_key
+        candidate = from_channel(candidate_of(call.request, call.actor), call.actor)
+        key = call.request.idempotency_key
         # The limiter asks its store for both: that of a gateway may be another than the pipeline's.
         begin = partial(begun, self.pipeline, self.limiter.store, actor=call.actor, policy=call.rules.policy, key=key)
         return [Proposal(candidate=candidate, subject=call.actor, begin=begin)]

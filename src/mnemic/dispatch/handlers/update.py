@@ -10,6 +10,7 @@ from mnemic.dispatch.handlers.add import from_channel
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.ports import Reads
 from mnemic.reason_codes import SOURCES_GONE
+from mnemic.requests import Update
 from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteReceipt, lowered
 from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.search import MESSAGE_CATEGORY
@@ -57,7 +58,7 @@ class DeriveHandler:
 
 @dataclass(frozen=True, slots=True)
 class UpdateHandler:
-    """Handles `Update`."""
+    """Handles `Update` and `Correction`."""
 
     pipeline: MemoryWritePipeline
     limiter: Limiter
@@ -67,7 +68,8 @@ class UpdateHandler:
         InvalidInput (`kind:append_only`) for a recorded episode.
         """
         known, request = await self._known(call), call.request
-        origin = lowered(call.actor.channel, request.origin or call.actor.channel)
+        named = request.origin if isinstance(request, Update) else None
+        origin = lowered(call.actor.channel, named or call.actor.channel)
         content = known.content if request.content is None else request.content
         candidate = replace(revision_of(known, content, origin, call.actor), **changes_of(request))
         # It adds no memory; only the writes of a minute and the bytes are counted, inside the transaction.

@@ -51,13 +51,13 @@ class ConsentHandler(AdministrationHandler):
 
 @dataclass(frozen=True, slots=True)
 class EraseHandler(AdministrationHandler):
-    """Handles `Erase` and `EraseKey`. `forgotten` is called after an erasure, so that caches of names are dropped."""
+    """Handles `Erase` and `EraseKey`. `on_erased` is called after an erasure, so that caches of names are dropped."""
 
     pipeline: MemoryWritePipeline
     limiter: Limiter
     sessions: SessionStore | None
     vault: TokenVault | None
-    forgotten: Callable[[], None]
+    on_erased: Callable[[], None]
 
     async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> ErasureReceipt:
         """Return the receipt of the erasure. Raises WriteBlocked (`lower_trust`)."""
@@ -70,7 +70,7 @@ class EraseHandler(AdministrationHandler):
         receipt = await erase.erase(
             store, clock, request.subject, block=request.block, sessions=self.sessions, keyring=keyring, **given
         )
-        self.forgotten()
+        self.on_erased()
         return receipt
 
 

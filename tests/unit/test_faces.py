@@ -18,7 +18,6 @@ from mnemic import requests
 from mnemic.agents.mcp import memory_server
 from mnemic.cli import cli
 from mnemic.engine import MemoryEngine
-from mnemic.facade.maintenance_verbs import KindAndMaintenanceVerbs
 from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.entity import EntityMemory
@@ -26,7 +25,7 @@ from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.maintenance import governance
-from mnemic.runtime.sync_facade import asks, verb
+from mnemic.runtime.sync_facade import request_verb, verb
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.structured.structured_memory import StructuredMemory
 from mnemic.testing.embedder import WordEmbedder
@@ -175,12 +174,7 @@ def test_a_verb_is_the_engines(name: str) -> None:
     assert parameters(getattr(MemoryEngine, name)) - ENGINE_ALONE.keys() == parameters(VERBS[name]) - {"rules"}
 
 
-DERIVED = {
-    name: one
-    for face in (KindAndMaintenanceVerbs, MemoryVerbs)
-    for name, one in vars(face).items()
-    if isinstance(one, asks)
-}
+DERIVED = {name: one for name, one in vars(MemoryVerbs).items() if isinstance(one, request_verb)}
 
 
 def test_which_verbs_are_derived_from_their_requests() -> None:

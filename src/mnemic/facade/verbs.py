@@ -8,16 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic import requests
 from mnemic.engine import MemoryEngine
-from mnemic.facade.maintenance_verbs import KindAndMaintenanceVerbs
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
-from mnemic.runtime.sync_facade import CallMode, M, asks, through, verb
+from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, forward_verb, request_verb, verb
 from mnemic.types import Actor, AuditEvent, Candidate, Message, WriteReceipt
 from mnemic.types.writes import AUDIT_END
 
 if TYPE_CHECKING:
     from mnemic.engine.lineage import Lineage, Use
+    from mnemic.kinds.entity import EntityMemory
+    from mnemic.kinds.episodic import EpisodicMemory
+    from mnemic.kinds.long_term import LongTermMemory
+    from mnemic.kinds.persona import PersonaMemory
+    from mnemic.kinds.short_term import ShortTermMemory
+    from mnemic.kinds.working import WorkingMemory
+    from mnemic.maintenance.consolidate import ConsolidationReport, ConsolidationRules
+    from mnemic.maintenance.expiry_job import ExpiryReport, ExpiryRules
+    from mnemic.maintenance.health import Health
+    from mnemic.maintenance.reports import MaintenanceReport
     from mnemic.maintenance.undo import UndoReceipt
+    from mnemic.structured.structured_memory import StructuredMemory
     from mnemic.types import ConversationReceipts, MemoryRequest, RequestOutcome
     from mnemic.types.trace import RunReport
 
@@ -25,7 +35,7 @@ POLL_SECONDS = 0.5
 """Seconds between two looks of `changes` for new lines of the audit."""
 
 
-class MemoryVerbs(KindAndMaintenanceVerbs[M]):
+class MemoryVerbs(DualModeApi[M]):
     """Verbs of one user's memory. Each calls the engine's verb of the same name for the actor."""
 
     def __init__(self, ground: CallMode[M], engine: MemoryEngine, actor: Actor, kinds: SevenKinds[M]) -> None:
@@ -34,10 +44,47 @@ class MemoryVerbs(KindAndMaintenanceVerbs[M]):
         self.actor = actor
         self._kinds = kinds
 
+    # -- the seven kinds ----------------------------------------------------------------------------------------------
+
+    @property
+    def working(self) -> WorkingMemory:
+        """Scratch values of one task, in this process."""
+        return self._kinds.working
+
+    @property
+    def short_term(self) -> ShortTermMemory[M]:
+        """The messages of the session."""
+        return self._kinds.short_term
+
+    @property
+    def long_term(self) -> LongTermMemory[M]:
+        """Facts and preferences."""
+        return self._kinds.long_term
+
+    @property
+    def persona(self) -> PersonaMemory[M]:
+        """Memory of who the agent is."""
+        return self._kinds.persona
+
+    @property
+    def episodic(self) -> EpisodicMemory[M]:
+        """Memory of the agent's actions and their outcomes."""
+        return self._kinds.episodic
+
+    @property
+    def entity(self) -> EntityMemory[M]:
+        """Memory of the people and things that the user speaks of."""
+        return self._kinds.entity
+
+    @property
+    def structured(self) -> StructuredMemory[M]:
+        """Data of a known shape."""
+        return self._kinds.structured
+
     # -- writing ------------------------------------------------------------------------------------------------------
 
     # Read from the class, `SevenKinds.add` is the descriptor; from an instance it would be a bound method.
-    add = through("_kinds", SevenKinds.add)
+    add = forward_verb("_kinds", SevenKinds.add)
     """Remember one thing; see `SevenKinds.add`."""
 
     @verb
@@ -52,7 +99,7 @@ class MemoryVerbs(KindAndMaintenanceVerbs[M]):
         """Store the messages of a conversation as episodic memories; see `MemoryEngine.record`."""
         return await self.engine.record(messages, actor=self.actor)
 
-    capture = asks(lambda: requests.Capture)
+    capture = request_verb(requests.Capture)
     """Remember the durable facts in the user's message; see `MemoryEngine.capture`."""
 
     @verb
@@ -93,25 +140,36 @@ class MemoryVerbs(KindAndMaintenanceVerbs[M]):
         """Undo a merge, a replacement or an approval. Raises MemoryNotFound, InvalidInput, VersionConflict."""
         return await self.engine.undo(memory_id, actor=self.actor)
 
-    run = asks(lambda: requests.Run)
+    update = request_verb(requests.Correction)
+    """Correct a memory; its old version stays in the history; see `MemoryEngine.update`."""
+
+    @verb
+    async def forget(self, memory_id: str) -> None:
+        """Delete a memory with all its versions. Raises MemoryNotFound."""
+        await self.engine.forget(memory_id, actor=self.actor)
+
+    forget_matching = request_verb(requests.ForgetMatching)
+    """Delete the active memories that meet a filter; see `MemoryEngine.forget_matching`."""
+
+    run = request_verb(requests.Run)
     """Run one memory-augmented turn; see `MemoryEngine.run`."""
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    search = asks(lambda: requests.Search)
+    search = request_verb(requests.Search)
     """Find the best memories for `query`; see `MemoryEngine.search`."""
-    context = asks(lambda: requests.Context)
+    context = request_verb(requests.Context)
     """Return the memories that a model asked `query` is shown, as a block of data; see `MemoryEngine.context`."""
-    retrieve = through("_kinds", SevenKinds.retrieve)
+    retrieve = forward_verb("_kinds", SevenKinds.retrieve)
     """Return the best results across the kinds; see `SevenKinds.retrieve`."""
 
-    get = asks(lambda: requests.Get)
+    get = request_verb(requests.Get)
     """Return one memory, with `known_at` as it was known then. Raises MemoryNotFound."""
-    list = asks(lambda: requests.List)
+    list = request_verb(requests.List)
     """Return active memories, newest first; `before` is the memory_id that ended the previous page."""
-    count = asks(lambda: requests.Count)
+    count = request_verb(requests.Count)
     """Return how many active memories there are."""
-    history = asks(lambda: requests.History)
+    history = request_verb(requests.History)
     """Return all versions of a memory, oldest first. Raises MemoryNotFound."""
 
     @verb
@@ -125,6 +183,30 @@ class MemoryVerbs(KindAndMaintenanceVerbs[M]):
     ) -> tuple[Sequence[Use], int | None]:
         """Return the audit of a memory, newest first, and the start of the next page. Raises MemoryNotFound."""
         return await self.engine.uses(memory_id, actor=self.actor, before=before, limit=limit)
+
+    # -- upkeep -------------------------------------------------------------------------------------------------------
+
+    @verb
+    async def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:
+        """Do every job of upkeep, one after the other; see `MemoryEngine.maintain`."""
+        return await self.engine.maintain(actor=self.actor, whole=whole, dry_run=dry_run)
+
+    @verb
+    async def expire(self, *, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
+        """Mark expired memories and purge those marked a grace period ago; see `MemoryEngine.expire`."""
+        return await self.engine.expire(actor=self.actor, rules=rules, dry_run=dry_run)
+
+    @verb
+    async def consolidate(
+        self, *, rules: ConsolidationRules | None = None, dry_run: bool = False
+    ) -> ConsolidationReport:
+        """Consolidate memories into summaries, profiles and reflections; see `MemoryEngine.consolidate`."""
+        return await self.engine.consolidate(actor=self.actor, rules=rules, dry_run=dry_run)
+
+    @verb
+    async def doctor(self, *, limit: int = 2000) -> Health:
+        """Return the findings in the tenant's memories that need a person; see `MemoryEngine.doctor`."""
+        return await self.engine.doctor(actor=self.actor, limit=limit)
 
     # -- governance ---------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from mnemic.kinds.view import KindView
 from mnemic.kinds.working import WorkingMemory
 from mnemic.plugins.extras import brought_by
 from mnemic.requests import NewMemory
-from mnemic.runtime.sync_facade import CallMode, M, awaited, given_as, verb
+from mnemic.runtime.sync_facade import CallMode, M, awaited, takes_request, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
 from mnemic.types.identity import new_id
 from mnemic.types.memory_kinds import CATALOG, Home, kind_of
@@ -82,8 +82,8 @@ class SevenKinds(KindView[M]):
         made: StructuredMemory[M] = package.StructuredMemory(self._engine, self._actor, self.ground)
         return made
 
-    @given_as(NewMemory)
-    async def add(self, asked: NewMemory) -> WriteReceipt:
+    @takes_request(NewMemory)
+    async def add(self, request: NewMemory) -> WriteReceipt:
         """Remember one thing in the memory of its kind, at the level of the kind unless another is named.
 
         `working`: set, redacted, under `key`, or under a new one that the receipt names. `short_term`: a message of the
@@ -91,18 +91,18 @@ class SevenKinds(KindView[M]):
         text names and tells (`EntityMemory.extract`), with the receipt of the first; a text that names nothing is kept
         as it is. All others: `MemoryEngine.add`. `ttl`: how long, as a duration or as `30d`, `10y`, `never`.
         """
-        content = asked.content
-        chosen = content.kind if isinstance(content, Candidate) else kind_of(asked.kind)
+        content = request.content
+        chosen = content.kind if isinstance(content, Candidate) else kind_of(request.kind)
         home = CATALOG[chosen].home
         if home is not Home.RECORDS:
             text = content.content if isinstance(content, Candidate) else content
-            return await self._keep(text, home, asked.key)
+            return await self._keep(text, home, request.key)
         # A text with a key or data is one statement that the caller has already read; extraction would split it.
-        if chosen is Kind.ENTITY and isinstance(content, str) and asked.key is None and asked.data is None:
-            receipts = await self._extracted(content, asked.idempotency_key)
+        if chosen is Kind.ENTITY and isinstance(content, str) and request.key is None and request.data is None:
+            receipts = await self._extracted(content, request.idempotency_key)
             if receipts:
                 return receipts[0]
-        return await self._engine.handle(asked, actor=self._actor)
+        return await self._engine.handle(request, actor=self._actor)
 
     @verb
     async def retrieve(

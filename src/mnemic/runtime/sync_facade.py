@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property, wraps
+from functools import wraps
 from inspect import Parameter, signature
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
@@ -96,12 +96,12 @@ class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
         return waiting
 
 
-def through(part: str, model: verb[Any, P, T]) -> verb[Any, P, T]:
+def forward_verb(part: str, model: verb[Any, P, T]) -> verb[Any, P, T]:
     """Return the verb `model` of the attribute `part` as a verb of its owner, with the same parameters."""
     return verb(model.function, part)
 
 
-def given_as(request: Callable[P, R]) -> Callable[[Callable[[F, R], Coroutine[Any, Any, T]]], verb[F, P, T]]:
+def takes_request(request: Callable[P, R]) -> Callable[[Callable[[F, R], Coroutine[Any, Any, T]]], verb[F, P, T]]:
     """Make a verb of a function that is given a request. Its parameters are the fields of the request, written down
     there alone.
     """
@@ -156,27 +156,21 @@ def _with_fields(function: C, request: Callable[..., Any]) -> C:
     return function
 
 
-class asks(verb[Any, P, T]):  # noqa: N801 - as `verb`
+class request_verb(verb[Any, P, T]):  # noqa: N801 - as `verb`
     """A verb that makes a request of its arguments and has the engine answer it. Its parameters are the fields of the
-    request, written down there alone; `load` returns the class of the request, which is loaded on first use.
+    request, written down there alone.
     """
 
-    def __init__(self, load: Callable[[], Callable[P, Request[T]]]) -> None:
-        # No `super().__init__`: there `function` is an attribute, here a cached property that it would overwrite.
-        self._load, self._name = load, "verb"
+    def __init__(self, request: Callable[P, Request[T]]) -> None:
+        self._name = "verb"
+
+        async def answer(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            result: T = await face.engine.handle(_made(request, self._name, args, kwargs), actor=face.actor)
+            return result
+
+        answer.__doc__ = request.__doc__
+        super().__init__(_with_fields(answer, request))
 
     def __set_name__(self, owner: type, name: str) -> None:
         """Note the name under which it is called."""
         self._name = name
-
-    @cached_property
-    def function(self) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:  # type: ignore[override]  # when used
-        """Coroutine function of the verb, with the signature of the request."""
-        made = self._load()
-
-        async def asked(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-            answer: T = await face.engine.handle(_made(made, self._name, args, kwargs), actor=face.actor)
-            return answer
-
-        asked.__doc__ = self.__doc__ = made.__doc__
-        return _with_fields(asked, made)

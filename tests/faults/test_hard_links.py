@@ -25,13 +25,13 @@ import asyncio, sys
 from pathlib import Path
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic.stores.sqlite import SqliteStore, link_check
+from mnemic.stores.sqlite import SqliteStore, database_file
 from mnemic.types import Actor
 from mnemic.testing.embedder import WordEmbedder
 
 path, guarded = Path(sys.argv[1]), sys.argv[2]
 if guarded == "off":
-    link_check.check_names = lambda _: None
+    database_file.check_names = lambda _: None
 
 async def main():
     async with MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder()) as engine:

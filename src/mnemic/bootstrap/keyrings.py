@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +17,8 @@ def build_keyring(settings: Settings) -> Keyring | None:
     if settings.key_file is None:
         return None
     with brought_by("keys"):
-        keys = import_module("mnemic.keys")
-    keyring: Keyring = keys.KeyFolder(key_folder(settings.key_file, settings), settings.key_file)
-    return keyring
+        from mnemic.keys import KeyFolder
+    return KeyFolder(key_folder(settings.key_file, settings), settings.key_file)
 
 
 def key_folder(key_file: Path, settings: Settings) -> Path:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.cli.failures import Exit, complain, exit_code_of_run
+from mnemic.cli.health import model_asked
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.memory_requests import carried_out, outcome
-from mnemic.cli.model_health import asked_at
 from mnemic.cli.result_texts import capture_text, label, report_dict, written_words
 from mnemic.cli.shared_options import Given, OpenMemory
 from mnemic.cli.terminal import at_terminal, json_text, note, say
@@ -195,7 +195,7 @@ def _show(given: Given, opened: OpenMemory, turn: Turn, *, quiet: bool) -> None:
         click.echo(json_text(turn.as_dict(), indent=None))
         return
     if turn.failed is not None:
-        place = asked_at(given.settings(), turn.failed)
+        place = model_asked(given.settings(), turn.failed)
         complain(turn.failed, f"{f'{place}: ' if place else ''}no answer; your message was recorded all the same")
     if turn.answer is not None:
         say(turn.answer)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
 
 import click
 
 from mnemic import bootstrap
+from mnemic.bootstrap.models import DEFAULT_MODEL, build_completer, missing_client, vendor_of
 from mnemic.cli.failures import Exit, exit_code
 from mnemic.cli.human_labels import TITLES
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import paint, say, table
-from mnemic.errors import InvalidConfig, MnemicError
+from mnemic.errors import InvalidConfig, MnemicError, ModelTimeout, ModelUnavailable, error_behind
 from mnemic.maintenance.health import WAITING_LONG, examine
 from mnemic.operations.sqlite.inspection import inspect
 from mnemic.ports.optional_capabilities import DamageScan
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.atomic_files import left_parts
+from mnemic.types import Deadline, Prompt
 from mnemic.unit_of_work import commit
 
 if TYPE_CHECKING:
@@ -29,6 +34,9 @@ if TYPE_CHECKING:
     from mnemic.ports import RecordStore
     from mnemic.ports.optional_capabilities import Damage
     from mnemic.types import VectorSpace
+
+LONGEST = timedelta(seconds=20)
+"""Wait for the model's answer to `mnemic doctor`; a model that is loaded from disk at its first call takes some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +101,6 @@ def _findings(given: Given) -> Iterator[Finding]:
         yield from _remembered(settings, space)
     if served is not None:
         yield from _looked_at(served.health)
-    from mnemic.cli.model_health import model_finding
-
     yield model_finding(settings)
 
 
@@ -350,3 +356,52 @@ def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
         text += f"; but the file holds vectors of {expected.model}, {expected.dimension} dimensions"
         return Finding(name="embedder", ok=False, detail=text, code=Exit.MODEL, facts=facts)
     return Finding(name="embedder", ok=True, detail=text, facts=facts)
+
+
+def model_place(settings: Settings) -> str:
+    """Return the model's name and the address at which it is asked, without a password in it."""
+    place = "its own address" if vendor_of(settings) else "the OpenAI API"
+    return f"{settings.model or DEFAULT_MODEL} at {_without_password(settings.models_address) or place}"
+
+
+def model_asked(settings: Settings, reason: str) -> str | None:
+    """Return the address of a model that could not be reached or did not answer; None for any other reason."""
+    unreached = issubclass(error_behind(reason), ModelUnavailable | ModelTimeout)
+    return f"asked {model_place(settings)}" if unreached and settings.has_model else None
+
+
+def model_finding(settings: Settings) -> Finding:
+    """Ask the configured model one short question, and report the result."""
+    if not settings.has_model:
+        text = "none asked for (MNEMIC_MODEL): rules propose, templates answer"
+        return Finding(name="model", ok=None, detail=text, facts={"configured": False})
+    facts = {"configured": True}
+    missing = missing_client(settings)
+    if missing:
+        return Finding(name="model", ok=False, detail=f"{model_place(settings)}; {missing}", facts=facts)
+    try:
+        asyncio.run(_ask_model(settings))
+    except MnemicError as error:
+        detail = f"{model_place(settings)}; {error.reason}" + (f" - {error.hint}" if error.hint else "")
+        return Finding(name="model", ok=False, detail=detail, code=Exit.MODEL, facts={**facts, "answers": False})
+    return Finding(
+        name="model", ok=True, detail=f"{model_place(settings)}; it answers", facts={**facts, "answers": True}
+    )
+
+
+async def _ask_model(settings: Settings) -> None:
+    """Ask for a word. Raises ModelFailed, InvalidConfig or MissingExtra."""
+    clock = SystemClock()
+    completer = build_completer(settings, clock)
+    if completer is None:
+        return
+    try:
+        prompt = Prompt(system='Answer with the JSON object {"ok": true}.', user="Are you there?", max_output_tokens=20)
+        await completer.complete(prompt, deadline=Deadline.after(LONGEST, clock.monotonic))
+    finally:
+        await completer.close()
+
+
+def _without_password(address: str | None) -> str | None:
+    parts = urlsplit(address or "")
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) or None

@@ -8,8 +8,8 @@ import click
 
 from mnemic import requests
 from mnemic.cli.failures import Exit, complain, exit_code_of_run
+from mnemic.cli.health import model_asked
 from mnemic.cli.lazy_loading import Command
-from mnemic.cli.model_health import asked_at
 from mnemic.cli.option_values import json_file, text_or_stdin
 from mnemic.cli.request_options import options_of
 from mnemic.cli.result_texts import report_dict, report_text
@@ -60,6 +60,6 @@ def run_(
     given.show(report_dict(report), lambda: report_text(report))
     if report.status == "ok":
         return Exit.OK
-    place = asked_at(given.settings(), report.stop_reason)
+    place = model_asked(given.settings(), report.stop_reason)
     complain(report.stop_reason, f"the run stopped in phase {report.phase}{f'; {place}' if place else ''}")
     return exit_code_of_run(report.stop_reason)

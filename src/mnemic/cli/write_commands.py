@@ -8,9 +8,9 @@ import click
 
 from mnemic import requests
 from mnemic.cli.failures import Exit, complain, exit_code_of_run
+from mnemic.cli.health import model_asked
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.memory_requests import carried_out, outcome
-from mnemic.cli.model_health import asked_at
 from mnemic.cli.option_values import KIND, LEVEL, MOMENT, json_object, text_or_stdin
 from mnemic.cli.request_options import options_of
 from mnemic.cli.result_texts import (
@@ -101,7 +101,7 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
     )
     if report.status == "ok":
         return Exit.OK
-    complain(report.stop_reason, asked_at(given.settings(), report.stop_reason))
+    complain(report.stop_reason, model_asked(given.settings(), report.stop_reason))
     return exit_code_of_run(report.stop_reason)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.config.settings import ENV_FILE, OPENAIS_SERVER, SECRETS, Settings
+from mnemic.config.files import ENV_FILE
+from mnemic.config.settings import OPENAIS_SERVER, SECRETS, Settings
 
 __all__ = ["ENV_FILE", "OPENAIS_SERVER", "SECRETS", "Settings"]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 
-from mnemic.config import ENV_FILE
+from dotenv import dotenv_values
+
 from mnemic.errors import InvalidConfig
 
+ENV_FILE = "MNEMIC_ENV_FILE"
+"""Variable that names a file of further variables."""
 MAX_SECRET_BYTES = 65_536
 
 
@@ -17,12 +19,10 @@ def variables_in(file: Path) -> Mapping[str, str | None]:
     """Return the variables that a file sets. Raises InvalidConfig (`env_file`)."""
     if not file.is_file():
         raise InvalidConfig("env_file", hint=f"{ENV_FILE} names no file")
-    reader = import_module("dotenv")
     try:
-        found: Mapping[str, str | None] = reader.dotenv_values(file, encoding="utf-8")
+        return dotenv_values(file, encoding="utf-8")
     except (OSError, ValueError):
         raise InvalidConfig("env_file", hint="no file that can be read as text") from None
-    return found
 
 
 def secret_in(file: Path, place: str) -> str:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
+from mnemic.config.files import ENV_FILE, secret_in, variables_in
 from mnemic.config.parsing import (
     Secret,
     location,
@@ -34,7 +35,6 @@ from mnemic.config.parsing import (
 SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_key")
 """Settings that may contain a password or a key; `<name>_file` names a file to read each from."""
 OPENAIS_SERVER = "https://api.openai.com/v1"
-ENV_FILE = "MNEMIC_ENV_FILE"
 """Variable that names a file of further variables. No file is read implicitly: a folder that somebody else has filled
 (a cloned repository) could redirect keys and texts.
 """
@@ -330,8 +330,6 @@ def _lowered(source: Mapping[str, str | None]) -> dict[str, str | None]:
 def _in_file(named: str | None) -> Mapping[str, str | None]:
     if not named:
         return {}
-    from mnemic.config.files import variables_in
-
     return variables_in(Path(named))
 
 
@@ -340,6 +338,4 @@ def _secrets(named: Mapping[str, object]) -> dict[str, object]:
     files = {name: file for name in SECRETS if (file := named.get(f"{name}_file"))}
     if not files:
         return {}
-    from mnemic.config.files import secret_in
-
     return {name: secret_in(path(file), f"{name}_file") for name, file in files.items()}

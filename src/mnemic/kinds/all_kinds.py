@@ -75,12 +75,9 @@ class SevenKinds(KindView[M]):
     @cached_property
     def structured(self) -> StructuredMemory[M]:
         """Data of a known shape. Raises MissingExtra (`missing_extra:structured`)."""
-        from importlib import import_module
-
         with brought_by("structured"):
-            package = import_module("mnemic.structured.structured_memory")
-        made: StructuredMemory[M] = package.StructuredMemory(self._engine, self._actor, self.ground)
-        return made
+            from mnemic.structured.structured_memory import StructuredMemory
+        return StructuredMemory(self._engine, self._actor, self.ground)
 
     @takes_request(NewMemory)
     async def add(self, request: NewMemory) -> WriteReceipt:

@@ -178,9 +178,19 @@ def _check_magic(path: Path) -> None:
         if file.read(len(_MAGIC)) not in (_MAGIC, b""):
             raise StoreCorrupt("not_mnemic", hint="the file is not a memory file")
     if path.stat().st_nlink > 1:
-        from mnemic.stores.sqlite.link_check import check_names
-
         check_names(path)
+
+
+def check_names(path: Path) -> None:
+    """Raise StoreUnavailable (`hard_links`) for a file that has more than one name.
+
+    SQLite keeps recent writes in a log next to the file's name. A process that opens the file by another name reads
+    without that log and overwrites its contents (sqlite.org/howtocorrupt.html, section 2.5). A symbolic link is
+    resolved to the one name; a file that is not writable may have any number.
+    """
+    if path.exists() and path.stat().st_nlink > 1 and not is_frozen(path):
+        hint = "the file has a second name (hard link): remove that, or stop all programs and give this one its copy: "
+        raise StoreUnavailable("hard_links", hint=f"{hint}cp FILE FILE.copy && mv FILE.copy FILE")
 
 
 def recognise(connection: apsw.Connection) -> None:

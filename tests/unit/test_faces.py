@@ -226,6 +226,7 @@ TABLES = {
 OF_A_MEMORY = {
     "src/mnemic/types/memory.py",
     "src/mnemic/retrieve/export.py",
+    "src/mnemic/dispatch/handlers/add.py",
     "src/mnemic/write/draft.py",
     "src/mnemic/write/revise.py",
     "src/mnemic/extract/operations.py",

@@ -126,30 +126,6 @@ _PAGE = 200
 """Maximum number of waiting memories reviewed together."""
 
 
-class _Turns:
-    """Components of a turn, with rules and templates as defaults; loaded with the first turn."""
-
-    def __init__(
-        self, embedder: Embedder, proposers: Mapping[str, Any], *, preference_bias: bool, max_tokens: int | None
-    ) -> None:
-        self._embedder, self._proposers = embedder, proposers
-        self._settings = _given(preference_bias=preference_bias, max_tokens=max_tokens)
-
-    def parts(self, gateway: MemoryGateway) -> TurnParts:
-        """Return the parts of a turn that passes this gateway."""
-        return TurnParts(gateway=gateway, **self._made, **self._settings)
-
-    @cached_property
-    def _made(self) -> dict[str, Any]:
-        given = self._proposers
-        return {
-            "extractor": given["extractor"] or RuleExtractor(self._embedder),
-            "planner": given["planner"] or RulePlanner(),
-            "composer": given["composer"] or OfflineComposer(),
-            "usage": given["usage"] or UsageAudit(),
-        }
-
-
 class MemoryEngine:
     """Memory for many actors on one store.
 
@@ -199,11 +175,17 @@ class MemoryEngine:
         parts: dict[str, Any] = {"vault": self.vault, "judge": judge, "redactor": Redactor.under(self.redaction)}
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, projections=projections, **parts)
         self._projections, self._tokenizer, self.reranker = tuple(projections), tokenizer, reranker
-        self.rules = Rules(**_given(policy=policy, grant=grant, budget=budget, limits=limits))
+        self.rules = Rules(**_without_none(policy=policy, grant=grant, budget=budget, limits=limits))
         self.watchers = Watchers()
         self.dispatcher = self._build_dispatcher((*middleware, self.watchers))
-        proposers: dict[str, Any] = {"extractor": extractor, "planner": planner, "composer": composer, "usage": usage}
-        self._turns = _Turns(embedder, proposers, preference_bias=preference_bias, max_tokens=max_tokens)
+        self._extractor = extractor
+        self._turn_parts = _without_none(
+            planner=planner or RulePlanner(),
+            composer=composer or OfflineComposer(),
+            usage=usage,
+            preference_bias=preference_bias,
+            max_tokens=max_tokens,
+        )
 
     def _build_dispatcher(self, middleware: Sequence[Middleware]) -> Dispatcher:
         limiter = Limiter(store=self.store, clock=self.clock, pipeline=self._pipeline)
@@ -248,6 +230,12 @@ class MemoryEngine:
     def token_count(self) -> TokenCount:
         """Token counter: the given tokenizer, else an upper estimate. Raises InvalidConfig."""
         return counter_of(self._tokenizer)
+
+    @cached_property
+    def extractor(self) -> Extractor:
+        """Extractor of the facts in messages: the given one, else the rules."""
+        # Made when it is first used: the rules read the weights of a classifier.
+        return self._extractor or RuleExtractor(self.embedder)
 
     @property
     def feeds(self) -> Sequence[OutboxConsumer]:
@@ -551,7 +539,9 @@ class MemoryEngine:
 
         async def proceed(_: Call) -> RunReport:
             request = TurnRequest(actor=actor, turn=turn, watch=watch, read=read)
-            return await run_turn(self._turns.parts(self.gateway), request)
+            return await run_turn(
+                TurnParts(gateway=self.gateway, extractor=self.extractor, **self._turn_parts), request
+            )
 
         call = Call(request=turn, actor=actor, rules=self.rules, engine=self)
         report: RunReport = await self.dispatcher.handle(call, proceed)
@@ -1007,7 +997,7 @@ class MemoryEngine:
         return None if whole_tenant else self.reach(actor)
 
 
-def _given(**named: Any) -> dict[str, Any]:
+def _without_none(**named: Any) -> dict[str, Any]:
     """Return the arguments that are not None."""
     return {name: value for name, value in named.items() if value is not None}
 

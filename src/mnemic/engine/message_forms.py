@@ -27,7 +27,9 @@ _Made = TypeVar("_Made")
 class CaptureEngine(Protocol):
     """The parts of `MemoryEngine` that remembering uses."""
 
-    _turns: Any
+    @property
+    def extractor(self) -> Extractor:
+        """The extractor of the facts in messages."""
 
     @property
     def gateway(self) -> MemoryGateway:
@@ -192,7 +194,7 @@ async def captured(
     """Remember the lasting facts in several messages; see `MemoryEngine.capture_many`. `data` is stored with each
     memory; `instructions` as in `remember`. A message that `log` calls finished gets no report.
     """
-    extractor = engine._turns.parts(engine.gateway).extractor
+    extractor = engine.extractor
     messages = [as_told_to(one, actor.user) for one in messages]
     people = any(map(is_other_person, messages))
     log = log or _NoLog()
@@ -250,7 +252,7 @@ async def captured_after(
     """
     gateway, message = engine.gateway, as_told_to(message, actor.user)
     deadline = gateway.budget.deadline(gateway.clock.monotonic)
-    extractor = engine._turns.parts(gateway).extractor
+    extractor = engine.extractor
     read: Extraction | MnemicError
     try:
         read = await read_message(gateway, extractor, actor, message, deadline=deadline, before=before)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class SevenKinds(KindView[M]):
-    """One view of each kind, loaded when it is first used, and the verbs that go across them."""
+    """One view of each kind, and the verbs that go across them."""
 
     def __init__(
         self,

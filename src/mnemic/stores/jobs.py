@@ -18,9 +18,7 @@ T = TypeVar("T")
 
 
 class JobTables(ABC):
-    """The part of the port's `RecordStore` that only jobs use. The implementation is loaded with the first of these
-    verbs.
-    """
+    """The part of the port's `RecordStore` that only jobs use."""
 
     @abstractmethod
     async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:

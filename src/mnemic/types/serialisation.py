@@ -3,7 +3,7 @@
 A dataclass and a NamedTuple become an object with one member per field, a time ISO 8601 in UTC, a duration ISO 8601
 (`P180D`), a set a sorted list, bytes base64, an enumeration of texts its value and any other its name in lower case. If
 an annotation allows several dataclasses, the object names its own under `type`. A round trip gives an equal value. The
-forms themselves (`mnemic.types.json_forms`) are loaded with the first value.
+forms themselves are in `mnemic.types.json_forms`.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def memory_graph(
     long_term: LongTerm
     if isinstance(memory, MemoryEngine):
         count = memory.token_count if tokenizer is None else count
-        extractor = extractor or memory._turns.parts(memory.gateway).extractor
+        extractor = extractor or memory.extractor
         long_term = GatewayMemory(memory.gateway, tenant=tenant, collection=collection, turns=memory)
     elif isinstance(memory, BaseStore):
         long_term = StoreMemory(memory, policy=policy, collection=collection)

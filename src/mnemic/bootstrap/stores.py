@@ -143,16 +143,12 @@ def keeps_graph(settings: Settings) -> bool:
 def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Projection, ...]]:
     """Return the session store: in this process (`memory:`), on Redis, or a plug-in's. Raises InvalidConfig."""
     if location == "memory:":
-        return cast("SessionStore", AtFirstUse(lambda: _in_process(clock))), ()
+        return InProcessSessions(clock), ()
     build = backend("sessions", location)
     if build is None:
         raise InvalidConfig("redis", hint="an address begins with redis://, rediss://, or a plug-in's scheme")
     sessions, copies = build(location)
     return sessions, tuple(copies)
-
-
-def _in_process(clock: Clock) -> SessionStore:
-    return InProcessSessions(clock)
 
 
 def build_documents(location: str) -> DocumentStore:

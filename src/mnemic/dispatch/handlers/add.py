@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 
 from mnemic.dispatch import BatchReceipts, Call, CheckedProposal, Proposal
 from mnemic.dispatch.handlers.messages import as_consented
@@ -23,8 +24,8 @@ def candidate_of(request: NewMemory, actor: Actor) -> Candidate:
     """Return the candidate that the request describes. Raises InvalidInput."""
     if isinstance(request.content, Candidate):
         return request.content
-    # A model's figure is clamped; a program's is a mistake.
-    if isinstance(request.confidence, int | float) and not 0 <= request.confidence <= 1:
+    # A model's figure is clamped; a program's is a mistake. What is no number is refused with the candidate.
+    if isinstance(request.confidence, int | float) and (request.confidence < 0 or 1 < request.confidence < inf):
         raise InvalidInput("confidence", hint="a number from 0 to 1")
     kind, origin = kind_of(request.kind), request.origin if isinstance(request, Add) else None
     return Candidate(

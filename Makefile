@@ -47,7 +47,7 @@ REST_SOURCES := $(shell find packages/mnemic-server/src/mnemic_server -name '*.p
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-extended test-all check check-static coverage bench faults scorecard mutants conformance docs client-ts lock audit sbom release release-check dist dist-npm clean distclean test-postgres test-router race
+.PHONY: help demo test test-extended test-all check check-static coverage bench faults scorecard mutants conformance docs client-ts lock audit sbom release release-check dist dist-npm clean distclean test-postgres race
 
 include tests/make/environments.mk tests/make/special.mk
 
@@ -68,7 +68,7 @@ test: $(DEV_READY) browser ## the tests of a change: units, contracts on SQLite,
 test-extended: $(DEV_READY) neo4j cassandra browser nginx strace $(CLIENT_READY) $(MASTRA_READY) # what `make test` leaves out
 	@$(PYTEST) -m extended $(PYTEST_ARGS)
 
-test-all: test test-extended scorecard ## these, and Neo4j, Cassandra, routers, frameworks, faults, state machines, mutants, the scorecard
+test-all: test test-extended scorecard ## these, and Neo4j, Cassandra, frameworks, faults, state machines, mutants, the scorecard
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
 
@@ -103,15 +103,6 @@ test-postgres: $(DEV_READY) ## what concerns PostgreSQL, on the installation POS
 	@MNEMIC_POSTGRES="$(abspath $(POSTGRES))" $(PYTEST) $(PYTEST_ARGS) \
 	    tests/stores/postgres tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
 	    tests/stores/sqlite tests/stores/shared tests/faults/test_postgres.py tests/faults/test_postgres_crowd.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
-
-# The address of a store behind a real router (docs/postgres-router.md), whose databases are emptied: ROUTER='postgresql://...?router=pgdog&server=...'
-ROUTER ?=
-test-router: $(DEV_READY) ## what concerns a router: three servers behind a double, or the contract behind a real one (ROUTER=URL)
-	@if [ -n "$(ROUTER)" ]; then \
-	    MNEMIC_TEST_ROUTER='$(ROUTER)' $(BIN)/python -m pytest tests/stores/postgres/test_router_contract.py $(PYTEST_ARGS); \
-	else \
-	    $(PYTEST) tests/stores/postgres/test_router.py tests/stores/postgres/test_router_contract.py tests/stores/postgres/test_router_move.py tests/stores/postgres/test_router_loss.py $(PYTEST_ARGS); \
-	fi
 
 # Some of its rows: `make scorecard ROWS="S1 S22"`.
 ROWS ?=

@@ -4,7 +4,7 @@
 
 What a memory and a call cost is what was measured (`COSTS`; docs/scale.md says where); what the load is, is assumed
 and can be given. Tenants are of very different sizes (a Pareto distribution) and lie on shards by the hash of their
-names, as a router puts them; in Cassandra the users of each are spread over all nodes. Each minute of a day every
+names; in Cassandra the users of each are spread over all nodes. Each minute of a day every
 shard has so much to do; what does not fit into the minute waits.
 """
 

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, settings
 from tests.bolt_servers import BOLT_SERVERS, BoltServer
 from tests.extended import mark_extended
 from tests.processes import running
-from tests.routed import RoutedServers, behind_a_router
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyCluster, ValkeyServer
 
@@ -65,13 +64,6 @@ def postgres() -> Iterator[PostgresServer]:
     """
     with running(PostgresServer("fsync=off", "max_connections=200")) as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def routed_servers() -> Iterator[RoutedServers]:
-    """Three PostgreSQL servers of this process's own behind the double of a router, or a real router that is named."""
-    with running(behind_a_router()) as servers:
-        yield servers
 
 
 @pytest.fixture(scope="session", params=BOLT_SERVERS, ids=lambda server: server.name)

@@ -56,7 +56,7 @@ REFERENCE = [
 ]
 EXPLANATION = [
     "truth.md", "concepts.md", "kinds.md", "injection.md", "graph.md", "governance.md", "keys.md", "storage.md",
-    "durability.md", "postgres.md", "postgres-router.md", "cassandra.md", "scale.md", "architecture.md",
+    "durability.md", "postgres.md", "cassandra.md", "scale.md", "architecture.md",
 ]  # fmt: skip
 UNSEARCHED = ("adr/", "packages/", "changelog.md", "contributing.md", "architecture.md")
 """Pages for those who change the code: a search of the site leaves them out."""

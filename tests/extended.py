@@ -28,12 +28,10 @@ FOLDERS = (
     "tests/e2e/test_installed.py",
     "tests/e2e/test_no_request_leaves.py",
     "tests/e2e/test_plugin_wheel.py",
-    "tests/e2e/test_router.py",
-    "tests/e2e/test_router_runbook.py",
     "tests/e2e/test_typescript.py",
 )
 KEPT = ("tests/integrations/test_mcp.py",)
-FIXTURES = frozenset({"bolt", "cassandra", "routed_servers"})
+FIXTURES = frozenset({"bolt", "cassandra"})
 
 
 def mark_extended(items: Iterable[pytest.Item]) -> None:

@@ -239,6 +239,18 @@ async def commit_each(
     return await store.transact_each([in_unit(work) for work in works], **given)
 
 
+async def commit_decided(store: RecordStore, decide: Callable[[Reads], Awaitable[tuple[T, Sequence[Mutation]]]]) -> T:
+    """Commit the mutations that `decide` returns with its result, in the transaction that it reads in."""
+
+    async def work(unit: Unit) -> T:
+        result, mutations = await decide(unit.reads)
+        for mutation in mutations:
+            await unit.apply(mutation)
+        return result
+
+    return await commit(store, work)
+
+
 async def apply(store: RecordStore, mutation: Mutation) -> bool:
     """Commit one mutation in a separate transaction."""
     return await commit(store, lambda unit: unit.apply(mutation))

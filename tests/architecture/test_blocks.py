@@ -11,7 +11,7 @@ from tests.architecture.sources import ROOT, tracked_texts
 
 CODE = {"python", "sh", "bash", "ts", "typescript", "toml", "json"}
 SHOWN = {"", "text", "mermaid", "console", "sql", "yaml", "nginx", "http"}
-"""Output and outlines, and what other programs are given. `console` and `sql` of docs/postgres-router.md run, too."""
+"""Output and outlines, and what other programs are given."""
 
 FENCE = re.compile(r"([^\n]*)\n\s*^( *)```(\w*)\n(.*?)^\2```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^ *(?:mnemic|pip|curl|python3?|docker|export|from \w+ import) ", re.MULTILINE)
@@ -72,7 +72,6 @@ SINGLE: dict[tuple[str, str], str] = {
     ("docs/governance.md", "postgresql://db/again"): DATABASES,
     ("docs/postgres.md", "sister"): DATABASES,
     ("docs/postgres.md", "?replica="): DATABASES,
-    ("docs/postgres-router.md", "router=pgdog"): DATABASES,
     ("docs/service.md", "MNEMIC_SERVICE_CLIENT_ID"): SERVICE,
     ("docs/service.md", "mnemic tenants create"): SERVICE,
     ("docs/service.md", "mnemic webhooks create"): SERVICE,

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
-from mnemic.bootstrap.copies_and_replicas import plain, routed
 from mnemic.stores.postgres.temporary_database import ScratchDatabase
 from tests.e2e.test_blocks_with_servers import OWNER, block_with
 from tests.e2e.test_further_blocks import run
 from tests.processes import running
-from tests.routed import RoutedServers
-from tests.router_double import ANNOUNCEMENT
 from tests.servers import PostgresServer, PostgresStandby
 
 
@@ -47,22 +43,6 @@ def test_an_address_with_a_replica_is_searched_there(tmp_path: Path) -> None:
         assert "Bergen" in run(f"{block}\nmnemic search 'Where does my sister live?'", tmp_path)
         asked = (standby.folder / "log").read_text(errors="replace")
     assert "'{ana}'" in asked
-
-
-def test_an_address_names_the_router_and_the_servers_behind_it(routed_servers: RoutedServers, tmp_path: Path) -> None:
-    block = block_with("docs/postgres-router.md", "router=pgdog", "bash")
-    (address,) = re.findall(r"'(.*)'", block)
-    assert plain(address) == "postgresql://memories@router:6432/memories"
-    owners = tuple(f"postgresql://owner@pg{number}/memories" for number in (1, 2))
-    assert routed(address) == {"router": "pgdog", "servers": owners}
-    routed_servers.database(tmp_path)
-    block = block.replace("postgresql://memories@router:6432/memories?", f"{routed_servers.router.dsn('memories')}&")
-    block = block.replace("router=pgdog", f"router={quote(ANNOUNCEMENT, safe='')}")
-    named = "".join(f"&server={quote(dsn, safe='')}" for dsn in routed_servers.dsns())
-    block = re.sub(r"(&server=[^&']+)+", named, block)
-    added = "mnemic --tenant acme add 'My sister lives in Bergen.'\nmnemic --tenant acme list"
-    assert "Bergen" in run(f"{block}\n{added}", tmp_path)
-    assert routed_servers.router.refused == []
 
 
 def test_a_file_moves_into_a_database(postgres: PostgresServer, tmp_path: Path) -> None:

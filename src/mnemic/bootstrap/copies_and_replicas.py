@@ -1,8 +1,8 @@
-"""Additional targets in a store's URL: copies (a search index, a log of episodes), a replica, a router's servers."""
+"""Additional targets in a store's URL: copies (a search index, a log of episodes), a replica."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from mnemic.bootstrap.plugin_backends import backend
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 PARAMETER = "copy"
 REPLICA = "replica"
-ROUTER, SERVER = "router", "server"
-_OWN = (PARAMETER, REPLICA, ROUTER, SERVER)
+_OWN = (PARAMETER, REPLICA)
 
 
 def copies_of(location: str) -> tuple[str, ...]:
@@ -29,16 +28,6 @@ def replica_of(location: str) -> str | None:
     if len(found) > 1:
         raise InvalidConfig(REPLICA, hint="name one replica; its address may name several hosts")
     return found[0] if found else None
-
-
-def routed(location: str) -> dict[str, Any]:
-    """Return the options of a store behind a router, which `location` names as `?router=pgdog&server=...&server=...`;
-    none if it names none. Raises InvalidConfig (`invalid_config:router`).
-    """
-    routers, servers = _named(location, ROUTER), _named(location, SERVER)
-    if len(routers) > 1 or bool(routers) != bool(servers):
-        raise InvalidConfig(ROUTER, hint="name one router, and each server behind it")
-    return {"router": routers[0], "servers": servers} if routers else {}
 
 
 def plain(location: str) -> str:

@@ -58,8 +58,8 @@ def _served(location: str, durability: str, keyring: Keyring | None, seals: bool
     build = backend("stores", location)
     if build is None:
         return None
-    # Only PostgreSQL has replicas and routers; another package need not accept these arguments.
-    options = {} if postgres_dsn(location) is None else {"replica_dsn": _replica_dsn(location), **routed(location)}
+    # Only PostgreSQL has replicas; another package need not accept the argument.
+    options = {} if postgres_dsn(location) is None else {"replica_dsn": _replica_dsn(location)}
     store: RecordStore = build(plain(location), durability=durability, keyring=keyring, seals=seals, **options)
     return store
 
@@ -130,7 +130,7 @@ def _served_graph(address: str) -> GraphStore:
 def _graph_of(location: str) -> GraphStore:
     """Return the graph in the record store at `location`."""
     if (build := backend("graphs", location)) is not None:
-        graph: GraphStore = build(plain(location), **routed(location))
+        graph: GraphStore = build(plain(location))
         return graph
     return SqliteGraph(sqlite_path(location))
 
@@ -158,6 +158,6 @@ def build_documents(location: str) -> DocumentStore:
     if location == "memory:":
         raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
     if (build := backend("document_stores", location)) is not None:
-        documents: DocumentStore = build(plain(location), **routed(location))
+        documents: DocumentStore = build(plain(location))
         return documents
     return SqliteDocuments(sqlite_path(location))

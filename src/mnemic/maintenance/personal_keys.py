@@ -12,11 +12,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from mnemic.maintenance.cross_tenant_commit import commit_act
 from mnemic.maintenance.tenant_registry import PAGE, SERVICE_TENANT
 from mnemic.ports import Reads, RecordStore
 from mnemic.types import Actor
-from mnemic.unit_of_work import Mutation
+from mnemic.unit_of_work import Mutation, commit_decided
 
 API_KEY, API_KEY_USED = "api_key:", "api_key_used:"
 """Beginnings of the marks: a key, and the time of its last use."""
@@ -48,7 +47,7 @@ async def end_keys(store: RecordStore, subject: str, token: str, *, actor: Actor
             line = Mutation.line("api_key_revoked", actor=actor, at=at, detail=detail)
             return 1, [replace(line, marks=marks, marks_of=SERVICE_TENANT)]
 
-        ended += await commit_act(store, decide)
+        ended += await commit_decided(store, decide)
     return ended
 
 

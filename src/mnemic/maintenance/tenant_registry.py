@@ -14,11 +14,10 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.maintenance.cross_tenant_commit import commit_act
 from mnemic.policy.limits import Per, Quota
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor, Kind
-from mnemic.unit_of_work import Mutation, Unit, commit
+from mnemic.unit_of_work import Mutation, Unit, commit, commit_decided
 
 SERVICE_TENANT = "mnemic.service"
 """The tenant in which tenants and credentials are stored; no user acts in it."""
@@ -96,7 +95,7 @@ class Tenants:
             kept = self._kept(made, "tenant_created", by)
             return made, [replace(kept, marks={**kept.marks, **enlisted(tenant)})]
 
-        return await commit_act(self._store, decide)
+        return await commit_decided(self._store, decide)
 
     async def note(self, tenant: str) -> None:
         """Record a tenant that a credential has named; an existing one is not changed."""
@@ -150,7 +149,7 @@ class Tenants:
             # An act that changes nothing, such as a second suspension, leaves no line in the audit.
             return changed, [self._kept(changed, action, by)] if changed != known else []
 
-        return await commit_act(self._store, decide)
+        return await commit_decided(self._store, decide)
 
     def _kept(self, tenant: Tenant, action: str, by: str) -> Mutation:
         detail = {"quotas": [quota_data(quota) for quota in tenant.quotas or ()]} if tenant.quotas is not None else {}

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from mnemic.bootstrap.copies_and_replicas import plain, routed
+from mnemic.bootstrap.copies_and_replicas import plain
 from mnemic.bootstrap.plugin_backends import backend
 from mnemic.bootstrap.stores import build_store, store_file
 from mnemic.errors import NotSupported
@@ -28,19 +28,12 @@ def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
     `memory:`, InvalidInput, StoreCorrupt, StoreFailed.
     """
     if (backups := backend("backups", location)) is not None:
-        _check_alone(location)
         manifest: Manifest = asyncio.run(backups.take(plain(location), folder, clock.now()))
         return manifest
     path = store_file(location)
     if path is None:
         raise NotSupported("backup", hint="an in-memory store cannot be backed up")
     return take(path, folder, clock.now())
-
-
-def _check_alone(location: str) -> None:
-    """Raise NotSupported (`backup:router`) if several servers share the tenants."""
-    if routed(location):
-        raise NotSupported("backup:router", hint="take and restore a backup of each server, under its own address")
 
 
 def restore_store(
@@ -68,7 +61,6 @@ def restore_store(
                 erased.extend(await erase_again(copy, clock, tenant, known, actor=Actor(tenant=tenant, user="restore")))
 
     if (backups := backend("backups", target)) is not None:
-        _check_alone(target)
         return RestoreResult(asyncio.run(backups.restore(plain(target), folder, prepared))), erased
     path = store_file(target)
     if path is None:

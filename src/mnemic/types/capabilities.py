@@ -15,11 +15,8 @@ class Capabilities:
     `sealed`: the parts of a memory that are encrypted with its subject's data key, of `content`, `vectors` and `words`.
     `grouped`: concurrent transactions run in the order of their calls, and are committed together if that is cheaper.
     `reads_marks`: a snapshot reads marks as the store does, as of its moment, and a search then reads consents with the
-    rest. `collects`: a reader of the outbox first collects it, which may take long. `spans_tenants`: a transaction may
-    concern several tenants; if it may not, a second one is refused (`not_supported:two_tenants`). `servers`: number of
-    servers that share the tenants; work on all tenants is done on one after the other. `degraded`: configured parts
-    that the store currently runs without: `replica`, which others replace, or `server`, one of several and its tenants
-    get no answer.
+    rest. `collects`: a reader of the outbox first collects it, which may take long. `degraded`: configured parts that
+    the store currently runs without, such as `replica`.
     """
 
     name: str
@@ -31,6 +28,4 @@ class Capabilities:
     grouped: bool = False
     reads_marks: bool = False
     collects: bool = False
-    spans_tenants: bool = True
-    servers: int = 1
     degraded: frozenset[str] = frozenset()

@@ -98,7 +98,7 @@ async def test_a_connection_that_loses_its_role_is_refused_later_too(postgres: P
 async def test_tenants_whose_scopes_have_the_same_number_are_kept_apart(
     postgres: PostgresServer, tmp_path: Path
 ) -> None:
-    """Numbers as scopes of two servers behind a router have them."""
+    """Numbers as scopes of two servers that were merged may have them."""
     store = PostgresStore(postgres.database(tmp_path))
     await store.open(EMBEDDER.space)
     postgres.sql(

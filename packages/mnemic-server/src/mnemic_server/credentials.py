@@ -22,13 +22,12 @@ from enum import StrEnum
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported, StoreFailed
-from mnemic.maintenance.cross_tenant_commit import commit_act
 from mnemic.maintenance.personal_keys import API_KEY, API_KEY_USED
 from mnemic.maintenance.tenant_registry import PAGE, SERVICE_TENANT, noted
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor
 from mnemic.types.identity import new_id
-from mnemic.unit_of_work import Mutation, Unit, commit
+from mnemic.unit_of_work import Mutation, Unit, commit, commit_decided
 from mnemic.write.consent import subject_token
 
 COMMAND_LINE = "command line"
@@ -278,7 +277,7 @@ class ApiKeys:
         async def decide(_: Reads) -> tuple[None, list[Mutation]]:
             return None, [replace(event, marks=gone, marks_of=SERVICE_TENANT)]
 
-        await commit_act(self.store, decide)
+        await commit_decided(self.store, decide)
 
     async def all(self, *, tenant: str | None = None) -> list[ApiKey]:
         """Return every key, oldest first, or those of one tenant."""
@@ -313,7 +312,7 @@ class ApiKeys:
             marks = {API_KEY + key.key_id: written(key)}
             return None, [*known, replace(event, marks=marks, marks_of=SERVICE_TENANT)]
 
-        await commit_act(self.store, decide)
+        await commit_decided(self.store, decide)
 
     async def _event(self, key: ApiKey, action: str, by: str) -> Mutation:
         """Return the line in the audit of the key's tenant, committed with the act itself. It names the user of the key

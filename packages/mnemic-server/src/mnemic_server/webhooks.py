@@ -14,11 +14,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.maintenance.cross_tenant_commit import commit_act
 from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types.writes import AUDIT_END
-from mnemic.unit_of_work import Mutation, Unit, commit
+from mnemic.unit_of_work import Mutation, Unit, commit, commit_decided
 from mnemic_server.credentials import COMMAND_LINE
 from mnemic_server.webhook_addresses import require_callable
 
@@ -151,7 +150,7 @@ class Webhooks:
             state = replace(read_state(value), failures=0, next_at=None, disabled_at=None)
             return None, [self._line(webhook, "webhook_enabled", by, now, {}, _state_mark(webhook_id, state))]
 
-        await commit_act(self.store, decide)
+        await commit_decided(self.store, decide)
         return webhook
 
     async def claim(self, webhook: Webhook, holder: str, until: datetime) -> WebhookState | None:
@@ -188,7 +187,7 @@ class Webhooks:
                 return True, [self._line(webhook, "webhook_disabled", "mnemic", now, {"outcome": state.outcome}, marks)]
             return True, [Mutation(tenant=SERVICE_TENANT, marks=marks)]
 
-        return await commit_act(self.store, decide)
+        return await commit_decided(self.store, decide)
 
     async def _put(
         self,
@@ -210,7 +209,7 @@ class Webhooks:
         async def decide(_: Reads) -> tuple[None, list[Mutation]]:
             return None, [self._line(webhook, action, by, self._clock.now(), detail or {}, marks)]
 
-        await commit_act(self.store, decide)
+        await commit_decided(self.store, decide)
 
     def _line(
         self, webhook: Webhook, action: str, by: str, at: datetime, detail: dict[str, Any], marks: dict[str, str | None]

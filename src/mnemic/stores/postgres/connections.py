@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreUnavailable
+from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed
 from mnemic.stores.postgres.failures import (
     ANSWER_ERRORS,
     DRIVER_ERRORS,
@@ -20,8 +20,7 @@ from mnemic.stores.postgres.failures import (
     typed,
 )
 from mnemic.stores.postgres.loop_thread import LoopThread, Tasks
-from mnemic.stores.postgres.pool import BOUND, ROLE_REFUSED, refused
-from mnemic.stores.postgres.routing import Route, not_granted, two_tenants
+from mnemic.stores.postgres.pool import BOUND, refused
 from mnemic.stores.postgres.statements import load
 from mnemic.types import Deadline
 
@@ -29,8 +28,7 @@ T = TypeVar("T")
 
 _SESSION = load("session")
 _MIGRATING = 0x6D6E656D6963  # "mnemic" in ASCII: an advisory lock, exclusive for a migration and shared by writers
-_READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-_READ = f"{_READ_ONLY}; {BOUND}; SAVEPOINT begun"
+_READ = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {BOUND}; SAVEPOINT begun"
 _ALONE = ""
 _AGAIN = "ROLLBACK TO SAVEPOINT begun"
 _ATTEMPTS = 5
@@ -43,50 +41,21 @@ class Session:
 
     A failed statement aborts a transaction. A `forgiving` one begins again, since other reads may still succeed.
     `overtaken`: it used an index in memory that contains changes invisible to it. `committed` is called on the loop
-    once its changes are durable. Behind a router it begins when its tenant is known, and a forgiving one that begins
-    again does so at a later moment.
+    once its changes are durable.
     """
 
-    def __init__(
-        self, connection: Any, remaining: Callable[[], float], *, begin: str = "", route: Route | None = None
-    ) -> None:
+    def __init__(self, connection: Any, remaining: Callable[[], float], *, begin: str = "") -> None:
         self._connection = connection
         self._remaining = remaining
         self._begin = begin
-        self._route = route
-        self._routed: str | None = None
-        self.begun = route is None
         self._tenant: str | None = None
         self._approximate = False
         self.failure: BaseException | None = None
         self.overtaken = False
         self.committed: Callable[[], None] | None = None
 
-    async def route(self, tenant: str) -> None:
-        """Begin in `tenant` if a router needs to know it. Raises NotSupported (`two_tenants`) for a second one."""
-        if self._route is None or tenant == self._routed:
-            return
-        if self.begun:
-            raise two_tenants() if self._routed else StoreUnavailable("router", hint="the transaction did not begin")
-        lock = None if self._begin in (_READ, _ALONE) else _MIGRATING
-        try:
-            for command in self._route.begun(_READ_ONLY if self._begin == _READ else "BEGIN", tenant):
-                await self.execute(command)
-            self.begun = True
-            await self._route.settle(self, lock=lock, milliseconds=self._limit())
-        except StoreFailed as failed:
-            raise _not_led(self.failure, failed) from None
-        self._routed = tenant
-
     async def fetch(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows of a statement. Before the tenant is known, any server answers."""
-        if self._route is not None and self._routed is None:
-            assert not values, "a statement with values has a tenant"
-            return await self._route.elsewhere(statement)
-        return await self.fetch_begun(statement, *values)
-
-    async def fetch_begun(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows of a statement inside the transaction."""
+        """Return the rows of a statement."""
         return await self._rows_of(self._connection.fetch(statement, *values))
 
     async def fetch_each(self, statement: str, values: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -102,16 +71,14 @@ class Session:
             # A lost race decides that the whole transaction is run again, whatever failed after it.
             if self.failure is None or not lost_race(self.failure):
                 self.failure = error
-            settled = self._route is None or self._routed is not None
-            if self._begin == _READ and settled and not lost_connection(error) and not lost_race(self.failure):
+            if self._begin == _READ and not lost_connection(error) and not lost_race(self.failure):
                 await self._begin_again()
             raise typed(error) from None
         return rows
 
     async def _begin_again(self) -> None:
-        await self.execute(_AGAIN if self._route is None else "ROLLBACK")
+        await self.execute(_AGAIN)
         self._tenant, self._approximate, self.failure = None, False, None
-        self._routed, self.begun = None, self._route is None
 
     async def execute(self, command: str) -> str:
         """Run a command without parameters; return the server's command tag."""
@@ -124,7 +91,6 @@ class Session:
 
     async def enter(self, tenant: str, lock: int | None = None) -> None:
         """Restrict row-level security to the rows of `tenant` from now on; with `lock`, after waiting for it."""
-        await self.route(tenant)
         if lock is not None:
             await self.fetch(_SESSION["lock"], tenant, self._limit(), lock)
         elif tenant != self._tenant:
@@ -135,7 +101,6 @@ class Session:
         """Restrict row-level security to the rows of `tenant` from now on; return the rows of its scopes by level and
         owner, each after the current vector space.
         """
-        await self.route(tenant)
         rows = await self.fetch(_SESSION["enter"], tenant, self._limit(), levels, owners)
         self._tenant = tenant
         return rows
@@ -146,7 +111,6 @@ class Session:
         """Enter one scope after waiting for `lock`; return its row with the active memory of `fingerprint`, and with a
         `mark` (name and lock), which is then shared.
         """
-        await self.route(tenant)
         name = "enter_writing" if mark is None else "enter_writing_marked"
         rows = await self.fetch(_SESSION[name], tenant, self._limit(), lock, level, owner, fingerprint, *(mark or ()))
         self._tenant = tenant
@@ -172,19 +136,15 @@ class Connections:
 
     They belong to the loop of `thread`; `read` and `write` may be called on any. No call takes longer than `seconds` or
     than its deadline allows, whatever the network does. `after_commit` is awaited after each commit of a `write`,
-    before that returns; it never raises. `schema`: the newest that this version knows. With a `route` they lead to a
-    router, which gets the tenant before each transaction.
+    before that returns; it never raises. `schema`: the newest that this version knows.
     """
 
-    def __init__(
-        self, pool: Any, thread: LoopThread, *, seconds: float, schema: int, route: Route | None = None
-    ) -> None:
+    def __init__(self, pool: Any, thread: LoopThread, *, seconds: float, schema: int) -> None:
         self._pool = pool
         self._thread = thread
         self._seconds = seconds
         self._ending = Tasks()
         self._begin_writing = _writing(schema)
-        self._route = route
         self.after_commit: Callable[[Session], Awaitable[None]] | None = None
 
     async def close(self) -> None:
@@ -220,21 +180,15 @@ class Connections:
         return await self._thread.run(self._run(self._begin_writing, work, self._limited(deadline)))
 
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows of an autocommitted, repeatable statement; behind a router its first value is the tenant."""
-
-        async def work(session: Session) -> list[Any]:
-            if self._route is not None:
-                await session.route(values[0])
-            return await session.fetch(statement, *values)
-
-        return await self.loosely(work)
+        """Return the rows of an autocommitted, repeatable statement."""
+        return await self.loosely(lambda session: session.fetch(statement, *values))
 
     async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], limit: Callable[[], float]) -> T:
         # The first attempt and its repetitions share one limit of time.
         for attempt in range(_ATTEMPTS):
             if limit() <= 0:
                 raise StoreBusy(hint="no time was left for the database")
-            attempted = _Attempt(self._pool, begin, limit, self._ending, self.after_commit, self._route)
+            attempted = _Attempt(self._pool, begin, limit, self._ending, self.after_commit)
             try:
                 # The server's own statement_timeout comes first; this one catches a network that delivers nothing.
                 async with asyncio.timeout(limit() + _GRACE):
@@ -280,10 +234,8 @@ class _Attempt:
         remaining: Callable[[], float],
         ending: Tasks,
         after_commit: Callable[[Session], Awaitable[None]] | None,
-        route: Route | None,
     ) -> None:
         self._pool = pool
-        self._route = route
         self._after_commit = after_commit
         self._ending = ending
         self._begin = begin
@@ -314,33 +266,29 @@ class _Attempt:
             if isinstance(error, TimeoutError):
                 raise
             raise typed(error) from None
-        session = self._session = Session(connection, self._remaining, begin=self._begin, route=self._route)
-        clean = False
+        session = self._session = Session(connection, self._remaining, begin=self._begin)
+        clean = succeeded = False
         try:
             result = await self._through(session, work)
-            clean = True
+            clean = succeeded = True
             return result
         except Exception:
-            clean = not session.begun or await _rolled_back(connection)
-            session.begun = False
+            clean = await _rolled_back(connection)
             raise
         finally:
-            if clean and self._begin == _READ and session.begun:
+            if succeeded and self._begin == _READ:
                 self._ending.start(_read_ended(self._pool, connection))
             else:
                 await _given_back(self._pool, connection, clean=clean)
 
     async def _through(self, session: Session, work: Callable[[Session], Awaitable[T]]) -> T:
-        if self._route is None and self._begin == _ALONE:
+        if self._begin == _ALONE:
             return await work(session)
-        if self._route is None:
-            try:
-                await session.execute(self._begin)
-            except StoreFailed as failed:
-                raise refused(session.failure, failed) from None
+        try:
+            await session.execute(self._begin)
+        except StoreFailed as failed:
+            raise refused(session.failure, failed) from None
         result = await work(session)
-        if not session.begun:
-            return result
         if self._begin == _READ:
             # A caller that continues without a failed list does not notice that the whole snapshot was lost with it.
             if session.failure is not None and lost_race(session.failure):
@@ -354,7 +302,7 @@ class _Attempt:
         return result
 
     async def _commit(self, session: Session) -> None:
-        self._committing = self._begin != _ALONE
+        self._committing = True
         try:
             status = await session.execute("COMMIT")
         except StoreFailed:
@@ -395,11 +343,3 @@ async def _rolled_back(connection: Any) -> bool:
     except ANSWER_ERRORS:
         return False
     return True
-
-
-def _not_led(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
-    """Return the error to raise if a router did not begin a transaction: its error codes differ."""
-    if getattr(cause, "sqlstate", None) in ROLE_REFUSED:
-        return not_granted()
-    unknown = type(failed) is StoreFailed
-    return StoreUnavailable("router", hint="the router did not reach the tenant's server") if unknown else failed

@@ -46,12 +46,8 @@ class PostgresDocuments:
         statement_timeout: float = 10.0,
         durability: Literal["durable", "fast"] = "durable",
         clock: Clock | None = None,
-        router: str | None = None,
-        servers: Sequence[str] = (),
     ) -> None:
-        self._access = DatabaseAccess.checked(
-            dsn, owner_dsn, pool_size, statement_timeout, durability, router=router, servers=servers
-        )
+        self._access = DatabaseAccess.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._opened: OpenDatabase | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mnemic.errors import InvalidInput
 from mnemic.stores.codec import DAMAGED, checked_vector, vector_check
 from mnemic.stores.encryption import ERASED
 from mnemic.stores.postgres.rows import Bodies, floats
@@ -63,6 +64,9 @@ _SWITCH = """
 """
 
 
+_LACKING = "SELECT 1 FROM memory WHERE next_vector IS NULL LIMIT 1"
+
+
 async def present(connection: Any) -> VectorSpace | None:
     """Return the database's vector space; None if nothing was ever stored."""
     if await connection.fetchval("SELECT to_regclass('mnemic.space')") is None:
@@ -87,32 +91,25 @@ async def begin(connection: Any, space: VectorSpace) -> None:
         )
 
 
-async def filling(connection: Any) -> bool:
-    """Return True if a vector space is being filled."""
-    return await _space(connection, _NEXT) is not None
-
-
-async def filled_whole(connection: Any) -> bool:
-    """Return True if no memory lacks a vector in the space that is being filled, if one is."""
-    if not await filling(connection):
-        return True
-    return await connection.fetchval("SELECT 1 FROM memory WHERE next_vector IS NULL LIMIT 1") is None
+async def _filled_space(connection: Any) -> VectorSpace:
+    space = await _space(connection, _NEXT)
+    if space is None:
+        raise InvalidInput("space", hint="no vector space is being filled")
+    return space
 
 
 async def unfilled(connection: Any, bodies: Bodies, limit: int) -> list[Memory]:
     """Implement the port's `unfilled`."""
-    if not await filling(connection):
+    if await _space(connection, _NEXT) is None:
         return []
     return [bodies.named(row) for row in await connection.fetch(_UNFILLED, max(0, limit))]
 
 
 async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:
-    """Implement the port's `fill` if a space is being filled. Content that can no longer be decrypted gets a zero
-    vector, which is near to nothing.
+    """Implement the port's `fill`. Content that can no longer be decrypted gets a zero vector, which is near to
+    nothing. Raises InvalidInput (`space`).
     """
-    space = await _space(connection, _NEXT)
-    if space is None:
-        return 0
+    space = await _filled_space(connection)
     nothing = bytes(4 * space.dimension)
     rows = []
     for memory, vector in filled:
@@ -129,20 +126,20 @@ def spelt(vector: Vector | None) -> str:
 
 
 async def switch(connection: Any) -> VectorSpace | None:
-    """Make the filled space the present one, if one was filled, and return the present one; do nothing and return None
-    if a memory still has no vector in it.
+    """Make the filled space the present one, and return it; do nothing and return None if a memory still has no vector
+    in it. Raises InvalidInput (`space`).
 
     The index is built before, while others write; the change of names itself waits for no more than 5 seconds.
     """
-    space = await _space(connection, _NEXT)
-    if space is None:
-        return await present(connection)
+    space = await _filled_space(connection)
+    if await connection.fetchval(_LACKING):
+        return None
     if space.dimension <= LONGEST_INDEXED:
         await _index(connection)
     async with connection.transaction():
         await connection.execute("SET LOCAL lock_timeout = '5s'")
         await connection.execute("LOCK TABLE memory IN ACCESS EXCLUSIVE MODE")
-        if await connection.fetchval("SELECT 1 FROM memory WHERE next_vector IS NULL LIMIT 1"):
+        if await connection.fetchval(_LACKING):
             return None
         await connection.execute(_SWITCH)
     return space

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from mnemic.stores.postgres.database_access import DatabaseAccess, OpenDatabase
@@ -20,7 +20,7 @@ class PostgresGraph(graph.RelationalGraph[OpenDatabase]):
     """A `GraphStore` in the database at `dsn`; row-level security isolates tenants as it does for memories.
 
     `pool_size` bounds its connections, `statement_timeout` (seconds) every call. The first call migrates with the
-    rights of `owner_dsn`, or of `dsn` if none is given. `router` and `servers`: as for `PostgresStore`.
+    rights of `owner_dsn`, or of `dsn` if none is given.
     """
 
     def __init__(
@@ -30,13 +30,9 @@ class PostgresGraph(graph.RelationalGraph[OpenDatabase]):
         owner_dsn: str | None = None,
         pool_size: int = 4,
         statement_timeout: float = 10.0,
-        router: str | None = None,
-        servers: Sequence[str] = (),
     ) -> None:
         super().__init__()
-        self._access = DatabaseAccess.checked(
-            dsn, owner_dsn, pool_size, statement_timeout, "fast", router=router, servers=servers
-        )
+        self._access = DatabaseAccess.checked(dsn, owner_dsn, pool_size, statement_timeout, "fast")
 
     async def _made(self) -> OpenDatabase:
         return await self._access.open(None)

@@ -55,8 +55,8 @@ class GroupCommit:
     """Queues of writes by scope, first in, first out, on the loop of `thread`.
 
     A write that is alone in its scope runs in a separate transaction. Writes that arrive meanwhile would wait for its
-    lock; they run together, one after the other in one transaction. No savepoint separates them, because a router
-    allows none: if one fails after a change, all are undone and each runs in a separate one.
+    lock; they run together, one after the other in one transaction. No savepoint separates them: if one
+    fails after a change, all are undone and each runs in a separate one.
     """
 
     def __init__(

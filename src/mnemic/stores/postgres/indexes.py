@@ -38,7 +38,7 @@ CATCH_UP = 256
 
 _INDEXING = load("indexing")
 _ALL = 2**63 - 1
-"""No limit: a router may report a missing one as an error (PgDog: `missing parameter`)."""
+"""No limit."""
 
 _PAGE = 1000
 _LOADS = 2

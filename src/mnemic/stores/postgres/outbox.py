@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import chain, islice, zip_longest
 
 from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.direct_connections import Servers
 from mnemic.stores.postgres.statements import load
 from mnemic.types import Level, OutboxEntry, Scope
 
 _OUTBOX = load("outbox")
 
 
-async def pending(members: Servers, projection: str | None, limit: int) -> list[OutboxEntry]:
-    """Return the port's `pending`. Entries of several servers are taken in turn, so that none waits for the others."""
-    found = await members.reached(partial(_pending, projection=projection, limit=limit))
-    if len(found) == 1:
-        return found[0]
-    in_turn: Iterable[OutboxEntry | None] = chain.from_iterable(zip_longest(*found))
-    return list(islice((entry for entry in in_turn if entry is not None), max(0, limit)))
-
-
-async def _pending(connections: Connections, projection: str | None, limit: int) -> list[OutboxEntry]:
+async def pending(connections: Connections, projection: str | None, limit: int) -> list[OutboxEntry]:
+    """Return the port's `pending`."""
     rows = await connections.ask(_OUTBOX["pending"], projection, max(0, limit))
     return [
         OutboxEntry(
@@ -37,12 +27,8 @@ async def _pending(connections: Connections, projection: str | None, limit: int)
     ]
 
 
-async def acknowledge(members: Servers, sequences: Sequence[int], projection: str | None) -> None:
-    """Implement the port's `acknowledge` on every server: no two use the same number, and an entry may have moved."""
-    await members.reached(partial(_acknowledged, sequences=sequences, projection=projection))
-
-
-async def _acknowledged(connections: Connections, sequences: Sequence[int], projection: str | None) -> None:
+async def acknowledge(connections: Connections, sequences: Sequence[int], projection: str | None) -> None:
+    """Implement the port's `acknowledge`."""
     if projection is None:
         await connections.write(partial(_removed, sequences=sequences))
     else:
@@ -54,14 +40,14 @@ async def _removed(session: Session, sequences: Sequence[int]) -> None:
     await session.fetch(_OUTBOX["remove"], list(sequences))
 
 
-async def register(members: Servers, projection: str) -> None:
+async def register(connections: Connections, projection: str) -> None:
     """Implement the port's `register`."""
-    await members.each(lambda connections: connections.write(partial(_registered, projection=projection)))
+    await connections.write(partial(_registered, projection=projection))
 
 
-async def unregister(members: Servers, projection: str) -> None:
+async def unregister(connections: Connections, projection: str) -> None:
     """Implement the port's `unregister`."""
-    await members.each(lambda connections: connections.write(partial(_unregistered, projection=projection)))
+    await connections.write(partial(_unregistered, projection=projection))
 
 
 async def _registered(session: Session, projection: str) -> None:
@@ -74,13 +60,9 @@ async def _unregistered(session: Session, projection: str) -> None:
         await session.fetch(_OUTBOX[name], projection)
 
 
-async def projections(members: Servers) -> dict[str, int]:
-    """Return the port's `projections`, of the servers that answer."""
-    found: dict[str, int] = {}
-    for waiting in await members.reached(lambda connections: connections.read(_projections)):
-        for name, count in waiting.items():
-            found[name] = found.get(name, 0) + count
-    return found
+async def projections(connections: Connections) -> dict[str, int]:
+    """Return the port's `projections`."""
+    return await connections.read(_projections)
 
 
 async def _projections(session: Session) -> dict[str, int]:

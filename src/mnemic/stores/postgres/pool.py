@@ -30,7 +30,7 @@ _QUERIES = 5000
 """Statements after which a connection is replaced, so that plans are made for the tables as they are by then."""
 _OTHER_SCHEMA = "22012"
 """Division by zero, which only the check of the schema causes, where a transaction begins."""
-ROLE_REFUSED = {"22023", "42501"}
+_ROLE_REFUSED = {"22023", "42501"}
 
 
 async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
@@ -42,51 +42,42 @@ async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
         raise _unreachable(error) from None
 
 
-async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str] | None) -> Any:
-    """Return a pool whose connections work as the application's role. Without `settings` they request nothing at their
-    start: each transaction sets its own options, as behind a router.
+async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str]) -> Any:
+    """Return a pool whose connections work as the application's role.
 
     Raises InvalidConfig (`invalid_config:postgres_role`) and StoreUnavailable.
     """
 
-    async def as_it_is(connection: Any) -> None:
+    async def reset_nothing(connection: Any) -> None:
         """Nothing to reset: every setting ends with its transaction."""
 
-    given = {} if settings is None else dict(session_settings(seconds, settings))
     pool = asyncpg.create_pool(
         dsn,
         min_size=0,
         max_size=size,
         max_queries=_QUERIES,
         timeout=seconds,
-        reset=as_it_is,
-        server_settings=given,
+        reset=reset_nothing,
+        server_settings=_session_settings(seconds, settings),
     )
     try:
         async with asyncio.timeout(seconds):
-            await _tried(pool, BOUND if given else "")
+            await pool
+            await pool.execute(BOUND)
     except (*DRIVER_ERRORS, ValueError) as error:
         pool.terminate()
         if isinstance(error, asyncpg.PostgresError) and error.sqlstate == UNBOUND:
             raise unbound() from None
-        if isinstance(error, asyncpg.PostgresError) and error.sqlstate in ROLE_REFUSED:
+        if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _ROLE_REFUSED:
             raise InvalidConfig("postgres_role", hint=f"GRANT {APP_ROLE} to the user of the connection") from None
         raise _unreachable(error) from None
     return pool
 
 
-def session_settings(seconds: float, settings: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the settings of a new connection, the role first."""
+def _session_settings(seconds: float, settings: Mapping[str, str]) -> dict[str, str]:
     milliseconds = str(int(seconds * 1000))
     limits = {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": milliseconds}
-    return tuple({"role": APP_ROLE, **_PLANNING, **limits, **settings}.items())
-
-
-async def _tried(pool: Any, command: str) -> None:
-    await pool
-    async with pool.acquire() as connection:
-        if command:
-            await connection.execute(command)
+    return {"role": APP_ROLE, **_PLANNING, **limits, **settings}
 
 
 def refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from mnemic.stores.postgres.audit_chain import AuditAppender
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.database_access import OpenDatabase
-from mnemic.stores.postgres.direct_connections import Servers
 from mnemic.stores.postgres.group_commit import GroupCommit
 from mnemic.stores.postgres.group_state import GroupState
 from mnemic.stores.postgres.indexes import Indexes
@@ -44,9 +43,8 @@ class Resources:
 
     def __post_init__(self) -> None:
         self.groups = GroupCommit(self.connections, self.database.thread, self._transaction)
-        # A replica says whether a whole read was overtaken; a router needs a transaction to name the tenant in.
-        plain = self.database.replica is None and not self.database.routed
-        self.loose = LooseReads(self.connections) if plain else None
+        # A replica says whether a whole read was overtaken.
+        self.loose = LooseReads(self.connections) if self.database.replica is None else None
 
     def _transaction(self, session: Session, common: GroupState) -> PostgresTransaction:
         return PostgresTransaction(
@@ -69,22 +67,14 @@ class Resources:
         return [space.dimension for space in (self.space, self.next_space) if space is not None]
 
     @property
-    def members(self) -> Servers:
-        return self.database.members
-
-    @property
     def failing(self) -> Iterator[str]:
-        """Parts that do not answer: the replica, whose reads go to the primary, or a server behind the router."""
+        """Parts that do not answer: the replica, whose reads go to the primary."""
         if self.database.replica is not None and self.database.replica.failing:
             yield "replica"
-        if self.members.failing:
-            yield "server"
 
-    async def as_owners(self, work: Callable[[Any], Awaitable[T]]) -> list[T]:
-        """Return the results of `work` on the owner's connection to each server, which sees every tenant of it. Raises
-        StoreFailed.
-        """
-        result = await self.database.thread.run(self.members.as_owners(work))
+    async def as_owner(self, work: Callable[[Any], Awaitable[T]]) -> T:
+        """Return the result of `work` on the owner's connection, which sees every tenant. Raises StoreFailed."""
+        result = await self.database.thread.run(self.database.owner.run(work))
         if self.database.replica is not None:
             await self.connections.write(self.database.replica.note)
         return result
@@ -93,7 +83,7 @@ class Resources:
         """End the background tasks."""
 
         async def ended() -> None:
-            self.members.close_owners()
+            self.database.owner.close()
             await self.groups.stop()
             await self.promotions.moves.stop()
             await self.indexes.loads.stop()

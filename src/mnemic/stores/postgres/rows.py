@@ -38,9 +38,7 @@ _HEADER_BYTES = 4
 
 
 def decode_vector(data: bytes | None) -> Vector | None:
-    """Return the vector in the output of `vector_send`. The type is never queried by its OID, which differs between
-    servers, and a connection through a router sees several servers.
-    """
+    """Return the vector in the output of `vector_send`."""
     if data is None:
         return None
     values = array("f", data[_HEADER_BYTES:])

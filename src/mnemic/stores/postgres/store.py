@@ -24,7 +24,6 @@ from mnemic.stores.postgres import (
     maintenance,
     outbox,
     reseal,
-    second_embedding_space,
 )
 from mnemic.stores.postgres.audit_chain import collect
 from mnemic.stores.postgres.connections import Session
@@ -63,10 +62,6 @@ class PostgresStore(JobTables, SingleReads):
     commits of others may be missing for as long as it lags. `exact_up_to` is the number of active memories beyond which
     a scope that does not fit in memory moves into the approximate vector index.
 
-    With a `router` (`pgdog`, `spqr`, or a command with {tenant} in it) `dsn` leads to one, which knows the tenant's
-    server among `servers`; their own addresses are for work on a server as a whole: opening, migrations, the outbox.
-    See docs/postgres-router.md for the differences.
-
     With a `keyring` sealed memories are opened; if it `seals` too, their content is sealed with the data key of their
     subject (`mnemic.stores.encryption`). The server searches too, so it must see vectors, hashed words and speakers.
     """
@@ -84,12 +79,8 @@ class PostgresStore(JobTables, SingleReads):
         exact_up_to: int = 5_000,
         keyring: Keyring | None = None,
         seals: bool = False,
-        router: str | None = None,
-        servers: Sequence[str] = (),
     ) -> None:
-        self._access = DatabaseAccess.checked(
-            dsn, owner_dsn, pool_size, statement_timeout, durability, replica_dsn, router, servers
-        )
+        self._access = DatabaseAccess.checked(dsn, owner_dsn, pool_size, statement_timeout, durability, replica_dsn)
         self._index_bytes = index_bytes
         self._exact_up_to = exact_up_to
         self._sealer = Sealer(keyring, seals=seals, vectors=False)
@@ -107,8 +98,6 @@ class PostgresStore(JobTables, SingleReads):
             grouped=True,
             exact_up_to=self._exact_up_to,
             sealed=frozenset({"content"} if self._sealer.seals else ()),
-            spans_tenants=self._access.router is None,
-            servers=len(self._access.server_dsns),
             degraded=frozenset(() if self._opened is None else self._opened.failing),
         )
 
@@ -134,15 +123,14 @@ class PostgresStore(JobTables, SingleReads):
         return Resources(database, self._bodies, promotions, indexes, terms, space)
 
     async def _found(self) -> VectorSpace:
-        for dsn in self._access.server_dsns:
-            owner = OwnerConnection(dsn, self._access.seconds, "mnemic")
-            try:
-                found = await owner.run(embedding_spaces.present)
-            finally:
-                owner.close()
-            if found is not None:
-                return found
-        raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
+        owner = OwnerConnection(self._access.owner_dsn, self._access.seconds, "mnemic")
+        try:
+            found = await owner.run(embedding_spaces.present)
+        finally:
+            owner.close()
+        if found is None:
+            raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
+        return found
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
@@ -251,40 +239,39 @@ class PostgresStore(JobTables, SingleReads):
         opened = self._ready
         rows = await opened.connections.read(lambda session: damage.examined(session, tenant), seconds=_EXAMINING)
         with suppress(StoreFailed):  # without the owner's rights only rows are checked
-            rows += [one for found in await opened.as_owners(index_check.examined) for one in found]
+            rows += await opened.as_owner(index_check.examined)
         return rows
 
     async def vacuum(self) -> datetime:
-        moments = await self._ready.members.each(lambda connections: connections.read(maintenance.now))
+        moment = await self._ready.connections.read(maintenance.now)
         with suppress(StoreFailed):  # without the owner's rights the server's own vacuum must do
-            await self._ready.as_owners(maintenance.vacuum)
-        return max(moments)
+            await self._ready.as_owner(maintenance.vacuum)
+        return moment
 
     async def unvacuumed(self, since: datetime) -> int:
-        work = partial(maintenance.unvacuumed, since=since)
-        return sum(await self._ready.members.each(lambda connections: connections.read(work)))
+        return await self._ready.connections.read(partial(maintenance.unvacuumed, since=since))
 
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
-        return sum(await self._ready.as_owners(partial(reseal.seal, sealer=self._sealer, tenant=tenant)))
+        return await self._ready.as_owner(partial(reseal.seal, sealer=self._sealer, tenant=tenant))
 
     async def reseal(self, tenant: str, anew: Reseal) -> int:
-        return sum(await self._ready.as_owners(partial(reseal.reseal, tenant=tenant, anew=anew)))
+        return await self._ready.as_owner(partial(reseal.reseal, tenant=tenant, anew=anew))
 
     async def begin_space(self, space: VectorSpace) -> None:
-        await self._ready.as_owners(partial(embedding_spaces.begin, space=space))
+        await self._ready.as_owner(partial(embedding_spaces.begin, space=space))
         self._ready.next_space = space
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
-        return await second_embedding_space.unfilled(self._ready.as_owners, self._bodies, limit)
+        return await self._ready.as_owner(partial(embedding_spaces.unfilled, bodies=self._bodies, limit=limit))
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        return await second_embedding_space.fill(self._ready.as_owners, filled)
+        return await self._ready.as_owner(partial(embedding_spaces.fill, filled=filled))
 
     async def switch_space(self) -> bool:
         before = self._ready
-        space = await second_embedding_space.switch(before.as_owners)
+        space = await before.as_owner(embedding_spaces.switch)
         if space is None:
             return False
         self._opened = self._searching(before.database, space)
@@ -315,11 +302,11 @@ class PostgresStore(JobTables, SingleReads):
 
     async def _read_outbox(self, name: str, *given: Any) -> Any:
         work = getattr(outbox, name)
-        return await work(self._ready.members, *given)
+        return await work(self._ready.connections, *given)
 
     async def _change_outbox(self, name: str, *given: Any) -> None:
         work = getattr(outbox, name)
-        await work(self._ready.members, *given)
+        await work(self._ready.connections, *given)
 
     @property
     def _ready(self) -> Resources:

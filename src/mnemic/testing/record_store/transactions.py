@@ -14,7 +14,7 @@ from typing import cast
 
 import pytest
 
-from mnemic.errors import InvalidInput, NotSupported, StoreBusy, VersionConflict
+from mnemic.errors import InvalidInput, StoreBusy, VersionConflict
 from mnemic.ports import RecordStore, Transaction
 from mnemic.ports.optional_capabilities import SuppliedIdentifiers
 from mnemic.testing.clock import ManualClock
@@ -149,7 +149,7 @@ class WritingContract(Setting):
         with pytest.raises(VersionConflict):
             await change(store, old.next_version(day(1)).next_version(day(2), status=Status.ACTIVE))
 
-    async def test_two_tenants_are_written_together_or_the_second_is_refused(self, store: RecordStore) -> None:
+    async def test_two_tenants_are_written_together(self, store: RecordStore) -> None:
         mine, theirs = memory("tea"), memory("tea", scope=scope(tenant="rival"))
 
         async def work(transaction: Transaction) -> None:
@@ -157,20 +157,8 @@ class WritingContract(Setting):
             await transaction.append_audit(AuditEvent(tenant="acme", action="created", at=START, actor="ada"))
             await transaction.insert(theirs)
 
-        async def line(transaction: Transaction) -> None:
-            await transaction.insert(mine)
-            await transaction.append_audit(AuditEvent(tenant="rival", action="created", at=START, actor="ada"))
-
-        if store.capabilities.spans_tenants:
-            await store.transact(work)
-            assert await store.get(theirs.memory_id, scopes=[theirs.scope]) == theirs
-            return
-        for both in (work, line):
-            with pytest.raises(NotSupported) as refused:
-                await store.transact(both)
-            assert refused.value.reason == "not_supported:two_tenants"
-        assert [await store.count(everything(one.scope)) for one in (mine, theirs)] == [0, 0]
-        assert [await store.audit(tenant) for tenant in ("acme", "rival")] == [[], []]
+        await store.transact(work)
+        assert await store.get(theirs.memory_id, scopes=[theirs.scope]) == theirs
 
     async def test_an_identifier_is_used_once(self, store: RecordStore) -> None:
         first = memory("first")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 from urllib.parse import unquote, urlsplit
 
-from mnemic.bootstrap.copies_and_replicas import plain, replica_of, routed
+from mnemic.bootstrap.copies_and_replicas import plain, replica_of
 from mnemic.bootstrap.first_use import AtFirstUse
 from mnemic.bootstrap.plugin_backends import backend
 from mnemic.errors import InvalidConfig, NotSupported

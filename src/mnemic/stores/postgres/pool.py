@@ -58,7 +58,7 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
         max_queries=_QUERIES,
         timeout=seconds,
         reset=reset_nothing,
-        server_settings=_session_settings(seconds, settings),
+        server_settings=session_settings(seconds, settings),
     )
     try:
         async with asyncio.timeout(seconds):
@@ -74,7 +74,8 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
     return pool
 
 
-def _session_settings(seconds: float, settings: Mapping[str, str]) -> dict[str, str]:
+def session_settings(seconds: float, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a new connection, the role first."""
     milliseconds = str(int(seconds * 1000))
     limits = {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": milliseconds}
     return {"role": APP_ROLE, **_PLANNING, **limits, **settings}

@@ -224,14 +224,14 @@ def test_forget_says_what_it_needs(mnemic: Call) -> None:
     added(mnemic, "aisle", "--key", "seat")
     assert "which memories?" in complaint(mnemic("forget")).casefold()
     assert complaint(mnemic("forget", "seat")) == "memory_not_found - seat is a key: mnemic forget --key seat"
-    unknown = "memory_not_found - no memory of this user has that identifier or key; mnemic list shows them"
+    unknown = "memory_not_found - this user has no memory of that id; `search` and `list` show ids"
     assert complaint(mnemic("forget", "0197f3c2")) == unknown
     assert complaint(mnemic("get", "0197f3c2")) == unknown
 
 
-def test_the_address_of_a_service_is_no_store(mnemic: Call) -> None:
-    said = complaint(mnemic("list", "--store", "http://127.0.0.1:8377"))
-    assert said.startswith("invalid_config:store - a store is a file or a database, postgresql://...; a service is")
+def test_a_service_that_does_not_answer_is_named(mnemic: Call) -> None:
+    said = complaint(mnemic("list", "--store", "http://127.0.0.1:9"))
+    assert said.startswith("service_refused:unreachable - nothing answers at http://127.0.0.1:9 ")
 
 
 def test_list_pages(mnemic: Call) -> None:

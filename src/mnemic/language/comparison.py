@@ -124,6 +124,7 @@ def _stated(known: Known) -> Statement:
     return read(_text(known))
 
 
+@lru_cache(maxsize=READ)
 def is_safety(text: str, key: str | None = None) -> bool:
     """Return True for a statement on health: an allergy, illness, medicine, disability or pregnancy."""
     statement = _stated(Known(text, key))

@@ -21,7 +21,7 @@ from typing import Any
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.types import Actor
 from mnemic_eval.metrics import percentiles
 from tests.bolt_servers import Neo4jServer, has_neo4j
@@ -37,7 +37,7 @@ async def measured(graph: str | None, *, held: int, calls: int, server: int | No
     with TemporaryDirectory() as folder:
         settings = Settings(store=str(Path(folder) / "m.db"), graph=graph)
         async with build_engine(settings) as engine:
-            entity = SevenKinds(engine, Actor(user="measured"), awaited()).entity
+            entity = SevenKinds(engine, Actor(user="measured"), async_mode()).entity
             for number in range(held):
                 await entity.relate(f"Person {number}", "knows", f"Person {number // 2}")
             behind = 0

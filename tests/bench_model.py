@@ -25,7 +25,7 @@ from mnemic.config import Settings
 from mnemic.kinds.entity import EntityMemory
 from mnemic.maintenance.consolidate import ConsolidationRules
 from mnemic.runtime.clock import SystemClock
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.types import Actor, Message
 from mnemic.write.derived_memories import DERIVED
 from mnemic_eval.locomo import conversations
@@ -66,7 +66,7 @@ async def drawn_together(messages: list[Message], settings: Settings, rules: Con
         told = Replayed(engine, Actor(user="chat"))
         await told.tell(messages, silent, "messages")
         for name in sorted({message.speaker for message in messages if message.speaker}):
-            await EntityMemory(engine, told.actor, awaited()).mention(name, label="person")
+            await EntityMemory(engine, told.actor, async_mode()).mention(name, label="person")
         began = time.perf_counter()
         report = await engine.consolidate(actor=told.actor, rules=rules)
         derived = await engine.list(actor=told.actor, categories=sorted(DERIVED), limit=100)

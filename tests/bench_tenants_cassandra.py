@@ -26,7 +26,7 @@ from mnemic.ports import Transaction
 from mnemic.ports.database_backend import RowChange
 from mnemic.stores.cassandra import CassandraStore, tenant_totals
 from mnemic.stores.cassandra.connection import some_at_once
-from mnemic.stores.cassandra.encoding import ordered, packed
+from mnemic.stores.cassandra.encoding import pack_row, sortable_key
 from mnemic.stores.cassandra.partitions import Written, in_batches
 from mnemic.stores.cassandra.routing import COUNTED, LATEST, NAMES, TOTAL, Partition
 from mnemic.stores.codec import text_check
@@ -81,7 +81,7 @@ async def fill(store: CassandraStore, users: range) -> None:
     link = store._database.link
     floor = first_id(datetime.now(UTC) - 2 * _MINUTE)
     newest = first_id(datetime.now(UTC) - 5 * _MINUTE)
-    used = packed(("long_term", 1, 100))
+    used = pack_row(("long_term", 1, 100))
     end, beside = Partition(_TENANT, "audit", "end"), Partition(_TENANT, "", "")
 
     def rows(numbers: range) -> Iterator[tuple[Partition, list[Written]]]:
@@ -89,9 +89,9 @@ async def fill(store: CassandraStore, users: range) -> None:
         for number in numbers:
             name = f"u{number}"
             place, mark = f"{newest} user {name}", f"consent:{name}:diet"
-            counted.append((NAMES[COUNTED], ordered(("user", name)), packed(("user", name, 1, place, used))))
-            counted.append((NAMES[LATEST], ordered((place,)), packed((place, "user", name, floor, b""))))
-            marks.append((NAMES[MARK], ordered((mark,)), packed((mark, "granted", text_check(mark, "granted")))))
+            counted.append((NAMES[COUNTED], sortable_key(("user", name)), pack_row(("user", name, 1, place, used))))
+            counted.append((NAMES[LATEST], sortable_key((place,)), pack_row((place, "user", name, floor, b""))))
+            marks.append((NAMES[MARK], sortable_key((mark,)), pack_row((mark, "granted", text_check(mark, "granted")))))
         yield end, counted
         yield beside, marks
 

@@ -57,10 +57,10 @@ async def _state(location: str) -> dict[str, Any]:
     store = await _opened(location)
     rows = await store._database.partitions.every(HOME, "memory")
     split = await store._database.read(lambda reads: reads.get(SPLIT, [HOME]))
-    listed = await store._database._buckets.listed(HOME, 0)
+    listed = await store._database._buckets.values_in_buckets(HOME, 0)
     found = {
         "held": len(await store.scan("acme", statuses=list(Status), scope=ANA.scope("user"), limit=10**6)),
-        "damaged": len(await store.damaged("acme")),
+        "damaged": len(await store.find_damage("acme")),
         "in_buckets": None if rows is None else sum(named_by(stored) is not None for _, stored in rows),
         "values": len(listed),
         "buckets": len(split[0][4].split(",")) if split else 0,

@@ -70,7 +70,7 @@ async def engine_of(policy: Policy = POLICY, store: Any = None) -> MemoryEngine:
         embedder=WordEmbedder(),
         clock=ManualClock(),
         policy=policy,
-        grant=Grant.of(policy),
+        grant=Grant.from_policy(policy),
     ).open()
 
 

@@ -9,7 +9,7 @@ if not os.environ.get("OPENAI_API_KEY"):
     raise SystemExit("OPENAI_API_KEY is not set: the agent's model needs it. mnemic itself needs no key.")
 
 memory = MnemicMemory(build_engine(Settings.load(store="memory.db")), Actor(user="ana"))
-model = memory.around("gpt-4.1-mini")
+model = memory.wrap_model("gpt-4.1-mini")
 agent = Agent(role="Assistant", goal="Help the user.", backstory="Be brief.", llm=model, tools=memory.tools)
 
 agent.kickoff("I prefer aisle seats.")

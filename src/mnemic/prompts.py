@@ -298,7 +298,7 @@ def capture_prompt(
     """
     payload = {
         "max_items": max_items,
-        **_allowed(keys, levels, allowed_values),
+        **_allowed_values(keys, levels, allowed_values),
         **beside.payload(),
         "user_message": message_text,
     }
@@ -323,7 +323,7 @@ def window_prompt(
     numbered = [{"number": number, "role": role, "content": text} for number, (role, text) in enumerate(turns)]
     payload = {
         "max_items": max_items,
-        **_allowed(keys, levels, allowed_values),
+        **_allowed_values(keys, levels, allowed_values),
         **beside.payload(),
         "turns": numbered,
         "readable": list(readable),
@@ -333,7 +333,7 @@ def window_prompt(
     return replace(asked, max_output_tokens=2 * asked.max_output_tokens)
 
 
-def _allowed(
+def _allowed_values(
     keys: Sequence[str] | None, levels: Sequence[str], values: Mapping[str, Sequence[str]] | None
 ) -> dict[str, Any]:
     names: dict[str, Any] = {

@@ -69,7 +69,7 @@ class Mutation:
     copied: Sequence[AuditEvent] = ()
 
     @classmethod
-    def of(
+    def for_memory(
         cls,
         memory: Memory,
         action: str | None,
@@ -153,13 +153,13 @@ class Mutation:
         if self.silent:
             return None
         if self.remove is not None:
-            return OutboxEntry.of(self.remove, "remove")
+            return OutboxEntry.for_memory(self.remove, "remove")
         memory = self.insert or self.replace
         if memory is None or memory.status is Status.ACTIVE:
-            return None if memory is None else OutboxEntry.of(memory)
+            return None if memory is None else OutboxEntry.for_memory(memory)
         # A projection contains active memories only, so a memory that was never active has nothing to remove there.
         was_shown = self.was is Status.ACTIVE if self.was is not None else self.replace is not None
-        return OutboxEntry.of(memory) if was_shown and memory.status is not Status.PENDING_REVIEW else None
+        return OutboxEntry.for_memory(memory) if was_shown and memory.status is not Status.PENDING_REVIEW else None
 
 
 class Unit:

@@ -261,7 +261,7 @@ async def test_what_a_person_lets_in_is_stored_redacted_wherever_it_stands(runne
     assert [entry["value"]["value"] for entry in found] == [stored["value"]["value"]]
     assert "ana@example.com" not in str(found)
     again = StoreMemory(memory._store, policy=POLICY) if isinstance(memory, StoreMemory) else memory
-    assert await again.redacted("ana@example.com") in stored["value"]["value"]
+    assert await again.redact_text("ana@example.com") in stored["value"]["value"]
 
 
 async def test_what_the_assistant_says_is_no_evidence(runner: str, memory: LongTerm) -> None:

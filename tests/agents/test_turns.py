@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.agents.asks import asked, asks_of_turn, latest_ask
+from mnemic.agents.asks import asks_of_turn, latest_ask, latest_asks
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InjectionFailed, StoreUnavailable
@@ -301,7 +301,7 @@ async def test_what_says_nothing_of_the_user_is_not_recorded(engine: MemoryEngin
 
 async def test_what_policy_leaves_out_is_not_recorded_either() -> None:
     policy = Policy(keys={"declared_tier": KeyRule("declared_tier", sensitive=True)}, open_keys=True, keyless=True)
-    grant, store = Grant.of(policy), InProcessStore()
+    grant, store = Grant.from_policy(policy), InProcessStore()
     async with MemoryEngine(store=store, embedder=WordEmbedder(), policy=policy, grant=grant) as engine:
         await TurnMemory(engine, ANA).capture("My tier is enterprise.")
         assert await engine.count(actor=ANA) == 0
@@ -354,9 +354,9 @@ def test_what_was_asked_in_the_latest_turn() -> None:
     said = [{"role": "user", "content": text} for text in ("old", "first", "second")]
     answer = {"role": "assistant", "content": "yes"}
     conversation = [said[0], answer, said[1], said[2], CALL, RESULT, answer]
-    assert asked(conversation) == ["first", "second"]
+    assert latest_asks(conversation) == ["first", "second"]
     assert latest_ask(conversation) == (3, "second")
-    assert asked([answer]) == []
+    assert latest_asks([answer]) == []
     assert latest_ask([RESULT]) is None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.cli.failures import Exit, complain, guarded
+from mnemic.cli.failures import Exit, complain, run_guarded
 from mnemic.cli.result_texts import capture_text
 from mnemic.errors import StoreFull
 
@@ -18,7 +18,7 @@ def test_an_error_of_tasks_that_ran_together_is_told_as_itself(capsys: pytest.Ca
     def work() -> None:
         raise ExceptionGroup("tasks", [ExceptionGroup("inner", [StoreFull()]), ValueError("later")])
 
-    assert guarded(work, debug=False) == Exit.STORE
+    assert run_guarded(work, debug=False) == Exit.STORE
     assert capsys.readouterr().err.startswith("mnemic: store_full")
 
 
@@ -26,7 +26,7 @@ def test_an_error_of_the_system_among_tasks_is_no_bug_of_ours(capsys: pytest.Cap
     def work() -> None:
         raise ExceptionGroup("tasks", [OSError(errno.ENOSPC, "no space")])
 
-    assert guarded(work, debug=False) == Exit.REFUSED
+    assert run_guarded(work, debug=False) == Exit.REFUSED
     assert capsys.readouterr().err == "mnemic: output_failed:ENOSPC - no space\n"
 
 
@@ -43,7 +43,7 @@ def test_a_package_that_is_not_installed_is_told_with_the_line_that_installs_it(
     def work() -> None:
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
-    assert guarded(work, debug=False) == (Exit.INPUT if line.startswith("missing") else Exit.REFUSED)
+    assert run_guarded(work, debug=False) == (Exit.INPUT if line.startswith("missing") else Exit.REFUSED)
     assert capsys.readouterr().err == f"mnemic: {line}\n"
 
 

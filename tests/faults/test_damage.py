@@ -19,7 +19,7 @@ from mnemic.operations.sqlite.record_carving import records
 from mnemic.operations.sqlite.salvage import salvage
 from mnemic.stores.codec import DAMAGED, body_check
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.damage import examined
+from mnemic.stores.sqlite.damage import find_damage
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.aftermath import examine
 from mnemic.testing.faults.bit_flips import ADA, Flips, make_file
@@ -413,7 +413,7 @@ async def test_examined_names_a_row_that_cannot_be_read(made: tuple[Path, dict[s
         "UPDATE memory SET memory_id = CAST(x'ff' AS TEXT) WHERE row_id = (SELECT min(row_id) FROM memory)"
     )
     ((row_id,),) = connection.execute("SELECT min(row_id) FROM memory").fetchall()
-    names = {(one.table, one.name) for one in examined(connection)}
+    names = {(one.table, one.name) for one in find_damage(connection)}
     connection.close()
     assert ("memory", f"row {row_id}") in names
 

@@ -21,7 +21,7 @@ from mnemic.maintenance.bulk_import import take_part
 from mnemic.maintenance.erase import erase
 from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Completion, Message, Status
@@ -157,7 +157,7 @@ async def update(house: House) -> None:
 async def read_later(house: House) -> None:
     later = BackgroundCapture(house.engine, gathering_seconds=0)
     await later.put(Message(role="user", content=SAID), actor=ANA)
-    await later.settled()
+    await later.wait_until_read()
     await later.stop()
 
 
@@ -174,11 +174,11 @@ async def import_file(house: House) -> None:
 
 
 async def talk(house: House) -> None:
-    await ShortTermMemory(house.engine, ANA, awaited()).append("user", SAID)
+    await ShortTermMemory(house.engine, ANA, async_mode()).append("user", SAID)
 
 
 async def fold(house: House) -> None:
-    view = ShortTermMemory(house.engine, ANA, awaited())
+    view = ShortTermMemory(house.engine, ANA, async_mode())
     with house.undisturbed():  # what is said after an erasure is new
         for _ in range(3):
             await view.append("user", f"{SAID} " * 20)

@@ -100,7 +100,7 @@ def _with_trail(new: Memory) -> Callable[[Transaction], Any]:
         await transaction.insert(new)
         event = AuditEvent(tenant="acme", action="created", at=START, actor="ada", memory_id=new.memory_id)
         await transaction.append_audit(event)
-        entry = OutboxEntry.of(new)
+        entry = OutboxEntry.for_memory(new)
         await transaction.enqueue(entry)
 
     return work

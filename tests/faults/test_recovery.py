@@ -99,7 +99,7 @@ def test_power_is_cut_during_a_backup(store: Path, tmp_path: Path) -> None:
         examine()
     for image in seen:
         if image.exists():
-            backup.checked(image)
+            backup.check_backup(image)
             made.append(image)
     assert len(seen) > 3
     assert seen[-1] in made
@@ -128,7 +128,7 @@ def test_the_power_cut_shows_what_was_not_synced(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unsynced: str
 ) -> None:
     """The control run: with the syncs of files, or of folders, left out, the acknowledged copy is not whole."""
-    real = atomic_files.synced
+    real = atomic_files.sync_to_disk
 
     def forgetful(path: Path) -> None:
         if path.is_dir() != (unsynced == "folder"):
@@ -140,7 +140,7 @@ def test_the_power_cut_shows_what_was_not_synced(
         backup.take(store, store.parent / "monday", NOW)
         disk.cut(tmp_path / "image")
     with pytest.raises((MnemicError, OSError)):
-        backup.checked(tmp_path / "image" / "monday")
+        backup.check_backup(tmp_path / "image" / "monday")
 
 
 KILLED = """
@@ -236,7 +236,7 @@ async def test_a_backup_that_is_made_during_an_erasure_brings_nobody_back(
         await engine.add_many([Candidate(content=f"Cy has ship {number}.") for number in range(30)], actor=CY)
         await engine.add("A bystander stays.", actor=ANA)
         assert (await engine.erase("cy", actor=ANA)).complete
-    assert backup.checked(tmp_path / "monday").counts["memory"] == 26
+    assert backup.check_backup(tmp_path / "monday").counts["memory"] == 26
     assert await restored(tmp_path / "monday", tmp_path / "again.db", path) == 1
     assert await count_of(tmp_path / "again.db", CY) == 0
     assert await count_of(tmp_path / "again.db", ANA) == 1

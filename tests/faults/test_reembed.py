@@ -87,7 +87,7 @@ async def test_words_find_throughout_and_no_memory_is_without_vector_after(
         down.nth.fail(2)
         with pytest.raises(EmbedderFailed):
             await engine.reembed(down)
-        assert len(await store.unfilled(limit=10_000)) >= 2 * number - BATCH
+        assert len(await store.memories_without_vector(limit=10_000)) >= 2 * number - BATCH
         (found,) = (await engine.search("ship3 lies", actor=ANA, top_k=1)).hits
         assert set(found.ranks) >= {"vector", "keyword"}
         new = successor()
@@ -158,7 +158,7 @@ async def test_a_vector_of_the_old_model_is_compared_with_none_of_the_new(store:
         await planted(engine, 3)
         new = Renamed()
         await store.begin_space(new.space)
-        waiting = await store.unfilled(limit=100)
+        waiting = await store.memories_without_vector(limit=100)
         await store.fill([(one, new.vector(one.content)) for one in waiting])
         assert await store.switch_space()
         result = await engine.search("ship2 lies", actor=ANA, top_k=1)

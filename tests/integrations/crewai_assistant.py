@@ -22,7 +22,7 @@ class CrewAIAssistant:
         timetable.__annotations__ = {"city": str, "return": str}
         tools = [tool(timetable), *(crew.tools if given.memory_tools else [])]
         # A name that CrewAI knows: any other model is asked through LiteLLM.
-        llm = crew.around(LLM(model="gpt-4.1-mini", **given.api))
+        llm = crew.wrap_model(LLM(model="gpt-4.1-mini", **given.api))
         self.agent = Agent(role="Assistant", goal="Help.", backstory="Be brief.", llm=llm, tools=tools)
         self.messages: list[Any] = []
         self.runs: list[Any] = []

@@ -28,7 +28,7 @@ async def test_a_task_is_shown_memories_and_captured_only_on_demand(
     await engine.open()
     await engine.add("aisle", key="seat", actor=ANA)
     memory = MnemicMemory(engine, ANA, capture_tasks=captures)
-    agent = Agent(role="Agent", goal="Help.", backstory="Brief.", llm=memory.around(model(server)))
+    agent = Agent(role="Agent", goal="Help.", backstory="Brief.", llm=memory.wrap_model(model(server)))
     task = Task(description="I prefer hot meals. Which seat do I prefer?", expected_output="A seat.", agent=agent)
     script += ["The aisle."]
     result = await asyncio.to_thread(Crew(agents=[agent], tasks=[task]).kickoff)
@@ -45,7 +45,7 @@ async def test_a_call_that_asks_nothing_of_an_agent_passes_unchanged(
     memory = MnemicMemory(engine, ANA)
     script += ["A plan."]
     said = [{"role": "user", "content": "I prefer aisle seats."}]
-    assert await asyncio.to_thread(memory.around(model(server)).call, said) == "A plan."
+    assert await asyncio.to_thread(memory.wrap_model(model(server)).call, said) == "A plan."
     assert server.requests[0].body["messages"] == said
     assert memory.memory.counts == {}
 
@@ -63,7 +63,7 @@ async def test_a_step_in_words_does_not_end_the_turn(engine: MemoryEngine) -> No
         return replies.pop(0)
 
     with ScriptedModelServer(answer) as server:
-        llm = memory.around(model(server, "o1-mini"))  # a model without calls of tools
+        llm = memory.wrap_model(model(server, "o1-mini"))  # a model without calls of tools
         agent = Agent(role="Agent", goal="Help.", backstory="Brief.", llm=llm, tools=[tool(timetable)])
         result = await asyncio.to_thread(agent.kickoff, "I prefer aisle seats. Find a flight to Denver.")
     assert result.raw == "Two flights."

@@ -119,7 +119,7 @@ Ask = Callable[[str], Awaitable[list[str]]]
 
 
 def contents(hits: Any) -> list[str]:
-    return [SourceEntry.of(hit, "memory", reader=KIM).content for hit in hits]
+    return [SourceEntry.from_hit(hit, "memory", reader=KIM).content for hit in hits]
 
 
 def in_block(text: str) -> list[str]:

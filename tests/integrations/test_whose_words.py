@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mnemic import Message, Settings, build_engine
-from mnemic.agents.asks import asked
+from mnemic.agents.asks import latest_asks
 from mnemic.engine import MemoryEngine
 from mnemic.extract import is_name_of
 from mnemic.types import Actor, Origin
@@ -55,7 +55,7 @@ async def test_words_under_another_name_are_not_the_users(form: str, name: str, 
             assert ("participant" in kept.data) is not own
             return
         else:
-            assert asked([message], ANA.user) == ([SAID] if own else [])
+            assert latest_asks([message], ANA.user) == ([SAID] if own else [])
             return
         keys = await keys_in(engine)
     assert keys == ({"home_city", "diet"} if own else set())
@@ -74,7 +74,7 @@ async def test_an_import_knows_whose_name_is_the_users(tmp_path: Path) -> None:
 async def test_a_text_that_a_program_puts_beside_the_users_is_shown(given: dict[str, Any], tmp_path: Path) -> None:
     async with build_engine(Settings(store=str(tmp_path / "memory.db"))) as engine:
         await engine.capture_many([given], actor=ANA)
-        for text in asked([given], ANA.user):
+        for text in latest_asks([given], ANA.user):
             await engine.capture(text, actor=ANA)
         assert await keys_in(engine) == set()
 

@@ -125,7 +125,7 @@ def test_rotation_wraps_every_key_anew_and_other_processes_follow(keys: KeyFolde
 
 def test_a_rotation_that_was_cut_off_goes_on(keys: KeyFolder, tmp_path: Path, key_file: Path) -> None:
     sealed = keys.seal(ANA, b"said", b"")
-    begun = MasterKeys.read(key_file).followed()
+    begun = MasterKeys.read(key_file).with_next_key()
     begun.store(key_file)
     assert again(keys).open(sealed, b"") == b"said"
     assert again(keys).rotate() == 1
@@ -134,22 +134,22 @@ def test_a_rotation_that_was_cut_off_goes_on(keys: KeyFolder, tmp_path: Path, ke
 
 
 def test_another_data_key_seals_and_both_open_until_the_first_is_retired(keys: KeyFolder) -> None:
-    old, name, other = keys.seal(ANA, b"one", b"here"), keys.named(ANA), again(keys)
-    followed = keys.follow([name, keys.named(BEN)])
+    old, name, other = keys.seal(ANA, b"one", b"here"), keys.subject_name(ANA), again(keys)
+    followed = keys.follow([name, keys.subject_name(BEN)])
     assert followed == {name: 2}
     assert keys.follow([name]) == followed  # it goes on
     assert keys.count() == (1, 0, 1)
     assert other.open(old, b"here") == b"one"
-    new = other.anew(old, b"here")
+    new = other.reseal_value(old, b"here")
     assert new is not None
-    assert (other.anew(new, b"here"), keys.open(new, b"here")) == (None, b"one")
+    assert (other.reseal_value(new, b"here"), keys.open(new, b"here")) == (None, b"one")
     assert keys.rotate() == 1
     assert (keys.open(old, b"here"), again(keys).open(new, b"here")) == (b"one", b"one")
     assert keys.retire({name: 1}) == 0  # of an earlier rotation
     assert keys.retire(followed) == 1
     for each in (keys, other, again(keys)):
         assert each.open(new, b"here") == b"one"
-        assert each.anew(old, b"here") is None
+        assert each.reseal_value(old, b"here") is None
         with pytest.raises(KeyFailed, match="key_failed:rotated"):
             each.open(old, b"here")
     assert keys.count() == (1, 0, 0)
@@ -164,7 +164,7 @@ def test_under_the_wrong_master_key_no_data_key_is_changed(keys: KeyFolder, tmp_
     sealed = keys.seal(ANA, b"one", b"")
     MasterKeys.make(tmp_path / "other.key")
     with pytest.raises(KeyFailed, match="key_failed:wrong_key"):
-        KeyFolder(tmp_path / "keys", tmp_path / "other.key").follow([keys.named(ANA)])
+        KeyFolder(tmp_path / "keys", tmp_path / "other.key").follow([keys.subject_name(ANA)])
     assert keys.open(sealed, b"") == b"one"
 
 

@@ -15,7 +15,7 @@ from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
 from mnemic.graph.entity_names import SAME
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.entity import EntityMemory
-from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
@@ -36,7 +36,7 @@ async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
 
 @pytest.fixture
 def entity(engine: MemoryEngine) -> EntityMemory[Awaited]:
-    return EntityMemory(engine, ANA, awaited())
+    return EntityMemory(engine, ANA, async_mode())
 
 
 def tick(engine: MemoryEngine, days: int = 1) -> None:
@@ -141,7 +141,7 @@ async def test_my_sister_is_who_was_named_before(entity: EntityMemory[Awaited]) 
 
 
 async def test_users_share_no_entity(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:
-    ben = EntityMemory(engine, BEN, awaited())
+    ben = EntityMemory(engine, BEN, async_mode())
     await entity.relate("Le Chat Noir", "located_in", "Paris")
     (before,) = [one for one in await entity.of_user() if one.name == "Paris"]
     tick(engine)
@@ -151,7 +151,7 @@ async def test_users_share_no_entity(engine: MemoryEngine, entity: EntityMemory[
 
 
 async def test_forgetting_and_erasing_leave_no_entity(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:
-    ben = EntityMemory(engine, BEN, awaited())
+    ben = EntityMemory(engine, BEN, async_mode())
     receipt = await entity.relate("Ana", "works_at", "Siemens")
     await ben.relate("Ana", "works_at", "Siemens")
     assert receipt.memory_id is not None
@@ -186,7 +186,7 @@ async def test_where_it_was_said_is_kept(engine: MemoryEngine, entity: EntityMem
 
 
 async def test_add_goes_to_the_entities(engine: MemoryEngine) -> None:
-    kinds = SevenKinds(engine, ANA, awaited())
+    kinds = SevenKinds(engine, ANA, async_mode())
     receipt = await kinds.add("My sister Ana works at Siemens.", Kind.ENTITY)
     assert receipt.outcome is Outcome.CREATED
     assert names(await kinds.entity.neighbours(hops=2)) == {"Ana", "Siemens"}
@@ -196,7 +196,7 @@ async def test_add_goes_to_the_entities(engine: MemoryEngine) -> None:
 
 async def test_without_a_graph_memories_are_kept_all_the_same(tmp_path: Path) -> None:
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock()) as engine:
-        entity = EntityMemory(engine, ANA, awaited())
+        entity = EntityMemory(engine, ANA, async_mode())
         receipt = await entity.relate("Ana", "works_at", "Siemens")
         assert receipt.outcome is Outcome.CREATED
         assert (await entity.extract("My sister lives in Rome.")).unresolved == 1
@@ -235,8 +235,8 @@ async def test_two_names_of_one_are_one_until_they_are_taken_apart(entity: Entit
     assert names(await entity.of_user("person")) == {"Eva", "Robert Smith"}
     (robert,) = [one for one in await entity.of_user("person") if one.name == "Robert Smith"]
     assert robert.aliases == ("Bob",)
-    assert await entity.apart("Robert Smith", "Bob") is not None
-    assert await entity.apart("Robert Smith", "Bob") is None
+    assert await entity.separate("Robert Smith", "Bob") is not None
+    assert await entity.separate("Robert Smith", "Bob") is None
     assert names(await entity.neighbours("Bob")) == {"Siemens", "Eva"}
     assert names(await entity.neighbours("Robert Smith")) == {"Berlin"}
     assert names(await entity.of_user("person")) == {"Eva", "Bob", "Robert Smith"}
@@ -257,7 +257,7 @@ async def test_what_is_told_of_one_name_ends_what_was_told_of_the_other(
     assert await entity.end("Bob", "lives_in", "Berlin") is not None
     assert names(await entity.neighbours("Bob")) == {"Bosch"}
     await entity.mention("Bob", label="person")
-    await entity.apart("Bob", "Robert Smith")
+    await entity.separate("Bob", "Robert Smith")
     assert names(await entity.of_user("person")) == {"Bob", "Robert Smith"}
     assert await entity.neighbours("Bob") == []
 
@@ -354,4 +354,4 @@ async def test_only_two_known_things_can_be_one(entity: EntityMemory[Awaited], n
     await entity.mention("Bob", label="person")
     with pytest.raises(InvalidInput):
         await entity.same(name, other)
-    assert await entity.apart(name, other) is None
+    assert await entity.separate(name, other) is None

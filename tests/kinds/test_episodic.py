@@ -14,7 +14,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import IdempotencyConflict, InvalidInput, MemoryNotFound, NotSupported
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.episodic import Step
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.testing.clock import ManualClock
@@ -132,7 +132,7 @@ async def graphed(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
 
 
 async def test_an_episode_is_walked_from_its_task_over_its_steps_to_its_outcome(graphed: MemoryEngine) -> None:
-    kinds = SevenKinds(graphed, ANA, awaited())
+    kinds = SevenKinds(graphed, ANA, async_mode())
     told = [
         Step(action="book AF1234", result="sold out", ok=False),
         Step(action="book AF5678", ok=True),
@@ -159,11 +159,11 @@ async def test_an_episode_is_walked_from_its_task_over_its_steps_to_its_outcome(
     await kinds.entity.mention("Nice", label="place")
     assert [node.name for node in await kinds.entity.of_user()] == ["Nice"]
     with pytest.raises(MemoryNotFound):
-        await SevenKinds(graphed, BEN, awaited()).episodic.walk(memory_id)
+        await SevenKinds(graphed, BEN, async_mode()).episodic.walk(memory_id)
 
 
 async def test_the_graph_forgets_an_episode_with_it_and_with_its_subject(graphed: MemoryEngine) -> None:
-    kinds = SevenKinds(graphed, ANA, awaited())
+    kinds = SevenKinds(graphed, ANA, async_mode())
     receipts = [
         await kinds.episodic.record(f"Task {number}", [{"action": "a"}], outcome="failure") for number in (1, 2)
     ]

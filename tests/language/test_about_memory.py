@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.language.sentences.requests_about_memory import asked_of_memory, parted
+from mnemic.language.sentences.requests_about_memory import asked_of_memory, split_requests
 
 
 def found(text: str) -> list[tuple[str, str]]:
@@ -108,9 +108,9 @@ def test_what_only_speaks_of_it_is_none(text: str) -> None:
 def test_a_message_is_parted_into_its_requests_and_the_rest() -> None:
     text = "I moved to Bergen. Forget what I told you about Oslo! What do you know about me? Thanks."
     requests = "Forget what I told you about Oslo! What do you know about me?"
-    assert parted(text) == (requests, "I moved to Bergen. Thanks.")
-    assert parted("I moved to Bergen.") == ("", "I moved to Bergen.")
-    assert parted("Forget everything about me.") == ("Forget everything about me.", "")
+    assert split_requests(text) == (requests, "I moved to Bergen. Thanks.")
+    assert split_requests("I moved to Bergen.") == ("", "I moved to Bergen.")
+    assert split_requests("Forget everything about me.") == ("Forget everything about me.", "")
 
 
 def test_each_sentence_is_looked_at() -> None:

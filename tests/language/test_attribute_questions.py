@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.language.questions.asked_attributes import plainly_asked, stated, words_of_answers
+from mnemic.language.questions.asked_attributes import plainly_asked, statement_opening, words_of_answers
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_a_question_for_nothing_of_the_kind_has_no_such_words() -> None:
     ],
 )
 def test_the_statement_that_would_answer_begins_like_it(question: str, beginning: str | None) -> None:
-    assert stated(question) == beginning
+    assert statement_opening(question) == beginning

@@ -14,7 +14,7 @@ from mnemic.language.sentences.statements import (
     WORDS_KEEP_FROM,
     Piece,
     Statement,
-    decided,
+    decide_pieces,
 )
 
 
@@ -45,20 +45,20 @@ def test_the_least_share(text: str, label: str, words_alone: bool, least: float)
         _piece(text, least + 0.01, label, words_alone=words_alone),
         _piece(text, least - 0.01, label, words_alone=words_alone),
     )
-    assert [type(one).__name__ for one in decided([kept], kept, None)] == ["Statement"]
+    assert [type(one).__name__ for one in decide_pieces([kept], kept, None)] == ["Statement"]
     reason = "not_understood" if least > UNSURE_FROM else "not_durable"
-    assert [one.reason for one in decided([left], left, None)] == [reason]
+    assert [one.reason for one in decide_pieces([left], left, None)] == [reason]
 
 
 def test_what_may_concern_safety_needs_less_whatever_else_it_is() -> None:
     text = "My nephew swims badly"
     shares = {"change": 0.5, "safety": 0.15, "chat": 0.35}
     piece = Piece(0, len(text), text, opinion=Opinion(shares=tuple(shares.get(one, 0.0) for one in LABELS)))
-    assert [type(one).__name__ for one in decided([piece], piece, None)] == ["Statement"]
+    assert [type(one).__name__ for one in decide_pieces([piece], piece, None)] == ["Statement"]
 
 
 def test_who_says_prefer_says_a_preference() -> None:
     piece = _piece("I prefer detailed proofs", 0.9, "fact")
-    (kept,) = decided([piece], piece, None)
+    (kept,) = decide_pieces([piece], piece, None)
     assert isinstance(kept, Statement)
     assert kept.category == "preference"

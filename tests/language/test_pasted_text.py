@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.language.sentences import pasted_text
-from mnemic.language.sentences.pasted_text import data_spans, fiction_from, merged
+from mnemic.language.sentences.pasted_text import data_spans, fiction_from, merge_spans
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_turn_announces_the_text_that_the_next_one_shows(text: str, announces:
 
 
 def test_spans_that_touch_are_one() -> None:
-    assert merged([(5, 9), (0, 3), (2, 5), (12, 13)]) == [(0, 9), (12, 13)]
+    assert merge_spans([(5, 9), (0, 3), (2, 5), (12, 13)]) == [(0, 9), (12, 13)]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_spans_that_touch_are_one() -> None:
     ],
 )
 def test_what_is_between_tags_is_shown(text: str, spans: list[tuple[int, int]]) -> None:
-    assert list(pasted_text._tagged(text)) == spans
+    assert list(pasted_text._tagged_spans(text)) == spans
 
 
 @pytest.mark.parametrize(

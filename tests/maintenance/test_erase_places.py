@@ -27,7 +27,7 @@ from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
 from mnemic.unit_of_work import apply
 from mnemic.write.consent import subject_token
-from mnemic.write.derived_memories import noted
+from mnemic.write.derived_memories import mark_tenant
 from mnemic.write.limiter import tombstone
 from mnemic.write.outbox_consumer import OutboxConsumer
 
@@ -302,7 +302,7 @@ async def test_under_one_key_everything_goes_in_every_status(engine: MemoryEngin
 
 async def test_what_was_drawn_from_a_key_goes_with_it(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:
     held = await kept(engine, "Porto", ana, key="office")
-    await apply(engine.store, noted("default"))
+    await apply(engine.store, mark_tenant("default"))
     drawn = {"key": None, "kind": Kind.EPISODIC, "category": "summary"}
     summary = like(held, "s1", "She works in Porto.", **drawn, data={"sources": [held.memory_id]})
     above = like(held, "s2", "She is in Portugal.", **drawn, data={"sources": ["s1"]})

@@ -151,7 +151,7 @@ def test_a_moment_is_confirmed_only_by_two_readings_and_never_lies_ahead(days: l
     readings, seen = Readings(), []
     for number in days:
         now = START + timedelta(days=number)
-        readings = Readings.decoded(readings.following(now, HOUR).encoded())
+        readings = Readings.decode(readings.following(now, HOUR).encode())
         seen.append(now)
         if readings.confirmed_at is not None:
             assert readings.confirmed_at <= now

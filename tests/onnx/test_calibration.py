@@ -16,7 +16,7 @@ from mnemic.errors import InvalidInput
 from mnemic.onnx import ModelFolder
 from mnemic.onnx.calibration import Cosines, pairs_of, scale_of
 from mnemic.types import VectorSpace
-from mnemic.types.cosine_scaling import measured, read
+from mnemic.types.cosine_scaling import cosine_in_space, read
 from tests.onnx_model import write_model
 
 
@@ -34,8 +34,12 @@ def test_cosines_are_read_on_the_lines_between_the_points() -> None:
     assert [read(space, one) for one in (0.7, 0.75, 0.8, 0.9, 1.0)] == pytest.approx([0.07, 0.26, 0.45, 0.725, 1.0])
     assert read(space, 0.6) < 0.0
     for one in (0.0, 0.12, 0.6, 0.92):
-        assert read(space, measured(space, one)) == pytest.approx(one)
-    assert read(VectorSpace(model="m", dimension=3), 0.3) == measured(VectorSpace(model="m", dimension=3), 0.3) == 0.3
+        assert read(space, cosine_in_space(space, one)) == pytest.approx(one)
+    assert (
+        read(VectorSpace(model="m", dimension=3), 0.3)
+        == cosine_in_space(VectorSpace(model="m", dimension=3), 0.3)
+        == 0.3
+    )
 
 
 def test_the_scale_goes_through_what_both_models_say() -> None:
@@ -47,7 +51,7 @@ def test_the_scale_goes_through_what_both_models_say() -> None:
 
 def test_cosines_of_pairs() -> None:
     one, other = np.array([1, 0], "<f4").tobytes(), np.array([0.6, 0.8], "<f4").tobytes()
-    found = Cosines.of([one, other], [one, other])
+    found = Cosines.measure([one, other], [one, other])
     assert (found.together, found.apart, found.found) == pytest.approx((1.0, 0.6, 1.0))
 
 

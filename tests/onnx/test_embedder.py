@@ -14,7 +14,7 @@ from mnemic.config import Settings
 from mnemic.errors import EmbedderFailed, InvalidConfig
 from mnemic.onnx import ModelFolder, OnnxEmbedder
 from mnemic.onnx.folder import digest_of
-from mnemic.onnx.published import described
+from mnemic.onnx.published import describe_model
 from mnemic.ports import Embedder, EmbedsQueries
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Vector
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def model_of(folder: Path, **fields: object) -> ModelFolder:
-    found = described(folder, name=None, pooling=None, query_prefix=None, text_prefix=None, max_tokens=32)
+    found = describe_model(folder, name=None, pooling=None, query_prefix=None, text_prefix=None, max_tokens=32)
     return replace(found, dimension=DIMENSION, **fields)  # type: ignore[arg-type]
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.redact import redact
-from mnemic.redact.escapes import decoded
+from mnemic.redact.escapes import decode_escapes
 
 READ = [
     ("jane%40acme.com", "jane@acme.com"),
@@ -20,7 +20,7 @@ READ = [
 
 @pytest.mark.parametrize(("text", "plain"), READ)
 def test_what_is_escaped_is_read(text: str, plain: str) -> None:
-    read = decoded(text)
+    read = decode_escapes(text)
     assert read is not None
     assert read[0] == plain
     assert (len(read[1]), read[1][0], read[1][-1]) == (len(plain) + 1, 0, len(text))
@@ -28,7 +28,7 @@ def test_what_is_escaped_is_read(text: str, plain: str) -> None:
 
 @pytest.mark.parametrize("text", ["plain", "100%", "50% of", "a & b", "&nosuch;", "%00", "\\u0007", "%zz"])
 def test_other_texts_are_left(text: str) -> None:
-    assert decoded(text) is None
+    assert decode_escapes(text) is None
 
 
 @pytest.mark.parametrize(

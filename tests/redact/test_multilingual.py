@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from mnemic.redact.multilingual import Spoken, headed
+from mnemic.redact.multilingual import Spoken, expression_of_words
 
 WORDS = Spoken("tel[eé]fonos? [sş]ifre(?:m|si)? mots?~de~passe", "cl[eé]", joined="密[码碼] 电话(?:号码)?")
 
@@ -66,10 +66,10 @@ def test_what_must_be_there_is_as_long_as_it_can_be() -> None:
 
 
 def test_the_first_letter_is_looked_at_first() -> None:
-    expression = headed(["alfa", "beta", "[gh]amma"])
+    expression = expression_of_words(["alfa", "beta", "[gh]amma"])
     assert expression.startswith("[abgh](?<![^\\W_].)")
     assert re.fullmatch(expression, "gamma")
     assert re.fullmatch(expression, "hamma")
-    assert re.fullmatch(headed(["alfa"], start=""), "alfa")
-    assert re.search(headed(["alfa"], start=""), "xalfa")
+    assert re.fullmatch(expression_of_words(["alfa"], start=""), "alfa")
+    assert re.search(expression_of_words(["alfa"], start=""), "xalfa")
     assert not re.search(expression, "xalfa")

@@ -31,13 +31,13 @@ def found(text: str, *regions: str) -> list[str]:
     ],
 )
 def test_a_country_code_brings_its_plan(number: str, answer: bool) -> None:
-    assert Plans().asked().spelled(number) == ("".join(filter(str.isdigit, number)) if answer else "")
+    assert Plans().for_text().spell_digits(number) == ("".join(filter(str.isdigit, number)) if answer else "")
 
 
 def test_without_a_country_code_the_regions_decide() -> None:
-    assert Plans(["US"]).asked().spelled("(212) 555-1234")
-    assert not Plans(["DK"]).asked().spelled("(212) 555-1234")
-    assert Plans(["DK", "US"]).asked().spelled("(212) 555-1234")
+    assert Plans(["US"]).for_text().spell_digits("(212) 555-1234")
+    assert not Plans(["DK"]).for_text().spell_digits("(212) 555-1234")
+    assert Plans(["DK", "US"]).for_text().spell_digits("(212) 555-1234")
 
 
 @pytest.mark.parametrize(
@@ -79,17 +79,17 @@ def test_a_region_without_a_plan_is_refused(regions: tuple[str, ...]) -> None:
 
 
 def test_what_was_asked_too_often_stays_as_nominated() -> None:
-    asked = Plans(["DK"]).asked()
-    answers = [asked.spelled(f"212 555 {number:04}") for number in range(MAX_PARSED + 3)]
+    asked = Plans(["DK"]).for_text()
+    answers = [asked.spell_digits(f"212 555 {number:04}") for number in range(MAX_PARSED + 3)]
     assert answers == [""] * MAX_PARSED + [f"212555{number:04}" for number in range(MAX_PARSED, MAX_PARSED + 3)]
-    assert not asked.spelled("212 555 0000")
+    assert not asked.spell_digits("212 555 0000")
 
 
 def test_too_many_doubtful_numbers_are_left_alone_in_every_order() -> None:
     numbers = [Found(0, 11, f"98765 {43210 + one}") for one in range(MAX_PARSED + 1)]
-    assert [*Plans(["IN"]).asked().valid(numbers)] == []
-    assert [*Plans(["IN"]).asked().valid(numbers[1:] * 2)] == numbers[1:] * 2
-    assert [*Plans().asked().valid(numbers[1:])] == []
+    assert [*Plans(["IN"]).for_text().valid(numbers)] == []
+    assert [*Plans(["IN"]).for_text().valid(numbers[1:] * 2)] == numbers[1:] * 2
+    assert [*Plans().for_text().valid(numbers[1:])] == []
 
 
 def test_a_text_of_many_doubtful_numbers_is_redacted_for_good() -> None:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mnemic.redact import redact
-from mnemic.redact.pii_kinds.stdnum_ids import MAX_VALIDATIONS, named
+from mnemic.redact.pii_kinds.stdnum_ids import MAX_VALIDATIONS, find_named
 
 FORMED = [
     "811218-9876",
@@ -74,7 +74,7 @@ def test_a_separator_makes_no_other_number() -> None:
 
 def test_beyond_the_proofs_of_a_text_a_named_number_is_taken_without() -> None:
     text = "cpr 999999-9999. " * (MAX_VALIDATIONS + 3)
-    assert len(list(named(text))) == 3
+    assert len(list(find_named(text))) == 3
 
 
 def test_the_library_is_imported_for_the_first_candidate_and_not_before() -> None:

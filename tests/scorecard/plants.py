@@ -215,7 +215,7 @@ PLANTS = (
         defect="a model that does not answer is asked again and again",
         file="src/mnemic/providers/model_breakers.py",
         was="        circuit.missed(opens=opens)\n",
-        now="        circuit.answered()\n",
+        now="        circuit.close_circuit()\n",
         tests=("tests/unit/providers/test_circuit_breakers.py",),
     ),
     Plant(

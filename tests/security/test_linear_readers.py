@@ -17,7 +17,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.importers.file_readers import read_bytes
 from mnemic.kinds.entity import EntityMemory
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
@@ -62,7 +62,7 @@ async def add(engine: MemoryEngine, text: str) -> None:
 
 
 async def entities(engine: MemoryEngine, text: str) -> None:
-    await EntityMemory(engine, ANA, awaited()).extract(text[:8192])
+    await EntityMemory(engine, ANA, async_mode()).extract(text[:8192])
 
 
 async def search(engine: MemoryEngine, text: str) -> None:

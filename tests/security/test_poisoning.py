@@ -178,7 +178,7 @@ async def test_a_pasted_page_that_was_recorded_is_shown_as_what_it_is(engine: Me
     pages = [PAGE, said, f"Translate to German\n{PAGE}"]
     await engine.record([Message(role="user", content=one, session="s1") for one in pages], actor=ANA)
     await engine.record([Message(role="assistant", content=f"```\n{PAGE}\n```", session="s1")], actor=ANA)
-    shown = [SourceEntry.of(hit, "m", reader=ANA) for hit in (await engine.search("pay travel", actor=ANA)).hits]
+    shown = [SourceEntry.from_hit(hit, "m", reader=ANA) for hit in (await engine.search("pay travel", actor=ANA)).hits]
     told = {one.content.split()[0]: (one.trusted, one.said_by, one.may_link) for one in shown}
     assert told == {
         "Here": (False, "pasted", False),

@@ -52,7 +52,7 @@ async def filled(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[str]
 
         async def trail(transaction: Any, tenant: str = tenant, kept: Memory = kept) -> None:
             await transaction.append_audit(AuditEvent(tenant=tenant, action="created", at=START, actor="ada"))
-            await transaction.enqueue(OutboxEntry.of(kept))
+            await transaction.enqueue(OutboxEntry.for_memory(kept))
             await transaction.remember_request(tenant, "key", "digest", "{}", START)
             await transaction.put_mark(tenant, "consent", "granted")
 
@@ -65,7 +65,7 @@ async def filled(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[str]
         await store.transact(later)
         # Large scopes alone have postings.
         await store.match(Where(scopes=(scope(tenant=tenant),)), "harbour", limit=1)
-        await store.settled()
+        await store.wait_until_moved()
         await graph.link(scope(tenant=tenant), [fragment("same", ("ana", "knows", "bo"))])
         await asyncio.to_thread(put_document, dsn, tenant)
     await graph.close()

@@ -172,7 +172,7 @@ async def test_no_byte_on_the_server_shows_what_was_sealed_and_erased(postgres: 
 
 def header(keyring: KeyFolder, generation: int) -> str:
     """What every body sealed with this generation of the key begins with."""
-    return base64.b64encode(b"\x01" + keyring.named(scope()) + generation.to_bytes(4)).decode()
+    return base64.b64encode(b"\x01" + keyring.subject_name(scope()) + generation.to_bytes(4)).decode()
 
 
 async def test_data_keys_change_while_others_write_and_the_old_one_opens_nothing(
@@ -229,8 +229,8 @@ async def test_a_transaction_that_sealed_and_has_not_written_is_waited_for(
         looked.append(seconds)
 
     monkeypatch.setattr("mnemic.stores.postgres.reseal.sleep", ended)
-    keyring.follow([keyring.named(scope())])
-    assert await store.reseal("acme", keyring.anew) == 2
+    keyring.follow([keyring.subject_name(scope())])
+    assert await store.reseal("acme", keyring.reseal_value) == 2
     assert looked, "another transaction of the server may be waited for, too"
     await writing.close()
     await store.close()
@@ -248,7 +248,7 @@ async def test_a_rotation_whose_connection_breaks_goes_on(
     rotate = partial(
         rotate_data_keys, store, SystemClock(), TokenVault(keyring), actor=Actor(tenant="acme", user="boss")
     )
-    whole, count = KeyFolder.anew, [0]
+    whole, count = KeyFolder.reseal_value, [0]
 
     def cut_off(self: KeyFolder, piece: bytes, bound: bytes) -> bytes | None:
         count[0] += 1
@@ -256,7 +256,7 @@ async def test_a_rotation_whose_connection_breaks_goes_on(
             postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'ClientRead'")
         return whole(self, piece, bound)
 
-    monkeypatch.setattr(KeyFolder, "anew", cut_off)
+    monkeypatch.setattr(KeyFolder, "reseal_value", cut_off)
     with pytest.raises(StoreFailed):
         await rotate()
     assert keyring.count().followed == 1

@@ -75,7 +75,7 @@ def made_engine(clock: ManualClock, store: InProcessStore) -> MemoryEngine:
         embedder=WordEmbedder(),
         clock=clock,
         policy=policy,
-        grant=Grant.of(policy),
+        grant=Grant.from_policy(policy),
         limits=Limits(retention={kind: Retention(longest=LONGEST) for kind in (Kind.LONG_TERM, Kind.EPISODIC)}),
     )
 

@@ -71,7 +71,7 @@ class GraphMachine(ProjectionMachine):
         model = InProcessGraph()
         await model.open()
         told = GraphProjection(model)
-        await told.apply([Change(entry=OutboxEntry.of(one), memory=one) for one in held])
+        await told.apply([Change(entry=OutboxEntry.for_memory(one), memory=one) for one in held])
         for place in SCOPES:
             nodes = await model.nodes(place, limit=500)
             assert await self.graph.nodes(place, limit=500) == nodes

@@ -92,7 +92,7 @@ def test_what_is_no_schema_or_not_known_is_refused(document: Any, keyword: str) 
 def test_a_schema_that_refers_to_itself_ends() -> None:
     tree = Schema({"$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}}, "$ref": "#/$defs/node"})
     assert not list(tree.problems({"next": {"next": {}}}))
-    assert tree.at(["next", "next"]) is not None
+    assert tree.find_property(["next", "next"]) is not None
     loop = Schema({"$defs": {"loop": {"$ref": "#/$defs/loop"}}, "$ref": "#/$defs/loop"})
     with pytest.raises(InvalidInput, match="data:depth"):
         list(loop.problems({}))

@@ -12,7 +12,7 @@ import pytest
 
 from mnemic.errors import InvalidConfig, InvalidInput, MissingExtra, ModelInvalidSchema, NotSupported
 from mnemic.models.openai_completer import OpenAICompleter
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.structured.schema import Schema
 from mnemic.structured.shape import Shape
 from mnemic.structured.structured_memory import StructuredMemory
@@ -234,7 +234,7 @@ class Parcels:
 
 
 async def test_the_reader_of_a_package_brings_its_shapes(house: House) -> None:
-    memory = StructuredMemory(house.engine, ANA, awaited(), readers=lambda: [Parcels()])
+    memory = StructuredMemory(house.engine, ANA, async_mode(), readers=lambda: [Parcels()])
 
     assert sorted(memory.shapes) == ["Letter", "Parcel"]
     assert await memory.extract("Parcel 12 and Letter 7") == [
@@ -248,7 +248,7 @@ async def test_the_reader_of_a_package_brings_its_shapes(house: House) -> None:
 
 
 async def test_without_the_package_of_a_shape_its_name_is_said(house: House) -> None:
-    memory = StructuredMemory(house.engine, ANA, awaited(), readers=list)
+    memory = StructuredMemory(house.engine, ANA, async_mode(), readers=list)
 
     for call in (
         lambda: memory.query("FlightReservation"),

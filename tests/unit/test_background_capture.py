@@ -128,9 +128,9 @@ async def test_the_reader_is_woken_by_what_is_put(tmp_path: Path) -> None:
     with ScriptedModelServer(parrot) as server:
         async with engine_of(tmp_path, server) as engine:
             later = BackgroundCapture(engine, gathering_seconds=0)
-            await later.settled()
+            await later.wait_until_read()
             await later.put(*TALK, actor=ANA)
-            await later.settled()
+            await later.wait_until_read()
             assert len(await texts(engine)) == 2
 
 
@@ -140,7 +140,7 @@ async def test_a_reader_that_fails_says_so_and_reads_again(tmp_path: Path) -> No
             later = BackgroundCapture(engine, gathering_seconds=0)
             await later.put(TALK[0], actor=ANA)
             await engine.store.close()
-            await later.settled()
+            await later.wait_until_read()
             assert [name for name in later.counts if name.startswith("failed:store_")]
 
 

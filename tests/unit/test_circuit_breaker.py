@@ -10,23 +10,23 @@ from mnemic.testing.clock import ManualClock
 
 def test_it_opens_after_misses_in_a_row() -> None:
     circuit = CircuitBreaker(ManualClock().monotonic, failures=2)
-    circuit.missed()
-    circuit.answered()
-    circuit.missed()
+    circuit.count_timeout()
+    circuit.close_circuit()
+    circuit.count_timeout()
     assert circuit.allows()
-    circuit.missed()
+    circuit.count_timeout()
     assert not circuit.allows()
 
 
 def test_one_call_is_let_through_after_a_rest() -> None:
     clock = ManualClock()
     circuit = CircuitBreaker(clock.monotonic, failures=1, rest=timedelta(seconds=5))
-    circuit.missed()
+    circuit.count_timeout()
     clock.advance(timedelta(seconds=5))
     assert [circuit.allows(), circuit.allows()] == [True, False]
-    circuit.missed()
+    circuit.count_timeout()
     assert not circuit.allows()
     clock.advance(timedelta(seconds=5))
     assert circuit.allows()
-    circuit.answered()
+    circuit.close_circuit()
     assert [circuit.allows(), circuit.allows()] == [True, True]

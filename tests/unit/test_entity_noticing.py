@@ -17,7 +17,7 @@ from mnemic.extract.entities import EntityReading
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.entity_noticing import EntityNoticing
 from mnemic.kinds.entity_readers.rules import RuleEntityReader
-from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
@@ -46,7 +46,7 @@ async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
 
 @pytest.fixture
 def entity(engine: MemoryEngine) -> EntityMemory[Awaited]:
-    return EntityMemory(engine, ANA, awaited())
+    return EntityMemory(engine, ANA, async_mode())
 
 
 async def around(entity: EntityMemory[Awaited]) -> dict[str, int]:
@@ -65,7 +65,7 @@ async def test_every_verb_that_writes_what_the_user_says_is_read(
     await engine.capture("My friend Zoe moved to Oslo.", actor=ANA)
     await engine.add_many([Candidate(content="My boss Kim works at Bosch.")], actor=ANA)
     assert {"Tom", "Porto", "Zoe", "Oslo", "Kim", "Bosch"} <= set(await around(entity))
-    assert await EntityMemory(engine, BEN, awaited()).of_user() == []
+    assert await EntityMemory(engine, BEN, async_mode()).of_user() == []
 
 
 async def test_only_the_users_own_sentences_are_read(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:

@@ -195,7 +195,7 @@ async def test_watchers_hear_of_every_write_and_every_search() -> None:
     found = await gate.retrieve(Intent(query="tea"), actor=ADA)
     assert tuple(writes) == written.receipts
     assert searches == [found]
-    assert Watchers().searched(found) is found
+    assert Watchers().report_search(found) is found
 
 
 async def heard(**given: Any) -> tuple[MemoryGateway, list[Call]]:
@@ -404,8 +404,8 @@ async def test_the_policy_says_what_stands_and_what_is_lifted() -> None:
     assert gate.bias(False) == PreferenceBias(**stands)
     assert gate.bias(True) == PreferenceBias(keys=frozenset({"seat"}), **stands)
     beside = {**stands, "pinned_categories": frozenset({"wish", "preference"})}
-    assert gate.beside(True, 3) == PreferenceBias(keys=frozenset({"seat"}), beside=3, **beside)
-    assert gate.beside(False, 0) == PreferenceBias(beside=0, **beside)
+    assert gate.with_pinned(True, 3) == PreferenceBias(keys=frozenset({"seat"}), beside=3, **beside)
+    assert gate.with_pinned(False, 0) == PreferenceBias(beside=0, **beside)
     assert (await gateway()).bias(True).keys == frozenset()
 
 

@@ -69,7 +69,7 @@ def reviewed_keys(path: Path) -> MemoryEngine:
     """An engine whose keys `seat`, `floor` and `blood_type` are changed after a review; `blood_type` is sensitive."""
     rules = {name: KeyRule(name, on_change="review") for name in ("seat", "floor")}
     policy = Policy(keys={**rules, "blood_type": KeyRule("blood_type", on_change="review", sensitive=True)})
-    grant = Grant.of(policy, trust=("blood_type",), levels=("user", "workspace"))
+    grant = Grant.from_policy(policy, trust=("blood_type",), levels=("user", "workspace"))
     return MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder(), policy=policy, grant=grant)
 
 

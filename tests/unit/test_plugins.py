@@ -265,7 +265,7 @@ def test_a_detector_under_another_name_is_refused(install: Install) -> None:
 
 def test_what_is_installed_is_listed(install: Install) -> None:
     install(ALL)
-    listed = [one for one in plugins.offered() if one[3] == "stranger0 1.2"]
+    listed = [one for one in plugins.list_plugins() if one[3] == "stranger0 1.2"]
     assert [one[0] for one in listed] == sorted(ALL)
     assert plugins.scheme_of("plain/path") is None
 

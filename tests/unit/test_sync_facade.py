@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from mnemic.runtime.event_loop_thread import Portal
-from mnemic.runtime.sync_facade import DualModeApi, M, awaited, blocking, verb
+from mnemic.runtime.sync_facade import DualModeApi, M, async_mode, blocking, verb
 
 
 class Doubler(DualModeApi[M]):
@@ -20,7 +20,7 @@ class Doubler(DualModeApi[M]):
 
 
 async def test_awaited_verbs_are_coroutines() -> None:
-    assert await Doubler(awaited()).double(3, times=2) == 12
+    assert await Doubler(async_mode()).double(3, times=2) == 12
 
 
 def test_blocking_verbs_wait_and_raise_what_the_coroutine_raises() -> None:

@@ -38,23 +38,27 @@ async def test_each_tenant_has_limits_of_its_own(engine: MemoryEngine) -> None:
     tenancy = Tenancy(engine)
     await tenancy.tenants.create("acme", by="root", quotas=[Quota(rows=3)])
     await tenancy.tenants.create("free", by="root", quotas=[])
-    assert [await kept((await tenancy.of(name)).engine, name) for name in ("acme", "free", "umbra")] == [3, 4, 2]
+    assert [await kept((await tenancy.tenant_state(name)).engine, name) for name in ("acme", "free", "umbra")] == [
+        3,
+        4,
+        2,
+    ]
 
 
 async def test_another_process_takes_a_change_up_within_seconds(engine: MemoryEngine) -> None:
     here, there = Tenancy(engine), Tenancy(engine)
-    assert not (await there.of("acme")).suspended
+    assert not (await there.tenant_state("acme")).suspended
     await here.tenants.suspend("acme", by="root")
-    here.changed("acme")
-    assert (await here.of("acme")).suspended
-    assert not (await there.of("acme")).suspended
+    here.forget_state("acme")
+    assert (await here.tenant_state("acme")).suspended
+    assert not (await there.tenant_state("acme")).suspended
     engine.clock.advance(LASTS)  # type: ignore[attr-defined]
-    assert (await there.of("acme")).suspended
+    assert (await there.tenant_state("acme")).suspended
 
 
 async def test_a_tenant_that_is_named_for_the_first_time_is_known_from_then_on(engine: MemoryEngine) -> None:
     tenancy = Tenancy(engine)
-    await tenancy.of("umbra")
+    await tenancy.tenant_state("umbra")
     assert [one.tenant for one in await tenancy.tenants.all()] == ["umbra"]
     assert await engine.store.audit("umbra") == []
 
@@ -65,7 +69,7 @@ async def test_while_the_store_does_not_answer_a_tenant_stands_as_before(
     tenancy = Tenancy(engine)
     await tenancy.tenants.create("acme", by="root")
     await tenancy.tenants.suspend("acme", by="root")
-    before = await tenancy.of("acme")
+    before = await tenancy.tenant_state("acme")
 
     async def down(tenant: str, prefix: str, **_: object) -> dict[str, str]:
         assert tenant == SERVICE_TENANT
@@ -73,16 +77,16 @@ async def test_while_the_store_does_not_answer_a_tenant_stands_as_before(
 
     monkeypatch.setattr(engine.store, "marks", down)
     engine.clock.advance(timedelta(hours=1))  # type: ignore[attr-defined]
-    assert await tenancy.of("acme") is before
+    assert await tenancy.tenant_state("acme") is before
     with pytest.raises(StoreUnavailable):
-        await tenancy.of("umbra")
+        await tenancy.tenant_state("umbra")
 
 
 async def test_a_whole_turn_goes_by_the_tenants_limits_too(engine: MemoryEngine) -> None:
     tenancy = Tenancy(engine)
     await tenancy.tenants.create("acme", by="root", quotas=[Quota(per="tenant", rows=1)])
     ana = Actor(tenant="acme", user="ana")
-    governed = (await tenancy.of("acme")).engine
+    governed = (await tenancy.tenant_state("acme")).engine
     await governed.add("I like tea.", actor=ana)
     report = await governed.capture("I prefer aisle seats.", actor=ana)
     assert [one.reason for one in report.blocked] == ["quota_exceeded:tenant.rows"]

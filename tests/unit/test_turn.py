@@ -88,7 +88,7 @@ async def engine_on(server: ScriptedModelServer, **settings: Any) -> AsyncIterat
         embedder=WordEmbedder(),
         clock=clock,
         policy=policy,
-        grant=settings.pop("grant", None) or Grant.of(policy),
+        grant=settings.pop("grant", None) or Grant.from_policy(policy),
         extractor=ModelExtractor(completer),
         planner=ModelPlanner(completer),
         composer=ModelComposer(completer),
@@ -450,7 +450,7 @@ async def test_the_same_key_in_two_scopes_is_cited_with_its_scope() -> None:
             {"key": "update_channel", "value": "email", "scope": "workspace", "quote": "use email as the channel"},
         ]
     }
-    grant = Grant.of(POLICY, levels=["user", "workspace"])
+    grant = Grant.from_policy(POLICY, levels=["user", "workspace"])
     bare = await run(script(capture=both, apply=ANSWER | {"used_memory_keys": ["update_channel"]}), grant=grant)
     assert bare.stop_reason == "invalid_answer:memory_keys_out_of_context"
     scoped = await run(script(capture=both, apply=ANSWER | {"used_memory_keys": ["user:update_channel"]}), grant=grant)
@@ -466,7 +466,7 @@ async def test_memories_beyond_the_token_budget_are_retrieved_and_not_injected()
 
 
 async def test_the_trust_toggle_lets_the_tier_through() -> None:
-    report = await run(script(), grant=Grant.of(POLICY, trust=["declared_tier"]))
+    report = await run(script(), grant=Grant.from_policy(POLICY, trust=["declared_tier"]))
     assert report.blocked == ()
     assert "declared_tier" in {entry["key"] for entry in report.memory_state}
 

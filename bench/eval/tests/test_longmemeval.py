@@ -75,13 +75,13 @@ def test_a_question_is_asked_again_as_of_the_day_before_its_last_evidence(tmp_pa
     assert result["as_of"] == {**asked, "dev": asked, "test": {"questions": 0, "turn_recall@5": None, "later_found": 0}}
     assert "as of an earlier day" in set_table(result)
     (stack, alone) = longmemeval.haystacks(tmp_path / "lme.json")
-    earlier = Earlier.of(stack.messages, stack.turns)
+    earlier = Earlier.from_messages(stack.messages, stack.turns)
     assert earlier is not None
     assert earlier.wanted == {"s2:2"}
     assert {"s5:1", "s6:1", "s7:1"} <= earlier.later
     assert earlier.later.isdisjoint({"s0:1", "s4:1"})
-    assert AskedEarlier.of("dev", earlier, ["s5:1", "s2:2", "s7:1"]).later == 2
-    assert Earlier.of(alone.messages, alone.turns) is None
+    assert AskedEarlier.from_ranking("dev", earlier, ["s5:1", "s2:2", "s7:1"]).later == 2
+    assert Earlier.from_messages(alone.messages, alone.turns) is None
 
 
 def test_a_limit_is_not_all_of_one_type(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_higher_value_stands_higher_and_further_right() -> None:
 
 def test_a_log_axis_gives_each_power_of_ten_the_same_room() -> None:
     axis = Axis(1, 1_000, 0, 300, log=True)
-    assert [axis.at(value) for value in (1, 10, 100, 1_000)] == pytest.approx([0, 100, 200, 300])
+    assert [axis.px(value) for value in (1, 10, 100, 1_000)] == pytest.approx([0, 100, 200, 300])
     assert axis.ticks == [1, 10, 100, 1_000]
 
 

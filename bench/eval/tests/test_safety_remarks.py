@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemic_eval.safety_remarks import ended, people
+from mnemic_eval.safety_remarks import ended_facts, people
 
 JUDGE = Path(__file__).parents[1] / "src" / "mnemic_eval" / "data" / "truth_judge" / "remarks.tsv"
 
@@ -33,4 +33,4 @@ def test_the_set_that_decides_has_other_facts_and_remarks() -> None:
 
 @pytest.mark.parametrize(("seed", "data"), [(7, None), (8, JUDGE)])
 def test_no_remark_about_something_else_ends_a_fact_about_safety(seed: int, data: Path | None) -> None:
-    assert asyncio.run(ended(people(60, seed, data))) == []
+    assert asyncio.run(ended_facts(people(60, seed, data))) == []

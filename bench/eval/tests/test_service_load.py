@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from mnemic.errors import StoreBusy
-from mnemic_eval.service_load import _RUNNING, LoadOptions, _running, _timed, load_table, run
+from mnemic_eval.service_load import _RUNNING, LoadOptions, _running, _time_requests, load_table, run
 
 
 def test_every_call_is_counted_over_every_number_of_connections() -> None:
@@ -45,4 +45,4 @@ async def test_a_call_that_fails_is_named() -> None:
         raise StoreBusy("deadline")
 
     with pytest.raises(StoreBusy):
-        await _timed(refused, 3, LoadOptions(requests=6))
+        await _time_requests(refused, 3, LoadOptions(requests=6))

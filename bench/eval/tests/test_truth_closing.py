@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic_eval.generated_statements import chats, everyday_statements, families, told
+from mnemic_eval.generated_statements import chats, everyday_statements, families, tell_people
 from mnemic_eval.truth import run
 from mnemic_eval.truth_closing import Closing
 
@@ -109,7 +109,7 @@ def test_the_set_that_decides_shares_no_sentence_with_the_set_to_work_with() -> 
 
 
 def test_generated_statements_are_all_about_different_things_but_for_marked_changes() -> None:
-    people = list(told(2_000, 5))
+    people = list(tell_people(2_000, 5))
     every = [(user, one) for user, statements in people for one in statements]
     assert len({one.text for _, one in every}) == len(every) == 2_000
     assert len(families()) >= 40
@@ -122,7 +122,7 @@ def test_generated_statements_are_all_about_different_things_but_for_marked_chan
             assert "now" in one.text
         earlier.setdefault(user, set()).add(one.text)
     assert 0 < changes < 40
-    assert people == list(told(2_000, 5))
+    assert people == list(tell_people(2_000, 5))
 
 
 def test_everyday_statements_are_different() -> None:

@@ -500,7 +500,10 @@ async def test_shapes_are_known_to_callers_that_await(served: Served) -> None:
     key = served.key("reader", "writer", user="nora")
     async with AsyncMemoryManager("nora", store=served.address, api_key=key) as memory:
         shape = memory.structured.shapes["FlightReservation"]
-        assert (shape.person, (shape.schema.at(["reservationNumber"]) or {})["type"]) == ("underName", "string")
+        assert (shape.person, (shape.schema.find_property(["reservationNumber"]) or {})["type"]) == (
+            "underName",
+            "string",
+        )
         memory.structured.define("Boat", BOAT, identity=["name"])
         await memory.structured.put("Boat", {"name": "Miso"})
         assert [one.data for one in await memory.structured.query("Boat")] == [{"name": "Miso"}]

@@ -12,7 +12,9 @@ OF_THE_SERVICE = sorted(name for name, one in COMMANDS.items() if one.extra == "
 
 
 def test_the_package_offers_the_commands_that_the_core_lists_for_it() -> None:
-    offered = [name for group, name, value, _ in plugins.offered() if group == "commands" and "mnemic_server" in value]
+    offered = [
+        name for group, name, value, _ in plugins.list_plugins() if group == "commands" and "mnemic_server" in value
+    ]
     assert sorted(offered) == OF_THE_SERVICE == ["apikeys", "serve", "tenants", "top", "webhooks", "work"]
 
 

@@ -14,7 +14,7 @@ from mnemic.bootstrap import build_engine
 from mnemic.cli import cli
 from mnemic.config import Settings
 from mnemic.maintenance.tenant_engine import Tenancy
-from mnemic.maintenance.tenant_registry import Tenants, noted, slot_of
+from mnemic.maintenance.tenant_registry import Tenants, note_tenant, slot_of
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
@@ -158,7 +158,7 @@ async def test_tenants_of_an_earlier_version_are_brought_into_their_slots() -> N
     store, clock = await opened("new")
 
     async def work(unit: Unit) -> None:
-        for mutation in await noted(unit.reads, "old", clock.now()):
+        for mutation in await note_tenant(unit.reads, "old", clock.now()):
             marks = {name: value for name, value in mutation.marks.items() if name.startswith("tenant:")}
             await unit.apply(replace(mutation, marks=marks))
 
@@ -189,7 +189,7 @@ def test_a_tenant_that_only_a_credential_has_named_gets_upkeep_too(tmp_path: Pat
 
     async def named() -> None:
         async with build_engine(Settings(store=store)) as engine:
-            await Tenancy(engine).of("umbra")
+            await Tenancy(engine).tenant_state("umbra")
 
     in_thread(named)
     result = CliRunner().invoke(cli, ["--store", store, "work", "--once"], prog_name="mnemic")

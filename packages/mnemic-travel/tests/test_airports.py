@@ -31,22 +31,22 @@ from tests.travel_documents import TABLE
     ],
 )
 def test_a_name_is_one_airports_or_nobodys(name: str, code: str | None) -> None:
-    assert TABLE.named(name) == code
+    assert TABLE.find_code(name) == code
 
 
 def test_an_empty_table_knows_nothing() -> None:
     assert not Airports()
-    assert Airports().named("London Heathrow") is None
+    assert Airports().find_code("London Heathrow") is None
     assert Airports().get("LHR") is None
 
 
 def test_the_whole_table() -> None:
     table = airport_table()
     assert len(table.rows) > 7_000
-    assert table.named("AMSTERDAM, NL (SCHIPHOL AIRPORT)") == "AMS"
-    assert table.named("Köln/Bonn") == "CGN"
-    assert table.named("Madrid") == "MAD"
-    assert table.named("London") is None
+    assert table.find_code("AMSTERDAM, NL (SCHIPHOL AIRPORT)") == "AMS"
+    assert table.find_code("Köln/Bonn") == "CGN"
+    assert table.find_code("Madrid") == "MAD"
+    assert table.find_code("London") is None
     assert "SXF" in table
     airport = table.get("RIX")
     assert airport is not None

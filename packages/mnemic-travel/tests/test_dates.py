@@ -63,18 +63,18 @@ def test_a_day_later() -> None:
 
 def test_a_date_without_a_year_is_the_next_one() -> None:
     sent = date(2017, 12, 29)
-    assert Date(20, 7).resolved(sent) == date(2018, 7, 20)
-    assert Date(30, 12).resolved(sent) == date(2017, 12, 30)
-    assert Date(27, 12).resolved(sent) == date(2017, 12, 27)
-    assert Date(29, 2).resolved(date(2019, 3, 1)) == date(2020, 2, 29)
-    assert Date(20, 7).resolved(None) is None
-    assert Date(31, 2, 2018).resolved(sent) is None
+    assert Date(20, 7).resolve_date(sent) == date(2018, 7, 20)
+    assert Date(30, 12).resolve_date(sent) == date(2017, 12, 30)
+    assert Date(27, 12).resolve_date(sent) == date(2017, 12, 27)
+    assert Date(29, 2).resolve_date(date(2019, 3, 1)) == date(2020, 2, 29)
+    assert Date(20, 7).resolve_date(None) is None
+    assert Date(31, 2, 2018).resolve_date(sent) is None
 
 
 @given(st.dates(min_value=date(2000, 1, 1), max_value=date(2099, 12, 31)))
 def test_every_day_is_read_in_every_spelling(day: date) -> None:
     for spelling in ("%Y-%m-%d", "%d.%m.%Y", "%d %B %Y", "%d-%b-%Y", "%b %d, %Y"):
-        assert [found.resolved(None) for *_, found in find_dates(day.strftime(spelling))] == [day]
+        assert [found.resolve_date(None) for *_, found in find_dates(day.strftime(spelling))] == [day]
 
 
 def test_months_are_known_by_name_and_by_abbreviation() -> None:

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from mnemic.agents.tool_answers import shown, shown_for
+from mnemic.agents.tool_answers import memory_fields, shown_for
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.inject import Injection, InjectionConfig
@@ -68,7 +68,7 @@ class MnemicMemoryService(BaseMemoryService):
         memory = self.memory_of(app_name, user_id)
         await memory.open()
         found = await shown_for(self._engine, memory.actor, query, SEARCH_RESULTS)
-        return SearchMemoryResponse(memories=[_entry(shown(hit.memory, memory.actor)) for hit in found.hits])
+        return SearchMemoryResponse(memories=[_entry(memory_fields(hit.memory, memory.actor)) for hit in found.hits])
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Capture the user's statements in the session; events that were captured before are skipped."""
@@ -87,7 +87,7 @@ class MnemicMemoryService(BaseMemoryService):
         for place, event in enumerate(events):
             if event.author == "user" and event.id not in self._captured:
                 before = [_plain(one.content) for one in events[:place] if one.content is not None]
-                await self.memory_of(app_name, user_id).capture(said(event.content), before=before)
+                await self.memory_of(app_name, user_id).capture(join_texts(event.content), before=before)
                 self._captured[event.id] = None
                 if len(self._captured) > _EVENTS:
                     self._captured.popitem(last=False)
@@ -107,7 +107,7 @@ class MnemicMemoryService(BaseMemoryService):
         await memory.open()
         for entry in memories:
             origin = Origin.USER_STATED if entry.author == "user" else Origin.AGENT_INFERRED
-            await self._engine.add(said(entry.content), actor=memory.actor, origin=origin)
+            await self._engine.add(join_texts(entry.content), actor=memory.actor, origin=origin)
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Forget one of the user's memories. Raises MemoryNotFound, also for another user's."""
@@ -153,17 +153,17 @@ class MnemicPlugin(BasePlugin):
         thread = callback_context.invocation_id
         injection = await memory.inject([_plain(one) for one in contents], state=session.state, thread=thread)
         if injection.injected:
-            llm_request.contents = _folded(contents, injection)
+            llm_request.contents = _add_blocks(contents, injection)
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Capture the turn, which has ended."""
         session, asked = invocation_context.session, invocation_context.user_content
         if self._captures and asked is not None:
-            answer = said(session.events[-1].content) if session.events else None
-            await self._service.memory_of(session.app_name, session.user_id).capture(said(asked), answer=answer)
+            answer = join_texts(session.events[-1].content) if session.events else None
+            await self._service.memory_of(session.app_name, session.user_id).capture(join_texts(asked), answer=answer)
 
 
-def said(content: types.Content | None) -> str:
+def join_texts(content: types.Content | None) -> str:
     """Return the texts of a content, joined by line ends."""
     return "\n".join(part.text for part in (content.parts if content else None) or () if part.text)
 
@@ -178,7 +178,7 @@ def _entry(memory: Mapping[str, Any]) -> MemoryEntry:
     )
 
 
-def _folded(contents: Sequence[types.Content], injection: Injection) -> list[types.Content]:
+def _add_blocks(contents: Sequence[types.Content], injection: Injection) -> list[types.Content]:
     folded = list(contents)
     for placed in injection.blocks:
         content = folded[placed.at]

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
-from mnemic.agents.asks import asked
+from mnemic.agents.asks import latest_asks
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.inject import Injection, InjectionConfig, MemorySource
@@ -64,12 +64,12 @@ class _Turn(BaseMiddleware):
     async def on_llm_call(self, call_next: LLMCall, events: Sequence[BaseEvent], context: Context) -> ModelResponse:
         """Call the model with the block in the latest request."""
         injection = await self._memory.inject([_plain(event) for event in events], thread=id(context.stream))
-        return await call_next(_folded(events, injection), context)
+        return await call_next(_add_blocks(events, injection), context)
 
     async def on_turn(self, call_next: AgentTurn, event: BaseEvent, context: Context) -> ModelResponse:
         """Capture the turn once it has ended."""
         response = await call_next(event, context)
-        await self._memory.capture(*asked([_plain(event)], self._memory.actor.user), answer=response.content)
+        await self._memory.capture(*latest_asks([_plain(event)], self._memory.actor.user), answer=response.content)
         return response
 
 
@@ -83,7 +83,7 @@ def _function(method: Callable[..., Awaitable[dict[str, Any]]]) -> Callable[...,
     return call
 
 
-def _folded(events: Sequence[BaseEvent], injection: Injection) -> list[BaseEvent]:
+def _add_blocks(events: Sequence[BaseEvent], injection: Injection) -> list[BaseEvent]:
     """Return the events with each block as a separate input, before or after the user's message."""
     folded = list(events)
     for block in injection.blocks:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mnemic.agents.asks import asked
+from mnemic.agents.asks import latest_asks
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, MemorySource
@@ -61,7 +61,9 @@ class MnemicContextProvider(ContextProvider):
         """Capture the turn, which has ended."""
         if self._captures:
             answer = context.response.text if context.response is not None else None
-            await self.memory.capture(*asked(_plain(context.input_messages), self.memory.actor.user), answer=answer)
+            await self.memory.capture(
+                *latest_asks(_plain(context.input_messages), self.memory.actor.user), answer=answer
+            )
 
 
 def _plain(messages: Sequence[Message]) -> list[dict[str, str]]:

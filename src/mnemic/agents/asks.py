@@ -26,7 +26,7 @@ def latest_ask(messages: Sequence[Any]) -> tuple[int, str] | None:
     return next(((at, text_of(messages[at])) for at in reversed(range(len(messages))) if is_ask(messages[at])), None)
 
 
-def asked(messages: Sequence[Any], user: str = "") -> list[str]:
+def latest_asks(messages: Sequence[Any], user: str = "") -> list[str]:
     """Return what `user` said in the latest turn: in the last ask, and in those right before it without an answer. A
     message under another person's name is that person's.
     """

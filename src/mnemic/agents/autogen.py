@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mnemic.agents.asks import asked
+from mnemic.agents.asks import latest_asks
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, MemorySource
@@ -68,7 +68,7 @@ class MnemicContext(ChatCompletionContext):  # type: ignore[misc]
         elif isinstance(message, AssistantMessage) and isinstance(message.content, str):
             said, self._said = self._said, []
             if said:
-                await self.memory.capture(*asked(said, self.memory.actor.user), answer=message.content)
+                await self.memory.capture(*latest_asks(said, self.memory.actor.user), answer=message.content)
 
     async def clear(self) -> None:
         """Clear the conversation. Captured memories stay."""

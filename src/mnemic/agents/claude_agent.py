@@ -93,7 +93,7 @@ class MnemicMemory:
         hooks = {name: list(matchers) for name, matchers in (options.hooks or {}).items()}
         hooks.setdefault("UserPromptSubmit", []).append(HookMatcher(hooks=[self._on_prompt]))
         hooks.setdefault("Stop", []).append(HookMatcher(hooks=[self._on_stop]))
-        async with serving(environment.get("ANTHROPIC_BASE_URL") or _ANTHROPIC, self._changed) as address:
+        async with serving(environment.get("ANTHROPIC_BASE_URL") or _ANTHROPIC, self._add_block) as address:
             given = replace(options, hooks=hooks, env={**options.env, "ANTHROPIC_BASE_URL": address})
             yield self._with_tools(given) if self._offers else given
 
@@ -134,7 +134,7 @@ class MnemicMemory:
             await self.memory.capture(said, answer=given.get("last_assistant_message"))
         return {}
 
-    async def _changed(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _add_block(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a call's body with the block in the user's message. Requests of the command line itself, such as for a
         title, are not prompts of the user and pass unchanged.
         """
@@ -147,10 +147,10 @@ class MnemicMemory:
         if asked is None or asked[1] not in self._prompts:
             return body
         injection = await self.memory.inject(plain, thread=self._prompts[asked[1]])
-        return {**body, "messages": _injected(messages, places, injection)}
+        return {**body, "messages": _inject_blocks(messages, places, injection)}
 
 
-def _injected(messages: Sequence[Any], places: Sequence[int], injection: Injection) -> list[Any]:
+def _inject_blocks(messages: Sequence[Any], places: Sequence[int], injection: Injection) -> list[Any]:
     given = list(messages)
     for block in injection.blocks:
         message = given[places[block.at]]

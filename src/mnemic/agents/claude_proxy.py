@@ -38,10 +38,10 @@ async def serving(upstream: str, changed: Changed) -> AsyncIterator[str]:
     secret = secrets.token_urlsafe(24)
     async with httpx2.AsyncClient(timeout=None) as http:
 
-        async def passed(request: Request) -> Response:
+        async def forward(request: Request) -> Response:
             body = await request.body()
             if request.method == "POST" and request.path_params["path"] == "v1/messages":
-                body = await _changed(body, changed)
+                body = await _add_block(body, changed)
             url = f"{upstream.rstrip('/')}/{request.path_params['path']}"
             query = request.url.query
             headers = _own(request.headers.items())
@@ -59,7 +59,7 @@ async def serving(upstream: str, changed: Changed) -> AsyncIterator[str]:
                 background=BackgroundTask(answer.aclose),
             )
 
-        app = Starlette(routes=[Route(f"/{secret}/{{path:path}}", passed, methods=list(_METHODS))])
+        app = Starlette(routes=[Route(f"/{secret}/{{path:path}}", forward, methods=list(_METHODS))])
         with socket.create_server(("127.0.0.1", 0)) as listening:
             config = uvicorn.Config(
                 app, log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=1
@@ -82,7 +82,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-async def _changed(body: bytes, changed: Changed) -> bytes:
+async def _add_block(body: bytes, changed: Changed) -> bytes:
     """Return the body of a call with the block added; an unreadable one passes unchanged."""
     try:
         given = json.loads(body)

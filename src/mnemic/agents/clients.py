@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
-from mnemic.agents.asks import asked
+from mnemic.agents.asks import latest_asks
 from mnemic.agents.streams import RecordingAsyncStream, RecordingStream, text_of
 from mnemic.agents.turns import TurnMemory
 from mnemic.inject import Injection
@@ -69,7 +69,7 @@ class _Wrapped:
             call = _Call(value, self._memory, _CALLS[path])
             if not self._asynchronous:
                 return call.at_once
-            return call.streamed if name == "stream" else call.later
+            return call.stream_recorded if name == "stream" else call.later
         if any(call.startswith(f"{path}.") for call in _CALLS):
             return _Wrapped(value, self._memory, asynchronous=self._asynchronous, path=path)
         if not self._path and name in _COPIES:
@@ -100,50 +100,50 @@ class _Call:
     argument: str
 
     def at_once(self, *args: Any, **options: Any) -> Any:
-        given = self._given(options)
+        given = self._message_list(options)
         injection = self.memory.now(self.memory.inject, given)
-        answer, said = self.method(*args, **self._changed(options, injection)), self._said(given)
+        answer, said = self.method(*args, **self._with_block(options, injection)), self._said(given)
         self.memory.now(self.memory.capture, *said, answer=text_of(answer))
         if not _is_stream(answer):
             return answer
-        return RecordingStream(answer, lambda text: self.memory.now(self.memory.answered, *said, answer=text))
+        return RecordingStream(answer, lambda text: self.memory.now(self.memory.record_answer, *said, answer=text))
 
     async def later(self, *args: Any, **options: Any) -> Any:
-        given = self._given(options)
+        given = self._message_list(options)
         injection = await self.memory.inject(given)
         answer, said = (
-            await self.method(*args, **self._changed(options, injection)),
+            await self.method(*args, **self._with_block(options, injection)),
             self._said(given),
         )
         await self.memory.capture(*said, answer=text_of(answer))
         return self._recording(answer, said) if _is_stream(answer) else answer
 
     @asynccontextmanager
-    async def streamed(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
-        given = self._given(options)
+    async def stream_recorded(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
+        given = self._message_list(options)
         injection = await self.memory.inject(given)
         async with self._recording(
-            self.method(*args, **self._changed(options, injection)), self._said(given)
+            self.method(*args, **self._with_block(options, injection)), self._said(given)
         ) as stream:
             await self.memory.capture(*self._said(given))
             yield stream
 
     def _recording(self, stream: Any, said: Sequence[str]) -> RecordingAsyncStream:
-        async def ended(text: str | None) -> None:
-            await self.memory.answered(*said, answer=text)
+        async def on_end(text: str | None) -> None:
+            await self.memory.record_answer(*said, answer=text)
 
-        return RecordingAsyncStream(stream, ended)
+        return RecordingAsyncStream(stream, on_end)
 
     def _said(self, messages: Sequence[Any]) -> list[str]:
         """Return the user's message in this call; empty in a tool loop, whose message came with an earlier call."""
-        return asked(messages, self.memory.actor.user) if is_user_turn(messages) else []
+        return latest_asks(messages, self.memory.actor.user) if is_user_turn(messages) else []
 
-    def _given(self, options: Mapping[str, Any]) -> Sequence[Any]:
+    def _message_list(self, options: Mapping[str, Any]) -> Sequence[Any]:
         """Return the messages as a list: the Responses protocol takes a bare text, too."""
         given = options.get(self.argument, ())
         return [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
 
-    def _changed(self, options: Mapping[str, Any], injection: Injection) -> dict[str, Any]:
+    def _with_block(self, options: Mapping[str, Any], injection: Injection) -> dict[str, Any]:
         return {**options, self.argument: list(injection.messages)} if injection.injected else dict(options)
 
 

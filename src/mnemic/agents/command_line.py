@@ -80,7 +80,7 @@ async def _serve(port: int | None, token: str | None, host_confirms: bool, engin
     tenancy = Tenancy(engine)
 
     async def in_force() -> MemoryEngine:
-        return (await tenancy.of(actor.tenant)).engine
+        return (await tenancy.tenant_state(actor.tenant)).engine
 
     server = memory_server(engine, actor, host_confirms=host_confirms, in_force=in_force)
     if port is None:

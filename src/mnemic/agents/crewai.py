@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from mnemic.agents.asks import asked
+from mnemic.agents.asks import latest_asks
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, MemorySource
@@ -55,22 +55,22 @@ class MnemicMemory:
         self.memory = TurnMemory(engine, actor, config, sources=sources, by="crewai")
         self._captures_tasks = capture_tasks
 
-    def around(self, llm: BaseLLM | str) -> BaseLLM:
+    def wrap_model(self, llm: BaseLLM | str) -> BaseLLM:
         """Return a copy of the model whose calls carry the block; the given model stays as it is."""
         inner: Any = LLM(model=llm) if isinstance(llm, str) else llm
         kind = type(inner)
 
         # The rest of a model (token counts, context window, events) is the class's own, so that this is a subclass.
         def call(model: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:
-            given, said = self._injected(messages, kwargs)
+            given, said = self._inject_block(messages, kwargs)
             answer = kind.call(model, given, *args, **kwargs)
-            self._captured(said, answer)
+            self._capture_turn(said, answer)
             return answer
 
         async def acall(model: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:
-            given, said = await asyncio.to_thread(self._injected, messages, kwargs)
+            given, said = await asyncio.to_thread(self._inject_block, messages, kwargs)
             answer = await kind.acall(model, given, *args, **kwargs)
-            await asyncio.to_thread(self._captured, said, answer)
+            await asyncio.to_thread(self._capture_turn, said, answer)
             return answer
 
         methods: tuple[Any, ...] = (call, acall)
@@ -87,7 +87,7 @@ class MnemicMemory:
         """`search_memory` and `add_memory` for an agent's `tools`."""
         return [tool(self._synchronous(method)) for method in self.memory.tools]
 
-    def _injected(self, messages: Any, call: dict[str, Any]) -> tuple[Any, list[str]]:
+    def _inject_block(self, messages: Any, call: dict[str, Any]) -> tuple[Any, list[str]]:
         """Return the messages with the block in the agent's prompt, and the user's own words in it."""
         plain = _plain(messages, call.get("from_task")) if isinstance(messages, list) else None
         if plain is None:  # a check, a plan or a conversion, which the framework itself asks for
@@ -98,9 +98,9 @@ class MnemicMemory:
         for block in injection.blocks:
             given[block.at] = _with_block(given[block.at], block.text, front=block.front)
         own = call.get("from_task") is None or self._captures_tasks
-        return given, asked(plain, self.memory.actor.user) if own else []
+        return given, latest_asks(plain, self.memory.actor.user) if own else []
 
-    def _captured(self, said: Sequence[str], answer: Any) -> None:
+    def _capture_turn(self, said: Sequence[str], answer: Any) -> None:
         """Capture the user's message if this answer ends the turn: words, and no call of a tool."""
         if said and isinstance(answer, str) and (_FINAL in answer or _STEP not in f"\n{answer}"):
             self.memory.now(self.memory.capture, *said, answer=answer.rpartition(_FINAL)[2].strip())

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from mnemic.agents.asks import answer_in, asked
+from mnemic.agents.asks import answer_in, latest_asks
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.inject import Injection, InjectionConfig, MemorySource
@@ -50,13 +50,13 @@ class MnemicMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
         """Return the model's answer to the request with the block in it."""
-        return handler(_folded(request, self.memory.now(self._inject, request)))
+        return handler(_add_block(request, self.memory.now(self._inject, request)))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
         """As `wrap_model_call`."""
-        return await handler(_folded(request, await self._inject(request)))
+        return await handler(_add_block(request, await self._inject(request)))
 
     def after_agent(self, state: AgentState[Any], runtime: Any) -> None:
         """Capture the turn, which has ended."""
@@ -66,14 +66,14 @@ class MnemicMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         """As `after_agent`."""
         if self._captures:
             await self.memory.capture(
-                *asked(state["messages"], self.memory.actor.user), answer=answer_in(state["messages"])
+                *latest_asks(state["messages"], self.memory.actor.user), answer=answer_in(state["messages"])
             )
 
     async def _inject(self, request: ModelRequest[Any]) -> Injection:
         return await self.memory.inject(request.messages, state=request.state, thread=_thread(request.runtime))
 
 
-def _folded(request: ModelRequest[Any], injection: Injection) -> ModelRequest[Any]:
+def _add_block(request: ModelRequest[Any], injection: Injection) -> ModelRequest[Any]:
     return request.override(messages=list(injection.messages)) if injection.injected else request
 
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
-from mnemic.agents.asks import asked
+from mnemic.agents.asks import latest_asks
 from mnemic.agents.streams import piece_of, text_of
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
@@ -79,7 +79,7 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
             return data
         memory = self.memory_of(actor)
         injection = await memory.inject(messages)
-        said = asked(messages, actor.user) if is_user_turn(messages) else []
+        said = latest_asks(messages, actor.user) if is_user_turn(messages) else []
         streams = bool(data.get("stream"))
         if streams:
             await memory.capture(*said)
@@ -109,4 +109,4 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
         actor = self._actor_of(user_api_key_dict)
         said = [] if actor is None else self._streams.pop((actor, request_data.get("litellm_call_id", "")), [])
         if actor is not None and said:
-            await self.memory_of(actor).answered(*said, answer="".join(pieces) or None)
+            await self.memory_of(actor).record_answer(*said, answer="".join(pieces) or None)

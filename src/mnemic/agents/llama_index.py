@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from mnemic.agents.asks import asked
+from mnemic.agents.asks import latest_asks
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, MemorySource
@@ -78,11 +78,11 @@ class MnemicMemory(BaseMemory):
 
     async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
         """Return the messages, with the block of memories in the open question of the user's."""
-        return await self._injected(await self.inner.aget(input, **kwargs))
+        return await self._inject_block(await self.inner.aget(input, **kwargs))
 
     def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
         """Return the messages for a synchronous caller."""
-        return self._turn.now(self._injected, self.inner.get(input, **kwargs))
+        return self._turn.now(self._inject_block, self.inner.get(input, **kwargs))
 
     async def aget_all(self) -> list[ChatMessage]:
         """Return all stored messages."""
@@ -92,7 +92,7 @@ class MnemicMemory(BaseMemory):
         """Return all stored messages."""
         return self.inner.get_all()
 
-    async def _injected(self, messages: list[ChatMessage]) -> list[ChatMessage]:
+    async def _inject_block(self, messages: list[ChatMessage]) -> list[ChatMessage]:
         plain = [_plain(message) for message in messages]
         if not plain or plain[-1]["role"] != "user":
             return messages
@@ -112,17 +112,17 @@ class MnemicMemory(BaseMemory):
     async def aput(self, message: ChatMessage) -> None:
         """Store a message; an answer ends the turn, which is captured."""
         await self.inner.aput(message)
-        await self._noted([message])
+        await self._capture_messages([message])
 
     def put(self, message: ChatMessage) -> None:
         """Do the same for a synchronous caller."""
         self.inner.put(message)
-        self._turn.now(self._noted, [message])
+        self._turn.now(self._capture_messages, [message])
 
     async def aput_messages(self, messages: list[ChatMessage]) -> None:
         """Store messages; an answer among them ends the turn, which is captured."""
         await self.inner.aput_messages(messages)
-        await self._noted(messages)
+        await self._capture_messages(messages)
 
     async def aset(self, messages: list[ChatMessage]) -> None:
         """Replace all messages by these; nothing of them is captured."""
@@ -142,14 +142,14 @@ class MnemicMemory(BaseMemory):
         self._said, self._shown = [], None
         self.inner.reset()
 
-    async def _noted(self, messages: Sequence[ChatMessage]) -> None:
+    async def _capture_messages(self, messages: Sequence[ChatMessage]) -> None:
         for message in messages:
             if message.role is MessageRole.USER:
                 self._said.append(_plain(message))
             elif message.role is MessageRole.ASSISTANT and message.content:
                 said, self._said = self._said, []
                 if said:
-                    await self._turn.capture(*asked(said, self._turn.actor.user), answer=message.content)
+                    await self._turn.capture(*latest_asks(said, self._turn.actor.user), answer=message.content)
 
 
 def _plain(message: ChatMessage) -> dict[str, Any]:

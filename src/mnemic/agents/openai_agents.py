@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mnemic.agents.asks import answer_in, asked, turns_before
+from mnemic.agents.asks import answer_in, latest_asks, turns_before
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, MemorySource
@@ -77,18 +77,18 @@ class MnemicMemory(RunHooks[Any]):
 
     async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
         """Capture the turn, which has ended."""
-        await self.memory.capture(*asked(context.turn_input, self.memory.actor.user), answer=str(output))
+        await self.memory.capture(*latest_asks(context.turn_input, self.memory.actor.user), answer=str(output))
 
     def _filter_after(self, first: CallModelInputFilter | None) -> Callable[[CallModelData[Any]], Any]:
         if first is None:
             return self.filter
 
-        async def both(data: CallModelData[Any]) -> ModelInputData:
+        async def filter_twice(data: CallModelData[Any]) -> ModelInputData:
             changed = first(data)
             given = await changed if inspect.isawaitable(changed) else changed
             return await self.filter(dataclasses.replace(data, model_data=given))
 
-        return both
+        return filter_twice
 
 
 class MnemicSession:
@@ -110,7 +110,7 @@ class MnemicSession:
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Store the items; if an answer is among them, capture the request."""
         await self._session.add_items(items)
-        self._said += asked(items, self._memory.actor.user)
+        self._said += latest_asks(items, self._memory.actor.user)
         if any(item.get("role") == ASSISTANT for item in items):
             said, self._said = self._said, []
             before = turns_before(await self._session.get_items(_LATEST))

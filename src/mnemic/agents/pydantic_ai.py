@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mnemic.agents.asks import asked
+from mnemic.agents.asks import latest_asks
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.inject import Injection, InjectionConfig, MemorySource
@@ -70,18 +70,20 @@ class MnemicMemory(AbstractCapability[Any]):
         messages = request_context.messages
         injection = await self.memory.inject([_plain(one) for one in messages], state=ctx.deps, thread=ctx.run_id)
         return (
-            replace(request_context, messages=_folded(messages, injection)) if injection.injected else request_context
+            replace(request_context, messages=_add_blocks(messages, injection))
+            if injection.injected
+            else request_context
         )
 
     async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
         """Capture the turn, which has ended."""
         if self._captures:
-            said = asked([_plain(one) for one in result.new_messages()], self.memory.actor.user)
+            said = latest_asks([_plain(one) for one in result.new_messages()], self.memory.actor.user)
             await self.memory.capture(*said, answer=str(result.output))
         return result
 
 
-def _folded(messages: Sequence[ModelMessage], injection: Injection) -> list[ModelMessage]:
+def _add_blocks(messages: Sequence[ModelMessage], injection: Injection) -> list[ModelMessage]:
     """Return the messages with each block as a separate part, before the request or at the end."""
     folded = list(messages)
     for block in injection.blocks:

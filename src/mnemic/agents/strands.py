@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from mnemic.agents.asks import answer_in, asked, spoken
+from mnemic.agents.asks import answer_in, latest_asks, spoken
 from mnemic.agents.tool_answers import shown_for
-from mnemic.agents.turns import TurnMemory, captured, said_by_user
+from mnemic.agents.turns import TurnMemory, capture_message, said_by_user
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
 from mnemic.extract import is_name_of
@@ -90,7 +90,7 @@ class MnemicMemoryStore:
     def _open_once(self) -> None:
         with self._opening:
             if not self._open:
-                asyncio.run(_opened(self._engine))
+                asyncio.run(_open_engine(self._engine))
                 self._open = True
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
@@ -106,7 +106,7 @@ class MnemicMemoryStore:
         found = await shown_for(self._engine, self._actor, query, most, min_score=least, deadline=deadline)
         if found.errors and not found.found.hits:
             raise MnemicError("partial")
-        return [_entry(SourceEntry.of(hit, self.name, reader=self._actor), hit) for hit in found.hits]
+        return [_entry(SourceEntry.from_hit(hit, self.name, reader=self._actor), hit) for hit in found.hits]
 
     async def add(self, content: str, metadata: dict[str, Any] | None = None) -> str | None:
         """Remember `content`; its memory_id. The same content again changes nothing. `metadata` comes back with it.
@@ -145,7 +145,7 @@ class MnemicMemoryStore:
                 now = self._engine.clock.now()
                 said = said_by_user(self._actor, user_text_of(message), now)
                 before = spoken([*self._talk, *messages[:place]], self._actor.session)
-                self.asked += await captured(self._engine, self._actor, said, before)
+                self.asked += await capture_message(self._engine, self._actor, said, before)
                 self._captured.add(token)
         self._captured.clear()
         self._talk = spoken([*self._talk, *messages], self._actor.session)
@@ -167,7 +167,7 @@ def _entry(entry: SourceEntry, hit: Hit) -> MemoryEntry:
     return MemoryEntry(content=entry.shown, metadata={**dict(memory.data), **known})
 
 
-async def _opened(engine: MemoryEngine) -> None:
+async def _open_engine(engine: MemoryEngine) -> None:
     await engine.open()
 
 
@@ -292,7 +292,7 @@ class MnemicMemory(Plugin):
 
     def _heard(self, event: MessageAddedEvent) -> None:
         if is_user_turn([event.message]) and text_of(event.message):
-            self._said += asked([event.message], self.memory.actor.user)
+            self._said += latest_asks([event.message], self.memory.actor.user)
 
     async def _capture_turn(self, event: AfterInvocationEvent) -> None:
         said, self._said = self._said, []

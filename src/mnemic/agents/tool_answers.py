@@ -10,7 +10,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.engine.turn_texts import keep_texts
 from mnemic.errors import InvalidInput
 from mnemic.inject import SourceEntry, account_for
-from mnemic.inject.escape import defused, visible
+from mnemic.inject.escape import defuse_addresses, visible
 from mnemic.types import Actor, Deadline, Hit, Intent, Memory, RecallRequest, RecallResult, WriteReceipt
 from mnemic.types.filter_language import checked_filter
 from mnemic.types.values import aware
@@ -40,7 +40,7 @@ async def shown_for(
     found = await engine.recall(request, actor=actor, deadline=deadline)
     run_id = await account_for(engine, actor, found.hits)
     if found.hits:
-        block = "\n".join(f"- {shown(hit.memory, actor)['content']}" for hit in found.hits)
+        block = "\n".join(f"- {memory_fields(hit.memory, actor)['content']}" for hit in found.hits)
         await keep_texts(engine, actor, TurnTexts(run_id=run_id, at=begun, question=query, block=block), found.hits)
     return found
 
@@ -61,26 +61,26 @@ def moment_of(text: str | None) -> datetime | None:
         raise InvalidInput("asked_at", hint="ISO 8601 with a zone") from None
 
 
-def settled(receipt: WriteReceipt) -> dict[str, Any]:
+def receipt_fields(receipt: WriteReceipt) -> dict[str, Any]:
     """Return the outcome of a write, as a model's tool answers it."""
     answer: dict[str, Any] = {"stored": receipt.stored, "outcome": receipt.outcome.value}
     named = {"memory_id": receipt.memory_id, "reason": receipt.reason}
     return answer | {name: value for name, value in named.items() if value is not None}
 
 
-def shown(memory: Memory, reader: Actor) -> dict[str, Any]:
+def memory_fields(memory: Memory, reader: Actor) -> dict[str, Any]:
     """Return a memory as the tool of a model that serves `reader` answers it: nothing invisible, who said it where
     these are not the user's own words, and no live address in those.
     """
-    entry = SourceEntry.of(Hit(memory=memory, score=0.0), "memory", reader=reader)
+    entry = SourceEntry.from_hit(Hit(memory=memory, score=0.0), "memory", reader=reader)
     text = visible(entry.content)
     fields = {
         "memory_id": memory.memory_id,
-        "content": text if entry.may_link else defused(text),
+        "content": text if entry.may_link else defuse_addresses(text),
         "date": memory.happened_at.date().isoformat(),
         "trusted": entry.trusted,
     }
-    return fields if entry.said_by is None else {**fields, "said_by": defused(visible(entry.said_by))}
+    return fields if entry.said_by is None else {**fields, "said_by": defuse_addresses(visible(entry.said_by))}
 
 
 def shown_hit(hit: Hit, reader: Actor) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def shown_hit(hit: Hit, reader: Actor) -> dict[str, Any]:
     other results that it disagrees with.
     """
     relevance = hit.score if hit.relevance is None else hit.relevance
-    why = defused(visible(hit.why))
+    why = defuse_addresses(visible(hit.why))
     named = {"why": why, "disagrees_with": list(hit.disagrees_with)}
     given = {name: value for name, value in named.items() if value}
-    return {**shown(hit.memory, reader), "relevance": round(relevance, 2), **given}
+    return {**memory_fields(hit.memory, reader), "relevance": round(relevance, 2), **given}

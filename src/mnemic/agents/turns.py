@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
 from mnemic.agents.asks import asks_of_turn, is_ask, mark_of, spoken, turns_before
-from mnemic.agents.tool_answers import check_length, moment_of, settled, shown_for, shown_hit
+from mnemic.agents.tool_answers import check_length, moment_of, receipt_fields, shown_for, shown_hit
 from mnemic.engine import MemoryEngine
 from mnemic.engine.message_forms import captured_after
 from mnemic.engine.turn_texts import keep_injection
@@ -21,7 +21,7 @@ from mnemic.errors import MnemicError
 from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, injector_for
 from mnemic.inject.messages import ASSISTANT, text_of
 from mnemic.language.questions.small_talk import is_small_talk
-from mnemic.language.sentences.requests_about_memory import asked_of_memory, parted
+from mnemic.language.sentences.requests_about_memory import asked_of_memory, split_requests
 from mnemic.maintenance.background_capture import BackgroundCapture, is_kept
 from mnemic.runtime.event_loop_thread import Portal
 from mnemic.types import (
@@ -30,7 +30,7 @@ from mnemic.types import (
     Message,
     Origin,
     WriteReceipt,
-    lowered,
+    lower_origin,
 )
 from mnemic.types.trace import RunStatus
 
@@ -147,7 +147,7 @@ class TurnMemory:
             message, talk = self._waiting.popleft()
             try:
                 await self.open()
-                await self._captured(message, talk)
+                await self._capture_message(message, talk)
             except MnemicError as failure:
                 self._waiting.appendleft((message, talk))
                 self.counts[f"capture_failed:{failure.reason}"] += 1
@@ -168,7 +168,7 @@ class TurnMemory:
             return thread, turn.before
         return thread, self._talks.get(thread, ())
 
-    async def answered(self, *said: str, answer: str | None) -> None:
+    async def record_answer(self, *said: str, answer: str | None) -> None:
         """Store the `answer` of a turn that was captured before the answer was there, as of a stream, with what the
         user `said` in it. Does not raise for an outage.
         """
@@ -189,13 +189,13 @@ class TurnMemory:
         if turn is not None and turn.run.placed and not any(any(asked_of_memory(one)) for one in said):
             await keep_injection(self._engine, self.actor, turn.run, "\n".join(said), answer, turn.begun)
 
-    async def _captured(self, message: Message, talk: Sequence[Message]) -> None:
+    async def _capture_message(self, message: Message, talk: Sequence[Message]) -> None:
         if not await self._may_wait():
-            self.asked += await captured(self._engine, self.actor, message, talk)
+            self.asked += await capture_message(self._engine, self.actor, message, talk)
             return
-        request, rest = parted(message.content)
+        request, rest = split_requests(message.content)
         if request:  # is answered in its turn, and no part of what is recorded
-            self.asked += await captured(self._engine, self.actor, replace(message, content=request), talk)
+            self.asked += await capture_message(self._engine, self.actor, replace(message, content=request), talk)
         if rest:
             self.later = self.later or BackgroundCapture(self._engine)
             await self.later.put(replace(message, content=rest), actor=self.actor, before=talk)
@@ -214,7 +214,7 @@ class TurnMemory:
         said, in_loop = asks_of_turn(messages)
         is_asked = bool(messages) and is_ask(messages[-1])
         begins = is_asked and not in_loop
-        turn = self._begun(thread, said[-1]) if begins else self._open_turn(messages, thread, said)
+        turn = self._begin_turn(thread, said[-1]) if begins else self._open_turn(messages, thread, said)
         if not turn.end:
             turn.before = turns_before(messages, self.actor.session)
         turn.looped |= not begins
@@ -228,7 +228,7 @@ class TurnMemory:
             self._turns.popitem(last=False)
         return turn.run
 
-    def _begun(self, thread: Hashable, ask: str) -> _Turn:
+    def _begin_turn(self, thread: Hashable, ask: str) -> _Turn:
         """Return a new turn. Where only the first call of one with the same ask was made, this may be its retry."""
         before = self._turns.get((thread, ask))
         retried = () if before is None or before.looped else tuple(before.run.placed)
@@ -259,7 +259,7 @@ class TurnMemory:
     @property
     def model(self) -> Actor:
         """The actor as its model's tools act: their writes are inferred by an agent, whatever the model claims."""
-        return replace(self.actor, channel=lowered(Origin.AGENT_INFERRED, self.actor.channel))
+        return replace(self.actor, channel=lower_origin(Origin.AGENT_INFERRED, self.actor.channel))
 
     async def search_memory(
         self, query: str, max_results: int = 5, min_score: float = 0.0, asked_at: str = ""
@@ -272,9 +272,9 @@ class TurnMemory:
             min_score: The least relevance of a memory, 0 to 1.
             asked_at: The time by which words such as "last week" are read, in ISO 8601 with a zone; now if empty.
         """
-        return await self.found(query, max_results, min_score=min_score, asked_at=asked_at or None)
+        return await self.search_memories(query, max_results, min_score=min_score, asked_at=asked_at or None)
 
-    async def found(
+    async def search_memories(
         self,
         query: str,
         max_results: int,
@@ -309,7 +309,7 @@ class TurnMemory:
         except MnemicError as failure:
             self.counts[f"tool_failed:{failure.reason}"] += 1
             return {"stored": False, "reason": failure.reason}
-        return settled(receipt)
+        return receipt_fields(receipt)
 
     # -- for synchronous programs -------------------------------------------------------------------------------------
 
@@ -334,7 +334,7 @@ def said_by_model(actor: Actor, said: str, at: datetime) -> Message:
     return Message(role=ASSISTANT, content=said, session=actor.session, sent_at=at)
 
 
-async def captured(
+async def capture_message(
     engine: MemoryEngine, actor: Actor, message: Message, before: Sequence[Message] = ()
 ) -> tuple[MemoryRequest, ...]:
     """Capture one message, said after the turns `before`, and also record it (`Policy.keep_messages`). Return what it

@@ -114,7 +114,7 @@ def build_engine(
         keyring=keyring,
         sessions=sessions,
         graph=graph,
-        projections=[*copies, *_fed(settings, graph), *_copies(settings, embedder)],
+        projections=[*copies, *_graph_projections(settings, graph), *_copies(settings, embedder)],
         rules=build_write_rules(settings),
         middleware=build_middleware(bundle, models.get("completer")),
         preference_bias=settings.preference_bias,
@@ -153,7 +153,7 @@ def _copies(settings: Settings, embedder: Embedder) -> list[Projection]:
     return build_copies(settings.store, dimension=embedder.space.dimension, sealed=settings.seal)
 
 
-def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
+def _graph_projections(settings: Settings, graph: GraphStore) -> list[Projection]:
     """Return the graph as a projection, unless the store writes it with the memories."""
     if keeps_graph(settings):
         return []
@@ -183,10 +183,12 @@ def build_policy_bundle(settings: Settings, policy: Policy | None) -> PolicyBund
         bundle = load_policy_bundle(settings.policy)
     else:
         policy = policy or Policy()
-        bundle = PolicyBundle(policy=policy, grant=Grant.of(policy), budget=Budget())
+        bundle = PolicyBundle(policy=policy, grant=Grant.from_policy(policy), budget=Budget())
     if settings.trusted_keys is not None or settings.granted_levels is not None:
         levels = settings.granted_levels if settings.granted_levels is not None else bundle.grant.levels
-        bundle = replace(bundle, grant=Grant.of(bundle.policy, trust=settings.trusted_keys or (), levels=levels))
+        bundle = replace(
+            bundle, grant=Grant.from_policy(bundle.policy, trust=settings.trusted_keys or (), levels=levels)
+        )
     if settings.max_seconds is not None:
         bundle = replace(bundle, budget=replace(bundle.budget, max_seconds=settings.max_seconds))
     return bundle

@@ -43,12 +43,12 @@ def load_profile(path: Path) -> Profile:
     if len(text.encode()) > MAX_PROFILE_BYTES:
         raise InvalidConfig("persona:file", hint=f"more than {MAX_PROFILE_BYTES} bytes")
     try:
-        return Profile.of(_parsed(text, path.suffix))
+        return Profile.from_data(_parse_profile(text, path.suffix))
     except (strict_json.NotStrictJson, tomllib.TOMLDecodeError) as error:
         raise InvalidConfig("persona:file", hint=str(error)) from None
 
 
-def _parsed(text: str, suffix: str) -> object:
+def _parse_profile(text: str, suffix: str) -> object:
     if suffix == ".json":
         return strict_json.loads(text)
     if suffix == ".toml":

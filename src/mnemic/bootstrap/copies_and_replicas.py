@@ -19,12 +19,12 @@ _OWN = (PARAMETER, REPLICA)
 
 def copies_of(location: str) -> tuple[str, ...]:
     """Return the addresses that `location` names as `?copy=...&copy=...`."""
-    return _named(location, PARAMETER)
+    return _parameter_values(location, PARAMETER)
 
 
 def replica_of(location: str) -> str | None:
     """Return the address that `location` names as `?replica=...`. Raises InvalidConfig (`invalid_config:replica`)."""
-    found = _named(location, REPLICA)
+    found = _parameter_values(location, REPLICA)
     if len(found) > 1:
         raise InvalidConfig(REPLICA, hint="name one replica; its address may name several hosts")
     return found[0] if found else None
@@ -32,7 +32,7 @@ def replica_of(location: str) -> str | None:
 
 def plain(location: str) -> str:
     """Return `location` as the store itself understands it, without the additional targets."""
-    if not any(_named(location, name) for name in _OWN):
+    if not any(_parameter_values(location, name) for name in _OWN):
         return location
     parts = urlsplit(location)
     query = parse_qsl(parts.query, keep_blank_values=True)
@@ -40,7 +40,7 @@ def plain(location: str) -> str:
     return urlunsplit(parts._replace(query=urlencode(kept)))
 
 
-def _named(location: str, parameter: str) -> tuple[str, ...]:
+def _parameter_values(location: str, parameter: str) -> tuple[str, ...]:
     query = urlsplit(location).query if "://" in location else ""
     return tuple(value for name, value in parse_qsl(query) if name == parameter)
 

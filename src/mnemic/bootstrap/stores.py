@@ -44,14 +44,14 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
     settled: Literal["durable", "fast"] = "fast" if durability == "fast" else "durable"
     if location == "memory:":
         return InProcessStore()
-    if (store := _served(location, settled, keyring, seals)) is not None:
+    if (store := _plugin_store(location, settled, keyring, seals)) is not None:
         return store
     # Last: a path has no scheme, so it is the remaining case.
     path = sqlite_path(location)
     return SqliteStore(path, durability=settled, reserved_bytes=RESERVED_BYTES, keyring=keyring, seals=seals)
 
 
-def _served(location: str, durability: str, keyring: Keyring | None, seals: bool) -> RecordStore | None:
+def _plugin_store(location: str, durability: str, keyring: Keyring | None, seals: bool) -> RecordStore | None:
     """Return the store of another package at this address; None for a path, and for a URL that is ours."""
     if "://" not in location:
         return None

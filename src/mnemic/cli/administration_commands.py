@@ -12,9 +12,9 @@ from mnemic.cli.human_labels import erased_text, traces_text
 from mnemic.cli.known_users import require_known
 from mnemic.cli.lazy_loading import Command, TenantCommand
 from mnemic.cli.option_values import json_file
-from mnemic.cli.result_texts import counted, day, fields_text, label, memory_dict, receipt_dict, receipt_text
+from mnemic.cli.result_texts import count_text, day, fields_text, label, memory_dict, receipt_dict, receipt_text
 from mnemic.cli.shared_options import Given, require_store
-from mnemic.cli.terminal import Progress, confirmed, note, require_new_file, table, write_json
+from mnemic.cli.terminal import Progress, ask_confirmation, note, require_new_file, table, write_json
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.maintenance.consolidate import ConsolidationRules
 from mnemic.maintenance.erasure_receipt import ErasureReceipt
@@ -92,7 +92,7 @@ async def _decide(
         aged = await engine.reject_older(_days(options["older_than"]), actor=actor, whole_tenant=True)
         return list(aged), []
     if options["content"] is not None or options["merge_with"]:
-        return await _corrected(engine, actor, memory_ids[0], options)
+        return await _correct_memory(engine, actor, memory_ids[0], options)
     decided = await engine.decide(
         memory_ids, "reject" if action == "reject" else "approve", actor=actor, whole_tenant=True
     )
@@ -100,7 +100,7 @@ async def _decide(
     return receipts, [_failure(one.memory_id, one.reason) for one in decided if one.receipt is None]
 
 
-async def _corrected(
+async def _correct_memory(
     engine: MemoryEngine, actor: Actor, memory_id: str, options: dict[str, Any]
 ) -> tuple[list[WriteReceipt], list[dict[str, str]]]:
     content, merged = options["content"], options["merge_with"]
@@ -173,7 +173,7 @@ def _consent_text(fields: Mapping[str, Any]) -> str:
     if fields["granted"]:
         return "granted"
     erased = fields.get("erased")
-    return "revoked" if erased is None else f"revoked, {counted(len(erased['memory_ids']))} erased"
+    return "revoked" if erased is None else f"revoked, {count_text(len(erased['memory_ids']))} erased"
 
 
 @click.command("erase", cls=TenantCommand)
@@ -201,7 +201,7 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
         require_new_file(options["receipt_file"])
     if not options["force"]:
         given.with_engine(lambda engine, actor: require_known(engine.store, actor.tenant, subject))
-    if not options["yes"] and not confirmed(f"Erase everything about {subject} permanently?"):
+    if not options["yes"] and not ask_confirmation(f"Erase everything about {subject} permanently?"):
         complain("not_confirmed", "nothing was erased")
         return Exit.REFUSED
 
@@ -272,11 +272,11 @@ def audit_(given: Given, action: str, after: int | None, limit: int) -> int:
         "unsigned_at": report.unsigned_at,
     }
     chain = "the chain is intact" if whole else f"broken at {report.broken_at}"
-    given.show(fields, lambda: f"{report.lines} lines, {chain}, {_signed(report)}")
+    given.show(fields, lambda: f"{report.lines} lines, {chain}, {_signature_text(report)}")
     return Exit.OK if whole and report.unsigned_at is None else Exit.REFUSED
 
 
-def _signed(report: AuditReport) -> str:
+def _signature_text(report: AuditReport) -> str:
     missing = (
         "" if report.unsigned_at is None else f", but line {report.unsigned_at} is not, although earlier lines are"
     )
@@ -319,7 +319,7 @@ def maintain_(given: Given, /, rebuild: str | None, unregister: str | None, reem
     """
     if rebuild is not None:
         built = given.with_engine(lambda engine, actor: engine.rebuild(rebuild, actor=actor))
-        given.show({"rebuilt": rebuild, "memories": built}, lambda: f"{rebuild}: {counted(built)}")
+        given.show({"rebuilt": rebuild, "memories": built}, lambda: f"{rebuild}: {count_text(built)}")
         return
     if unregister is not None:
         waited = given.with_engine(lambda engine, actor: engine.unregister(unregister, actor=actor))
@@ -327,9 +327,9 @@ def maintain_(given: Given, /, rebuild: str | None, unregister: str | None, reem
         return
     if reembed and options["dry_run"]:
         raise click.UsageError("--reembed has no --dry-run", ctx=click.get_current_context())
-    reembedded = _reembedded(given) if reembed else None
+    reembedded = _reembed_store(given) if reembed else None
 
-    report, consolidated = given.with_engine(lambda engine, actor: _maintained(engine, actor, options))
+    report, consolidated = given.with_engine(lambda engine, actor: _run_maintenance(engine, actor, options))
     report_data = _maintenance_dict(report)
     if reembedded is not None:
         report_data["reembedded"] = reembedded
@@ -338,7 +338,7 @@ def maintain_(given: Given, /, rebuild: str | None, unregister: str | None, reem
     given.show(report_data, lambda: fields_text(report_data))
 
 
-async def _maintained(
+async def _run_maintenance(
     engine: MemoryEngine, actor: Actor, options: dict[str, Any]
 ) -> tuple[MaintenanceReport, ConsolidationReport | None]:
     from datetime import timedelta
@@ -371,7 +371,7 @@ def _maintenance_dict(report: MaintenanceReport) -> dict[str, Any]:
     }
 
 
-def _reembedded(given: Given) -> int:
+def _reembed_store(given: Given) -> int:
     """Embed the store's memories again and return the number of vectors it took."""
     import asyncio
 
@@ -379,6 +379,6 @@ def _reembedded(given: Given) -> int:
     require_store(settings.store)
     progress = Progress("embedded")
     try:
-        return asyncio.run(reembed_store(settings, SystemClock(), on_progress=progress.at)).filled
+        return asyncio.run(reembed_store(settings, SystemClock(), on_progress=progress.show_progress)).filled
     finally:
         progress.end()

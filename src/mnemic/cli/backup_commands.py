@@ -131,11 +131,11 @@ def salvage_(given: Given, target: Path) -> int:
     settings = given.settings()
     require_store(settings.store)
     salvaged = salvage_store(settings.store, target, keyring=build_keyring(settings))
-    given.show({"salvaged": str(target), **salvaged.as_dict()}, lambda: _salvaged(target, salvaged))
+    given.show({"salvaged": str(target), **salvaged.as_dict()}, lambda: _salvage_text(target, salvaged))
     return Exit.STORE if salvaged.damaged else Exit.OK
 
 
-def _salvaged(target: Path, salvaged: SalvageResult) -> str:
+def _salvage_text(target: Path, salvaged: SalvageResult) -> str:
     facts = {
         "memories": salvaged.counts.get("memory", 0),
         "versions before": salvaged.counts.get("memory_version", 0),

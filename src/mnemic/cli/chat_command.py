@@ -139,7 +139,7 @@ def chat_(given: Given, quiet: bool) -> Exit:
     standard input end with exit code 5.
     """
     failed = False
-    with given.opened() as opened:
+    with given.open_engine() as opened:
         if opened.engine.completer is None:
             rest = "nothing answers you" if quiet else "you see what one would be shown"
             note(f"no language model is configured (MNEMIC_MODEL or MNEMIC_MODEL_URL): {rest}")
@@ -160,7 +160,7 @@ def _facts(turn: Turn) -> list[str]:
     return capture_text(turn.report, said=turn.message, contents=turn.words).splitlines()
 
 
-def _recorded(turn: Turn) -> str:
+def _recording_text(turn: Turn) -> str:
     """Describe which messages were recorded."""
     if turn.report.asked:
         return "nothing (a request about memory)"
@@ -206,7 +206,7 @@ def _show(given: Given, opened: OpenMemory, turn: Turn, *, quiet: bool) -> None:
             say(f"  shown       nothing ({turn.block.reason or 'nothing that helps'})")
         for line in _facts(turn):
             say(f"  remembered  {line}")
-        say(f"  recorded    {_recorded(turn)}")
+        say(f"  recorded    {_recording_text(turn)}")
     for request in turn.report.asked:
         done = carried_out(opened.call, request)
         say(outcome(request, done))

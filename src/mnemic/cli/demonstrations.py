@@ -11,7 +11,7 @@ from typing import Any
 
 from mnemic.bootstrap import DEFAULT_MODEL, build_engine
 from mnemic.cli.file_import import Intake, Summary
-from mnemic.cli.processes import Turn, joined, run_turn
+from mnemic.cli.processes import Turn, join_turns, run_turn
 from mnemic.cli.result_texts import result_dict
 from mnemic.cli.terminal import one_line, printable
 from mnemic.config import Settings
@@ -91,13 +91,13 @@ def incident(folder: Path) -> DemonstrationResult:
     turn = run_turn(store, user="42", session="session_1", policy=policy, arguments=["--message", INCIDENT_MESSAGE])
     arguments = ["--goal", INCIDENT_GOAL, "--context", str(DATA / "incident" / "context.json")]
     asked = run_turn(store, user="42", session="session_2", policy=policy, arguments=arguments)
-    report = joined(turn, asked)
+    report = join_turns(turn, asked)
     denied = {"key": "declared_tier", "reason": "key_denied_execution"} in turn.blocked
     proved = turn.ok and asked.ok and denied and _other_process_used_memory(turn, asked)
     refused = ", ".join(f"{entry['key']} ({entry['reason']})" for entry in turn.blocked) or "nothing"
     lines = [
         f"session 1, process {turn.process_id}: {INCIDENT_MESSAGE}",
-        f"  remembered  {_remembered(turn)}; refused: {refused}",
+        f"  remembered  {_remembered_texts(turn)}; refused: {refused}",
         f"session 2, process {asked.process_id}: {INCIDENT_GOAL}",
         f"  assistant   {one_line(asked.report['answer'] or '', ANSWER_WIDTH)}",
         _verdict(proved) + f" it was answered with {_keys(asked)} of session 1; {_audit(asked)}.",
@@ -116,7 +116,7 @@ def travel(folder: Path) -> DemonstrationResult:
     kept = "was not" if len(asked.report["memory_state"]) == len(turn.report["memory_state"]) else "WAS"
     lines = [
         f"thread 1, process {turn.process_id}: {TRAVEL_MESSAGE}",
-        f"  remembered  {_remembered(turn)}",
+        f"  remembered  {_remembered_texts(turn)}",
         f"thread 2, process {asked.process_id}: {TRAVEL_GOAL}",
         f"  assistant   {one_line(asked.report['answer'] or '', ANSWER_WIDTH)}",
         _verdict(proved) + f" it was answered with what thread 1 was told; the request {kept} kept; {_audit(asked)}.",
@@ -125,7 +125,7 @@ def travel(folder: Path) -> DemonstrationResult:
     return DemonstrationResult(proved=proved, data=data, text=printable("\n".join(lines)))
 
 
-def _remembered(turn: Turn) -> str:
+def _remembered_texts(turn: Turn) -> str:
     return ", ".join(f"{entry['key']} = {entry['value']}" for entry in turn.report["memory_state"]) or "nothing"
 
 
@@ -174,10 +174,10 @@ def _conversation_text(
     if not questions:
         lines.append("Ask it something: --ask QUESTION")
     asked = f"{len(questions)} question{'' if len(questions) == 1 else 's'}"
-    taken = f"{summary.recorded} messages imported{_failed(summary)}"
+    taken = f"{summary.recorded} messages imported{_failure_text(summary)}"
     lines.append(f"{_verdict(proved)} {taken}, {asked} asked; the best hit is shown, with --json all and why.")
     return "\n".join(lines)
 
 
-def _failed(summary: Summary) -> str:
+def _failure_text(summary: Summary) -> str:
     return f", {len(summary.failed)} failed" if summary.failed else ""

@@ -14,7 +14,7 @@ from mnemic.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.cli.file_import import KEYLESS, KEYLESS_HINT, Intake, Summary
 from mnemic.cli.import_dry_run import rehearse
 from mnemic.cli.lazy_loading import Command
-from mnemic.cli.result_texts import counted
+from mnemic.cli.result_texts import count_text
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import (
     Progress,
@@ -29,7 +29,7 @@ from mnemic.cli.terminal import (
 )
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.importers.file_readers import AUTO, formats, importers, read_conversation
-from mnemic.importers.file_readers.multi_file_exports import packed
+from mnemic.importers.file_readers.multi_file_exports import open_packed
 from mnemic.importers.file_readers.records import open_file
 from mnemic.importers.file_readers.speakers import Speakers, speakers_in, with_user
 from mnemic.stores.atomic_files import part_of, put
@@ -87,7 +87,7 @@ def export_(
 
     count = given.with_engine(work)
     if output is not None:
-        given.show({"exported": count, "file": output}, lambda: f"exported  {counted(count)} to {output}")
+        given.show({"exported": count, "file": output}, lambda: f"exported  {count_text(count)} to {output}")
 
 
 def _export_subject(given: Given, subject: str, output: str | None, force: bool, *, page: bool, values: bool) -> None:
@@ -202,7 +202,7 @@ def import_(
     found, total, extract, watched = Speakers(), None, not no_extract, Progress("read").is_shown
     if file == "-":
         # It can be read only once, so its speakers are known when everything is taken in.
-        read = partial(found.counted, read())
+        read = partial(found.count_speakers, read())
     elif me is not None or extract or watched:
         # Read before for its speakers and, on a terminal, its length.
         whole = me is not None or watched
@@ -213,7 +213,7 @@ def import_(
         return read() if me is None else with_user(read(), me)
 
     if dry_run:
-        code = _rehearsed(given, items(), extract=extract)
+        code = _show_rehearsal(given, items(), extract=extract)
     else:
         code = _taken_in(given, items, total, extract=extract, **options)
     if file == "-":
@@ -228,7 +228,7 @@ def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | No
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
         intake = Intake(engine=engine, actor=actor, summary=summary, **options)
-        await intake.take(items(), lambda done: progress.at(done, total))
+        await intake.take(items(), lambda done: progress.show_progress(done, total))
 
     try:
         given.with_engine(work, creates=True)
@@ -247,7 +247,7 @@ def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | No
         complain(summary.stopped, "the import stopped; the same command goes on from there")
         return exit_code_of_run(summary.stopped)
     taken = summary.recorded or summary.refreshed or summary.captured or summary.blocked
-    return _ended(summary.failed, nothing=not taken)
+    return _exit_code(summary.failed, nothing=not taken)
 
 
 def _user_of(found: Speakers, me: str | None, *, asks: bool, refuses: bool) -> str | None:
@@ -256,24 +256,24 @@ def _user_of(found: Speakers, me: str | None, *, asks: bool, refuses: bool) -> s
     """
     if refuses and asks and me is None and found.lacks_user:
         if not at_terminal():
-            hint = f"which of {found.listed()} are you? --me NAME says so; --no-extract keeps the messages alone"
+            hint = f"which of {found.list_names()} are you? --me NAME says so; --no-extract keeps the messages alone"
             raise InvalidInput("speaker:unknown", hint=hint)
-        question = f"Which of {found.listed()} are you (empty: none of them)"
+        question = f"Which of {found.list_names()} are you (empty: none of them)"
         me = click.prompt(printable(question), default="", show_default=False, err=True) or None
     elif me is None:
         _remark_on_speakers(found, me, asks=asks)
     if me is not None and not found.has(me):
-        raise InvalidInput("speaker", hint=f"the file has no such speaker, but {found.listed() or 'none at all'}")
+        raise InvalidInput("speaker", hint=f"the file has no such speaker, but {found.list_names() or 'none at all'}")
     return me
 
 
 def _remark_on_speakers(found: Speakers, me: str | None, *, asks: bool) -> None:
     """Report that no facts are extracted from messages of an unknown user."""
     if asks and found.people and (found.lacks_user if me is None else not found.has(me)):
-        note(f"only what the user says becomes facts: which of {found.listed()} are you? --me NAME says so")
+        note(f"only what the user says becomes facts: which of {found.list_names()} are you? --me NAME says so")
 
 
-def _rehearsed(given: Given, items: Iterator[Item], *, extract: bool) -> int:
+def _show_rehearsal(given: Given, items: Iterator[Item], *, extract: bool) -> int:
     """Show the items that an import would store, and those that it would leave out."""
     import asyncio
 
@@ -281,10 +281,10 @@ def _rehearsed(given: Given, items: Iterator[Item], *, extract: bool) -> int:
     done = asyncio.run(rehearse(items, settings, given.actor(settings), extract=extract))
     given.show(done.as_dict(), done.as_text)
     _complain_of(done.failed, done.hints)
-    return _ended(done.failed, nothing=not done.messages and not done.memories)
+    return _exit_code(done.failed, nothing=not done.messages and not done.memories)
 
 
-def _ended(failed: Sequence[tuple[str, str]], *, nothing: bool) -> int:
+def _exit_code(failed: Sequence[tuple[str, str]], *, nothing: bool) -> int:
     """Return the exit code: a file of which nothing was taken in is an error, also if nothing in it is defective."""
     if nothing and not failed:
         complain("invalid_input:file:empty", "nothing in the file could be imported: the line `skipped` says why")
@@ -303,7 +303,7 @@ def _complain_of(failed: Sequence[tuple[str, str]], hints: Mapping[str, str]) ->
 def _require_file(file: str, file_format: str) -> None:
     """Raise InvalidInput before anything is opened, so that a typing error creates no empty memory file."""
     importers(file_format)
-    if file != "-" and packed(file) is None:
+    if file != "-" and open_packed(file) is None:
         with open_file(file):
             pass
 

@@ -91,7 +91,7 @@ def missing_package(error: Exception) -> errors.MissingExtra | None:
     return missing_extra(package.removeprefix("mnemic_"))
 
 
-def guarded(work: Callable[[], Any], *, debug: bool) -> int:
+def run_guarded(work: Callable[[], Any], *, debug: bool) -> int:
     """Return the exit code of `work`; any exception is reported in one line first."""
     output = sys.stdout
     try:

@@ -15,7 +15,7 @@ from typing import Any
 from mnemic.cli.failures import Exit, exit_code_of_run
 from mnemic.cli.import_ledger import Entry, EntryNames, ImportLedger, LedgerOfCapture
 from mnemic.engine import MemoryEngine
-from mnemic.engine.message_forms import captured
+from mnemic.engine.message_forms import capture_messages
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.importers.file_readers import Item
@@ -128,7 +128,7 @@ class Intake:
         """Continue after these items, which were imported before: the last message is the context of the next."""
         for one in items:
             if one.content is not None:
-                self._names.named(one)
+                self._names.entry_of_item(one)
         said = [one.content for one in items if isinstance(one.content, Message)]
         self._previous = next((part for one in reversed(said) for part in reversed(list(in_parts(one)))), None)
 
@@ -145,7 +145,7 @@ class Intake:
     async def _take_all(self, items: Iterator[Item], progress: Progress) -> Summary:
         seen = 0
         while self.summary.stopped is None and (batch := list(islice(items, BATCH))):
-            await self._take([self._names.named(one) for one in batch if self._is_usable(one)])
+            await self._take([self._names.entry_of_item(one) for one in batch if self._is_usable(one)])
             seen += len(batch)
             progress(seen)
         return self.summary
@@ -222,7 +222,7 @@ class Intake:
             return
         said = [one.content for one in entries if isinstance(one.content, Message)]
         keys = None if log is None else [one.capture_key for one in entries]
-        reports = await captured(self.engine, said, actor=self.actor, idempotency_keys=keys, log=log)
+        reports = await capture_messages(self.engine, said, actor=self.actor, idempotency_keys=keys, log=log)
         for one, report in zip(entries, reports, strict=True):
             if report is not None:
                 self._count(one.item.place, report)

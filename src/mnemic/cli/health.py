@@ -82,14 +82,14 @@ def _findings(given: Given) -> Iterator[Finding]:
     yield _policy(settings)
     space = found = served = None
     try:
-        found = _inspected(settings)
+        found = _inspect_store(settings)
         if found is not None:
             yield from _store(settings, found)
             space = found.space
         elif settings.store == "memory:":
             yield Finding(name="store", ok=None, detail="in this process only; nothing is on disk")
         else:
-            served = _served(settings)
+            served = _ask_server(settings)
             space = served.space
             yield from _store_of(served)
     except MnemicError as error:
@@ -98,7 +98,7 @@ def _findings(given: Given) -> Iterator[Finding]:
     yield embedder
     whole = found is not None and found.schema == found.newest_schema and not found.damage
     if embedder.ok and whole and space is not None:
-        yield from _remembered(settings, space)
+        yield from _memory_findings(settings, space)
     if served is not None:
         yield from _looked_at(served.health)
     yield model_finding(settings)
@@ -122,7 +122,7 @@ def _policy(settings: Settings) -> Finding:
     return Finding(name="policy", ok=True, detail=f"{settings.policy}: {keys} keys, on violation {policy.on_violation}")
 
 
-def _inspected(settings: Settings) -> Inspection | None:
+def _inspect_store(settings: Settings) -> Inspection | None:
     path = bootstrap.store_file(settings.store)
     return None if path is None else inspect(path)
 
@@ -230,38 +230,40 @@ def _outbox(found: Inspection) -> Finding:
     return Finding(name="outbox", ok=None, detail=detail, facts=facts)
 
 
-def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
+def _memory_findings(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
     """Examine all memories of the tenant."""
     import asyncio
 
-    async def looked() -> Health:
+    async def look() -> Health:
         store = bootstrap.build_store(
             settings.store, durability=settings.durability, keyring=bootstrap.build_keyring(settings)
         )
         try:
             await store.open(space)
-            return await _examined(store, settings)
+            return await _examine_store(store, settings)
         finally:
             await store.close()
 
     try:
-        health = asyncio.run(looked())
+        health = asyncio.run(look())
     except MnemicError as error:
         yield _bad("remembered", error)
         return
     yield from _looked_at(health)
 
 
-async def _examined(store: RecordStore, settings: Settings) -> Health:
+async def _examine_store(store: RecordStore, settings: Settings) -> Health:
     """Return the findings about the memories."""
     return await examine(store, settings.tenant, SystemClock().now())
 
 
 def _looked_at(health: Health) -> Iterator[Finding]:
-    yield _counted("duplicates", len(health.duplicates), "say the same as another", pairs=health.duplicates)
-    yield _counted("contradictions", len(health.contradictions), "contradict another", pairs=health.contradictions)
-    yield _counted("junk", len(health.junk), "say nothing", memories=health.junk)
-    yield _counted("unused", len(health.unused), "were never used in 90 days", memories=health.unused)
+    yield _count_finding("duplicates", len(health.duplicates), "say the same as another", pairs=health.duplicates)
+    yield _count_finding(
+        "contradictions", len(health.contradictions), "contradict another", pairs=health.contradictions
+    )
+    yield _count_finding("junk", len(health.junk), "say nothing", memories=health.junk)
+    yield _count_finding("unused", len(health.unused), "were never used in 90 days", memories=health.unused)
     waited = health.oldest_waiting
     text = f"{health.waiting} wait" + (f", the first for {waited.days} days" if waited else "")
     late = waited is not None and waited >= WAITING_LONG
@@ -282,11 +284,11 @@ class _Served:
     health: Health
 
 
-def _served(settings: Settings) -> _Served:
+def _ask_server(settings: Settings) -> _Served:
     """Ask the store on its server. Opening it looks at schema, vector space and isolation of tenants."""
     import asyncio
 
-    async def looked() -> _Served:
+    async def look() -> _Served:
         store = bootstrap.build_store(
             settings.store, durability=settings.durability, keyring=bootstrap.build_keyring(settings)
         )
@@ -300,13 +302,13 @@ def _served(settings: Settings) -> _Served:
                 kinds={str(kind): used.rows for kind, used in sorted(usages.items())},
                 audit=await store.broken_audit(settings.tenant),
                 behind=await store.projections(),
-                damaged=await store.damaged(settings.tenant) if isinstance(store, DamageScan) else [],
-                health=await _examined(store, settings),
+                damaged=await store.find_damage(settings.tenant) if isinstance(store, DamageScan) else [],
+                health=await _examine_store(store, settings),
             )
         finally:
             await store.close()
 
-    return asyncio.run(looked())
+    return asyncio.run(look())
 
 
 def _store_of(served: _Served) -> Iterator[Finding]:
@@ -329,7 +331,7 @@ def _store_of(served: _Served) -> Iterator[Finding]:
     yield Finding(name="outbox", ok=None, detail=text, facts={"behind": served.behind})
 
 
-def _counted(name: str, count: int, what: str, **facts: Any) -> Finding:
+def _count_finding(name: str, count: int, what: str, **facts: Any) -> Finding:
     """Return a note, if there is one; no fault of the store."""
     text = f"{count} {what}" if count else "none found"
     return Finding(name=name, ok=None, detail=text, facts={"count": count, **facts})
@@ -338,7 +340,7 @@ def _counted(name: str, count: int, what: str, **facts: Any) -> Finding:
 def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
     import asyncio
 
-    async def tried() -> VectorSpace:
+    async def try_embedder() -> VectorSpace:
         embedder = bootstrap.build_embedder(settings, SystemClock())
         try:
             await embedder.embed(["is anybody there?"])
@@ -347,7 +349,7 @@ def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
             await embedder.close()
 
     try:
-        space = asyncio.run(tried())
+        space = asyncio.run(try_embedder())
     except MnemicError as error:
         return _bad("embedder", error)
     text = f"{space.model}, {space.dimension} dimensions"

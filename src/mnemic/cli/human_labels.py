@@ -37,19 +37,19 @@ ERASED: Mapping[str, str] = MappingProxyType(
 def erased_text(receipt: ErasureReceipt) -> str:
     """Return the erased items by kind, without kinds that have none."""
     facts: dict[str, object] = {"receipt": receipt.receipt_id}
-    facts |= {ERASED.get(name, _spaced(name)): count for name, count in receipt.counts.items() if count}
+    facts |= {ERASED.get(name, _split_words(name)): count for name, count in receipt.counts.items() if count}
     facts["traces left"] = sum(receipt.traces.values()) or "none"
     if receipt.kept:
-        facts["still named in"] = " and ".join(NAMED.get(name, _spaced(name)) for name in receipt.kept)
+        facts["still named in"] = " and ".join(NAMED.get(name, _split_words(name)) for name in receipt.kept)
     known = any(receipt.counts.values())
     return ("erased" if known else "nothing was held about this user") + "\n" + pairs(facts, indent="  ")
 
 
 def traces_text(traces: Mapping[str, int]) -> str:
     """Return the places with remains, and their number."""
-    facts = {ERASED.get(name, _spaced(name)): count for name, count in traces.items() if count}
+    facts = {ERASED.get(name, _split_words(name)): count for name, count in traces.items() if count}
     return "found again, or stated again since:\n" + pairs(facts, indent="  ")
 
 
-def _spaced(name: str) -> str:
+def _split_words(name: str) -> str:
     return name.replace("_", " ")

@@ -138,18 +138,18 @@ class Rehearsal:
         return "the user's messages" if self.read == self.roles["user"] else f"the user's first {self.read} messages"
 
     def _lists(self) -> list[str]:
-        kept = [f"  {_named(one['key'])}{one_line(one['content'], _WIDTH)}" for one in self.facts]
-        said = [f"  {_introduced(one)}{one_line(one['content'], _WIDTH)}" for one in self.samples]
+        kept = [f"  {_key_text(one['key'])}{one_line(one['content'], _WIDTH)}" for one in self.facts]
+        said = [f"  {_sample_text(one)}{one_line(one['content'], _WIDTH)}" for one in self.samples]
         shown = [*kept[:_TOGETHER], *([f"  ... and {len(kept) - _TOGETHER} more"] if len(kept) > _TOGETHER else [])]
         lists = {"facts that would be kept": shown, "samples": said}
         return ["\n".join([title, *lines]) for title, lines in lists.items() if lines]
 
 
-def _named(key: str | None) -> str:
+def _key_text(key: str | None) -> str:
     return "" if key is None else f"{key}: "
 
 
-def _introduced(sample: dict[str, Any]) -> str:
+def _sample_text(sample: dict[str, Any]) -> str:
     at = "" if sample["at"] is None else f"{sample['at'][:10]}  "
     by = sample["by"] if sample["kind"] == "memory" else sample["by"] or sample["kind"]
     return f"{at}{'' if by is None else f'{by}: '}"
@@ -159,7 +159,7 @@ async def rehearse(items: Iterable[Item], settings: Settings, actor: Actor, *, e
     """Return the result that an import of `items` would have. Nothing is written, and no language model is asked."""
     defaults = {one.name: one.default for one in fields(settings) if one.name not in _RULES}
     async with build_engine(settings.with_values(**{**defaults, "store": "memory:"})) as engine:
-        return await _rehearsed(engine, items, actor, extract=extract)
+        return await _rehearse_items(engine, items, actor, extract=extract)
 
 
 async def rehearse_beside(engine: MemoryEngine, items: Iterable[Item], actor: Actor, *, extract: bool) -> Rehearsal:
@@ -179,12 +179,12 @@ async def rehearse_beside(engine: MemoryEngine, items: Iterable[Item], actor: Ac
     )
     await beside.open()
     try:
-        return await _rehearsed(beside, items, actor, extract=extract)
+        return await _rehearse_items(beside, items, actor, extract=extract)
     finally:
         await beside.store.close()  # the embedder is the other's
 
 
-async def _rehearsed(engine: MemoryEngine, items: Iterable[Item], actor: Actor, *, extract: bool) -> Rehearsal:
+async def _rehearse_items(engine: MemoryEngine, items: Iterable[Item], actor: Actor, *, extract: bool) -> Rehearsal:
     found = Rehearsal()
     for item in items:
         found.note(item)

@@ -67,7 +67,7 @@ class EntryNames:
 
     _seen: Counter[str] = field(default_factory=Counter)
 
-    def named(self, item: Item) -> Entry:
+    def entry_of_item(self, item: Item) -> Entry:
         """Return the entry of an item with content."""
         content: object = item.content
         if isinstance(content, Candidate):

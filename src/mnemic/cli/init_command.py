@@ -60,7 +60,7 @@ def init_(
         "MNEMIC_MODEL_URL": model_url,
         "MNEMIC_API_KEY_FILE": None if key_file is None else str(Path(key_file).expanduser().resolve()),
     }
-    lines = (f"{name}={_quoted(value)}\n" for name, value in settings.items() if value is not None)
+    lines = (f"{name}={_quote_value(value)}\n" for name, value in settings.items() if value is not None)
     _write(path, "".join(lines), "output", force=force)
     fields = {"file": str(path.resolve()), **settings}
     given.show(fields, lambda: f"written  {path}\n\n  export MNEMIC_ENV_FILE={path.resolve()}\n  mnemic doctor")
@@ -98,7 +98,7 @@ def _write(path: Path, text: str, name: str, *, force: bool) -> None:
         raise InvalidConfig(name, hint=error.strerror) from None
 
 
-def _quoted(value: str) -> str:
+def _quote_value(value: str) -> str:
     """Return `value` as a file of variables spells it: in single quotes, with quotes and backslashes escaped."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

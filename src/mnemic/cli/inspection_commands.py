@@ -9,7 +9,7 @@ import click
 from mnemic import requests
 from mnemic.cli.failures import Exit, complain, exit_code_of_search
 from mnemic.cli.lazy_loading import Command
-from mnemic.cli.request_options import asked, options_of
+from mnemic.cli.request_options import options_of, parse_request
 from mnemic.cli.result_texts import day, hit_dict, label, memory_dict
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import note, say
@@ -32,7 +32,7 @@ def count_(given: Given, /, **options: Any) -> None:
     \b
       mnemic count --category travel --since 2026-01-01
     """
-    request = asked(requests.Count, **options)
+    request = parse_request(requests.Count, **options)
 
     async def work(engine: MemoryEngine, actor: Actor) -> int:
         return await engine.handle(request, actor=actor)

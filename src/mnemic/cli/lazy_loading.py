@@ -12,10 +12,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from mnemic.cli.failures import guarded
+from mnemic.cli.failures import run_guarded
 from mnemic.cli.shared_options import Given
 from mnemic.errors import InvalidInput
-from mnemic.plugins import is_offered, offered, plugin
+from mnemic.plugins import is_offered, list_plugins, plugin
 from mnemic.plugins.extras import missing_extra
 
 _ENVIRONMENT = {
@@ -185,7 +185,7 @@ class LazyGroup(click.Group):
         """Return the commands of packages that the list does not know, each with its package and version; none is
         loaded.
         """
-        found = offered(["commands"])
+        found = list_plugins(["commands"])
         return {name: package for _, name, _, package in found if name not in self._listed}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -217,7 +217,7 @@ class LazyGroup(click.Group):
             _check_words(words)
             return run(words, *rest, standalone_mode=False, **extra)
 
-        sys.exit(guarded(work, debug="--debug" in words or bool(os.environ.get("MNEMIC_DEBUG"))))
+        sys.exit(run_guarded(work, debug="--debug" in words or bool(os.environ.get("MNEMIC_DEBUG"))))
 
 
 def _check_words(words: Sequence[str]) -> None:

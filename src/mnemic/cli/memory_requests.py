@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mnemic.cli.result_texts import counted, label, memory_dict
-from mnemic.cli.terminal import at_terminal, confirmed, note
+from mnemic.cli.result_texts import count_text, label, memory_dict
+from mnemic.cli.terminal import ask_confirmation, at_terminal, note
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
@@ -27,7 +27,9 @@ def carried_out(call: Call, request: MemoryRequest, *, yes: bool = False) -> dic
         if request.things:
             named = ", ".join(request.things)
             note(f"these are about {len(request.things)} things: {named}; `mnemic forget ID` takes one")
-        if not at_terminal() or not confirmed(_QUESTIONS[request.kind].format(counted(len(request.memory_ids)))):
+        if not at_terminal() or not ask_confirmation(
+            _QUESTIONS[request.kind].format(count_text(len(request.memory_ids)))
+        ):
             return None
     done = call(lambda engine, actor: engine.carry_out(request, actor=actor))
     memories = [memory_dict(one) for one in done.memories]
@@ -46,7 +48,7 @@ def outcome(request: MemoryRequest, done: dict[str, Any] | None, *, unconfirmed:
     if done is None:
         return f"not confirmed: nothing was done ({request.kind.replace('_', ' ')}){unconfirmed}"
     if done["erasure"] is not None:
-        return f"erased  {counted(len(request.memory_ids))}"
+        return f"erased  {count_text(len(request.memory_ids))}"
     if request.kind == "show":
         return "\n".join(f"  {one['memory_id']}  {one['content']}" for one in done["memories"]) or "nothing is known"
-    return f"forgotten  {counted(len(done['forgotten']))}"
+    return f"forgotten  {count_text(len(done['forgotten']))}"

@@ -75,7 +75,7 @@ def text_or_stdin(content: str) -> str:
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None:
         raise InvalidInput("stdin:closed", hint="standard input is closed")
-    return _decoded(stream.read(MAX_INPUT_BYTES + 1), "stdin")
+    return _decode_bytes(stream.read(MAX_INPUT_BYTES + 1), "stdin")
 
 
 def json_object(text: str | None, name: str) -> dict[str, Any]:
@@ -105,10 +105,10 @@ def json_file(path: str) -> dict[str, Any]:
         raise InvalidInput("file:directory", hint="a folder was given, not a file") from None
     except OSError as error:
         raise InvalidInput("file:unreadable", hint=error.strerror) from None
-    return json_object(_decoded(data, "file"), "file:json")
+    return json_object(_decode_bytes(data, "file"), "file:json")
 
 
-def _decoded(data: bytes, name: str) -> str:
+def _decode_bytes(data: bytes, name: str) -> str:
     if len(data) > MAX_INPUT_BYTES:
         raise InvalidInput(f"{name}:too_large", hint=f"more than {MAX_INPUT_BYTES} bytes")
     try:

@@ -73,7 +73,7 @@ def _environment() -> dict[str, str]:
     }
 
 
-def joined(first: Turn, second: Turn) -> dict[str, Any]:
+def join_turns(first: Turn, second: Turn) -> dict[str, Any]:
     """Return the second report with the first one's steps and story before its own, numbered through."""
     report = dict(second.report)
     for name in ("trace", "history"):

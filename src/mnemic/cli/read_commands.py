@@ -10,7 +10,7 @@ import click
 from mnemic import requests
 from mnemic.cli.failures import complain
 from mnemic.cli.lazy_loading import Command
-from mnemic.cli.request_options import asked, options_of
+from mnemic.cli.request_options import options_of, parse_request
 from mnemic.cli.result_texts import (
     history_text,
     hits_text,
@@ -48,7 +48,7 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
     """
     if len(query) > LONGEST_QUERY:  # a search shortens it, which nobody would notice
         raise InvalidInput("query:too_long", hint=f"more than {LONGEST_QUERY} characters")
-    request = asked(requests.Search, query=query, **options)
+    request = parse_request(requests.Search, query=query, **options)
 
     async def work(engine: MemoryEngine, actor: Actor) -> tuple[SearchResult, str]:
         result = await engine.handle(request, actor=actor)
@@ -95,7 +95,7 @@ def list_(given: Given, /, **options: Any) -> None:
       mnemic list --since 2026-01-01 --category travel
       mnemic list --where '{"airline": "KLM"}' --limit 10
     """
-    request = asked(requests.List, **options)
+    request = parse_request(requests.List, **options)
     whole = requests.Count(**{one.name: getattr(request, one.name) for one in fields(requests.Count)})
 
     async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], int, str | None, str]:

@@ -49,7 +49,7 @@ def options_of(
     return decorate
 
 
-def asked(request: Callable[..., R], /, **options: Any) -> R:
+def parse_request(request: Callable[..., R], /, **options: Any) -> R:
     """Return the request that the options of a command spell. Raises InvalidInput for a filter that is no JSON object
     (`invalid_input:<name>`).
     """

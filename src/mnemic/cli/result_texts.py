@@ -34,7 +34,7 @@ def label(memory: Memory, width: int | None = CONTENT_WIDTH) -> str:
     return one_line(f"{memory.key}: {memory.content}" if memory.key else memory.content, width)
 
 
-def counted(number: int) -> str:
+def count_text(number: int) -> str:
     """Return the number of memories, in words."""
     return "1 memory" if number == 1 else f"{number} memories"
 
@@ -205,9 +205,11 @@ def capture_text(report: RunReport, *, said: str = "", contents: Mapping[str, st
         ["skipped", one.key or "", one_line(_spoken(said, one.span), _WORDS_WIDTH), one.reason]
         for one in report.skipped
     ]
-    rows += [["asked", one.kind, "", f"{one.subject} ({counted(len(one.memory_ids))})".strip()] for one in report.asked]
+    rows += [
+        ["asked", one.kind, "", f"{one.subject} ({count_text(len(one.memory_ids))})".strip()] for one in report.asked
+    ]
     nothing = "nothing to remember" if report.status == "ok" else "no fact was remembered"
-    return table(_filled(rows)) if rows else nothing
+    return table(_drop_empty_columns(rows)) if rows else nothing
 
 
 async def written_words(report: RunReport, engine: MemoryEngine, actor: Actor) -> dict[str, str]:
@@ -230,7 +232,7 @@ def _spoken(said: str, span: tuple[int, int] | None) -> str:
     return "" if span is None else said[span[0] : span[1]].strip()
 
 
-def _filled(rows: list[list[str]]) -> list[list[str]]:
+def _drop_empty_columns(rows: list[list[str]]) -> list[list[str]]:
     """Return the rows without the columns that are empty in all of them."""
     filled = [number for number in range(len(rows[0])) if any(row[number] for row in rows)]
     return [[row[number] for number in filled] for row in rows]

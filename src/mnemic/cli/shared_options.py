@@ -112,12 +112,14 @@ class Given:
             from mnemic.bootstrap import build_engine  # loads numpy, which the help does without
 
             async with build_engine(settings) as engine:
-                return await work(engine if by_settings else await self._governed(engine, actor.tenant), actor)
+                return await work(
+                    engine if by_settings else await self._apply_tenant_rules(engine, actor.tenant), actor
+                )
 
         return asyncio.run(inside())
 
     @contextmanager
-    def opened(self) -> Iterator[OpenMemory]:
+    def open_engine(self) -> Iterator[OpenMemory]:
         """Yield an engine that stays open for several calls, one after another; between them no event loop runs, so
         that a question to the person at the terminal can be interrupted. The memory file is made if it is not there.
         """
@@ -134,7 +136,7 @@ class Given:
             else:
                 engine = build_engine(settings)
                 runner.run(engine.open())
-                governed = runner.run(self._governed(engine, actor.tenant))
+                governed = runner.run(self._apply_tenant_rules(engine, actor.tenant))
             try:
                 yield OpenMemory(governed, actor, runner)
             finally:
@@ -163,7 +165,7 @@ class Given:
         except (OSError, UnicodeDecodeError):
             raise InvalidConfig("api_key_file", hint=f"{self.api_key_file} cannot be read") from None
 
-    async def _governed(self, engine: MemoryEngine, tenant: str) -> MemoryEngine:
+    async def _apply_tenant_rules(self, engine: MemoryEngine, tenant: str) -> MemoryEngine:
         """Return the engine by the rules of the tenant, as the service goes by them."""
         known = await Tenants(engine.store, engine.clock).find(tenant)
         put = await Policies(engine.store, engine.clock).current(tenant)
@@ -175,7 +177,7 @@ class Given:
         # Reading a policy takes longer to load than most commands take.
         from mnemic.maintenance.tenant_engine import Tenancy
 
-        return (await Tenancy(engine).of(tenant)).engine
+        return (await Tenancy(engine).tenant_state(tenant)).engine
 
     def show(self, value: Any, text: Callable[[], str]) -> None:
         """Print the result: `value` as JSON if that was requested, else `text()`."""

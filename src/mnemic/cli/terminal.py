@@ -41,16 +41,16 @@ def printable(text: str) -> str:
     """`text` with control, bidirectional, surrogate and separator characters spelled out; line ends and tabs stay."""
     if isinstance(text, Painted) or (text.isascii() and text.isprintable()):
         return text
-    return "".join(character if _shown(character) else _spelled(character) for character in text)
+    return "".join(character if _is_printable(character) else _spell_character(character) for character in text)
 
 
-def _shown(character: str) -> bool:
+def _is_printable(character: str) -> bool:
     if character in "\n\t" or character in _SHOWN_FORMATS:
         return True
     return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp")
 
 
-def _spelled(character: str) -> str:
+def _spell_character(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
@@ -115,7 +115,7 @@ def at_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def confirmed(question: str) -> bool:
+def ask_confirmation(question: str) -> bool:
     """Return the answer of the person or of a pipe. Raises UsageError if neither can answer."""
     try:
         return click.confirm(question, err=True)
@@ -173,7 +173,7 @@ class Progress:
         """True if it is displayed."""
         return self._shown
 
-    def at(self, done: int, total: int | None = None) -> None:
+    def show_progress(self, done: int, total: int | None = None) -> None:
         """`done` pieces are finished, of `total` if that is known."""
         if self._shown:
             line = f"{self._what} {done:,}" + (f" of {total:,}  {_bar(done / total)}" if total else "")

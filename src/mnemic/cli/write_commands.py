@@ -15,7 +15,7 @@ from mnemic.cli.option_values import KIND, LEVEL, MOMENT, json_object, text_or_s
 from mnemic.cli.request_options import options_of
 from mnemic.cli.result_texts import (
     capture_text,
-    counted,
+    count_text,
     label,
     list_text,
     receipt_dict,
@@ -24,7 +24,7 @@ from mnemic.cli.result_texts import (
     written_words,
 )
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import confirmed, note
+from mnemic.cli.terminal import ask_confirmation, note
 from mnemic.errors import MemoryNotFound
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.types import Message
@@ -208,7 +208,7 @@ def forget_(given: Given, /, memory_ids: tuple[str, ...], yes: bool, limit: int,
     if not yes:
         for memory in found:
             note(f"  {label(memory, 100)}")
-        if not confirmed(f"Delete {counted(len(wanted))} permanently?"):
+        if not ask_confirmation(f"Delete {count_text(len(wanted))} permanently?"):
             complain("not_confirmed", "nothing was deleted")
             return Exit.REFUSED
 
@@ -217,7 +217,7 @@ def forget_(given: Given, /, memory_ids: tuple[str, ...], yes: bool, limit: int,
             await engine.forget(memory_id, actor=actor)
 
     given.with_engine(erase)
-    given.show({"forgotten": wanted}, lambda: f"forgotten  {counted(len(wanted))}")
+    given.show({"forgotten": wanted}, lambda: f"forgotten  {count_text(len(wanted))}")
     return Exit.OK
 
 
@@ -226,13 +226,13 @@ def _meant(given: Given, memory_ids: Sequence[str], only: dict[str, Any], limit:
 
     async def look(engine: MemoryEngine, actor: Actor) -> Sequence[Memory]:
         if memory_ids:
-            return [await _named(engine, actor, memory_id) for memory_id in memory_ids]
+            return [await _find_memory(engine, actor, memory_id) for memory_id in memory_ids]
         return await engine.list(actor=actor, limit=limit, **only)
 
     return given.with_engine(look)
 
 
-async def _named(engine: MemoryEngine, actor: Actor, memory_id: str) -> Memory:
+async def _find_memory(engine: MemoryEngine, actor: Actor, memory_id: str) -> Memory:
     """Return the memory with this identifier. Raises MemoryNotFound, with the command for a key where it is one."""
     try:
         return await engine.get(memory_id, actor=actor)

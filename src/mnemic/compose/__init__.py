@@ -20,7 +20,7 @@ class Basis(StrEnum):
     NONE = "none"
 
     @classmethod
-    def of(cls, composer: object, raw: object) -> Basis:
+    def from_answer(cls, composer: object, raw: object) -> Basis:
         """Return the basis of the raw answer of `composer`. A basis that a model claims does not count."""
         if getattr(composer, "asks_model", False) or not isinstance(raw, Mapping):
             return cls.MODEL
@@ -44,5 +44,5 @@ class Composer(Protocol):
 class LimitedComposer(Protocol):
     """A composer with a limit on the length of its answers."""
 
-    def limited(self, max_answer_chars: int) -> Composer:
+    def with_limit(self, max_answer_chars: int) -> Composer:
         """Return this composer for answers of at most this number of characters."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Clock, Completer
-from mnemic.ports.metering import metered
+from mnemic.ports.metering import count_calls
 from mnemic.prompts import answer_prompt
 from mnemic.types import Deadline
 
@@ -20,11 +20,11 @@ class ModelComposer:
     def __init__(
         self, completer: Completer, clock: Clock | None = None, *, max_answer_chars: int | None = None
     ) -> None:
-        self._completer = metered(completer)
+        self._completer = count_calls(completer)
         self._clock = clock
         self._max_answer_chars = max_answer_chars
 
-    def limited(self, max_answer_chars: int) -> ModelComposer:
+    def with_limit(self, max_answer_chars: int) -> ModelComposer:
         """Return the composer of answers of at most this number of characters: a longer one is refused."""
         return ModelComposer(self._completer, self._clock, max_answer_chars=max_answer_chars)
 

@@ -119,10 +119,10 @@ class OfflineComposer:
         phrases = _phrases(by_key, cited)
         if context:
             return _answer(_update(goal, context, by_key, phrases, cited), cited, Basis.TEMPLATE)
-        wished = _preferred(goal, by_key, phrases, cited)
+        wished = _preference_text(goal, by_key, phrases, cited)
         if wished is not None:
             return _answer(wished, cited, Basis.ECHO)
-        return _answer(f"{phrases.unanswered} {_quoted(memories, phrases, cited)}", cited, Basis.NONE)
+        return _answer(f"{phrases.unanswered} {_quote_memories(memories, phrases, cited)}", cited, Basis.NONE)
 
 
 def _answer(text: str, cited: Sequence[str], basis: Basis) -> dict[str, Any]:
@@ -173,7 +173,9 @@ def _figure(name: str, value: Any) -> str:
     return f"{_words(name)} {value}"
 
 
-def _preferred(goal: str, by_key: Mapping[str, Mapping[str, Any]], phrases: Phrases, cited: list[str]) -> str | None:
+def _preference_text(
+    goal: str, by_key: Mapping[str, Mapping[str, Any]], phrases: Phrases, cited: list[str]
+) -> str | None:
     if not _REQUEST.match(goal):
         return None
     words = frozenset(_WORD.findall(goal.casefold()))
@@ -185,14 +187,14 @@ def _preferred(goal: str, by_key: Mapping[str, Mapping[str, Any]], phrases: Phra
     if not wishes:
         return None
     # "Find a flight to Rome" reads on as "the flight to Rome".
-    return phrases.prioritize.format(_joined(wishes, phrases.and_), _REQUEST.sub("the ", goal).rstrip(".!? "))
+    return phrases.prioritize.format(_join_parts(wishes, phrases.and_), _REQUEST.sub("the ", goal).rstrip(".!? "))
 
 
-def _joined(parts: Sequence[str], and_: str) -> str:
+def _join_parts(parts: Sequence[str], and_: str) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {and_} {parts[-1]}"
 
 
-def _quoted(memories: Sequence[Mapping[str, Any]], phrases: Phrases, cited: list[str]) -> str:
+def _quote_memories(memories: Sequence[Mapping[str, Any]], phrases: Phrases, cited: list[str]) -> str:
     if not memories:
         return phrases.nothing
     quotes = []

@@ -168,15 +168,15 @@ def _is_offered(group: str, name: str) -> bool:
 
 def number(*, above: float | None = None, most: float | None = None) -> Reader:
     """Return a number beyond `above` and up to `most`."""
-    return _bounded(float, "a number", above=above, least=None, most=most)
+    return _number_reader(float, "a number", above=above, least=None, most=most)
 
 
 def whole(*, least: int, most: int | None = None) -> Reader:
     """Return a whole number from `least` on and up to `most`."""
-    return _bounded(_whole, "a whole number", above=None, least=least, most=most)
+    return _number_reader(_whole, "a whole number", above=None, least=least, most=most)
 
 
-def _bounded(
+def _number_reader(
     convert: Callable[[Any], float], what: str, *, above: float | None, least: float | None, most: float | None
 ) -> Reader:
     bounds = [(f"above {above}", above), (f"from {least}", least), (f"up to {most}", most)]

@@ -207,7 +207,7 @@ class Settings:
         known = {declared.name: declared for declared in fields(self)}
         if unknown := given.keys() - known.keys():
             raise TypeError(f"not a setting: {', '.join(sorted(unknown))}")
-        named, origins = _named(given)
+        named, origins = _collect_settings(given)
         named |= _secrets(named) | given
         for name, declared in known.items():
             value = value_of(declared, named[name]) if name in named else declared.default
@@ -310,9 +310,9 @@ def _same_server(one: str, other: str | None) -> bool:
     return other is None or urlsplit(one)[:2] == urlsplit(other)[:2]
 
 
-def _named(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:
+def _collect_settings(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:
     """Collect each setting from arguments, environment and env file; also the variables that were used."""
-    sources = [_lowered(_in_file(os.environ.get(ENV_FILE))), _lowered(os.environ)]
+    sources = [_lower_keys(_in_file(os.environ.get(ENV_FILE))), _lower_keys(os.environ)]
     named: dict[str, object] = {}
     origins: dict[str, str] = {}
     for source in sources:
@@ -323,7 +323,7 @@ def _named(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, st
     return {**named, **given}, {name: said for name, said in origins.items() if name not in given}
 
 
-def _lowered(source: Mapping[str, str | None]) -> dict[str, str | None]:
+def _lower_keys(source: Mapping[str, str | None]) -> dict[str, str | None]:
     return {name.lower(): value for name, value in source.items()}
 
 

@@ -51,7 +51,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         # `within` takes the shorter lifetime of each kind: applying it twice (here and in the gateway) is harmless.
-        object.__setattr__(self, "policy", self.policy.within(self.limits.longest))
+        object.__setattr__(self, "policy", self.policy.with_longest(self.limits.longest))
 
     def scopes(self, actor: Actor) -> tuple[Scope, ...]:
         """Return the actor's scopes at every granted level that the actor has an owner for."""
@@ -154,7 +154,7 @@ class Watchers:
                     self.on_write(receipt)
         return answer
 
-    def searched(self, result: SearchResult) -> SearchResult:
+    def report_search(self, result: SearchResult) -> SearchResult:
         """Report a search; returns its result."""
         if self.on_search is not None:
             self.on_search(result)
@@ -184,10 +184,10 @@ class Dispatcher:
     async def _steps(self, call: Call) -> Any:
         handler = self.handlers[type(call.request)]
         proposals = await handler.check(call)
-        passed = await self._passed(call, proposals) if proposals else []
+        passed = await self._check_proposals(call, proposals) if proposals else []
         return await handler.carry_out(call, passed)
 
-    async def _passed(self, call: Call, proposals: Sequence[Proposal]) -> list[CheckedProposal]:
+    async def _check_proposals(self, call: Call, proposals: Sequence[Proposal]) -> list[CheckedProposal]:
         """Policy, grant and limits, in this order, for each proposal."""
         # One check for each subject: it counts what it admits, so that a batch cannot pass a quota that each of its
         # statements alone respects.

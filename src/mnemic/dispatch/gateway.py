@@ -79,7 +79,7 @@ class MemoryGateway:
 
     def __post_init__(self) -> None:
         # Idempotent, so it does not matter whether the engine has already applied the limits (`Rules`).
-        object.__setattr__(self, "policy", self.policy.within(self.limits.longest))
+        object.__setattr__(self, "policy", self.policy.with_longest(self.limits.longest))
 
     @property
     def rules(self) -> Rules:
@@ -189,10 +189,10 @@ class MemoryGateway:
         """
         granted = admit_intent(intent, self.grant, actor)
         result = await self.searcher.search(
-            await self.pipeline.redacted(granted.query, tenant=actor.tenant),
+            await self.pipeline.redact_text(granted.query, tenant=actor.tenant),
             self.where(granted, actor),
             top_k=granted.top_k,
-            parts=[await self.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
+            parts=[await self.pipeline.redact_text(part, tenant=actor.tenant) for part in granted.parts],
             bias=bias,
             min_score=granted.min_score,
             named=named,
@@ -202,7 +202,7 @@ class MemoryGateway:
             hidden=await self.hiding(actor),
             data=await self.as_stored(granted.where, actor),
         )
-        return self.watchers.searched(result)
+        return self.watchers.report_search(result)
 
     async def as_stored(self, where: Mapping[str, JsonValue] | None, actor: Actor) -> Mapping[str, JsonValue] | None:
         """Return a filter on data whose values are as data is stored, without personal data: what was given to a memory
@@ -239,7 +239,7 @@ class MemoryGateway:
             pinned_categories=self.policy.pinned_categories,
         )
 
-    def beside(self, preference_bias: bool, pinned: int) -> PreferenceBias:
+    def with_pinned(self, preference_bias: bool, pinned: int) -> PreferenceBias:
         """Return the bias, with up to `pinned` pinned memories and preferences in addition to the best hits, most
         relevant first. Raises InvalidInput (`pinned`).
         """

@@ -18,7 +18,7 @@ from mnemic.engine import lineage, list_and_count
 from mnemic.engine.handler_table import handler_table
 from mnemic.engine.message_forms import captured_each, messages_of, remember
 from mnemic.engine.recall import recall
-from mnemic.engine.run_record import recorded
+from mnemic.engine.run_record import record_turn_run
 from mnemic.engine.turn import TurnParts, run_turn
 from mnemic.engine.turn_request import TurnRequest
 from mnemic.engine.turn_texts import keep_injection
@@ -30,18 +30,18 @@ from mnemic.inject import InjectionConfig, injector_for
 from mnemic.inject.citation_check import UsageAudit
 from mnemic.inject.token_budget import within_tokens
 from mnemic.inject.token_count import counter_of
-from mnemic.maintenance.archive import ArchivedMemory, archived
+from mnemic.maintenance.archive import ArchivedMemory, archive_lines
 from mnemic.maintenance.archive_seal import require_sealed
-from mnemic.maintenance.audit_verification import verified
+from mnemic.maintenance.audit_verification import verify_lines
 from mnemic.maintenance.confirmed_requests import carried_out
 from mnemic.maintenance.consolidate import ConsolidationRules, consolidate
 from mnemic.maintenance.erase import verify
 from mnemic.maintenance.health import examine
-from mnemic.maintenance.maintenance_run import maintained
+from mnemic.maintenance.maintenance_run import run_maintenance
 from mnemic.maintenance.reembed import reembed
 from mnemic.maintenance.reports import Revocation
-from mnemic.maintenance.review import decided, waiting
-from mnemic.maintenance.subject_export import Form, json_chunks, opened
+from mnemic.maintenance.review import decide_each, waiting
+from mnemic.maintenance.subject_export import Form, json_chunks, open_export
 from mnemic.maintenance.subject_export_page import page_chunks
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
@@ -50,7 +50,7 @@ from mnemic.policy.limits import Limits
 from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.requests import Request, arguments_of
 from mnemic.retrieve.caller_intents import intent_of
-from mnemic.retrieve.export import everything, exported
+from mnemic.retrieve.export import everything, export_lines
 from mnemic.retrieve.external_search_service import SearchIndexAdapter
 from mnemic.retrieve.hot_set import HotReader
 from mnemic.retrieve.intent_planning import RulePlanner
@@ -200,7 +200,7 @@ class MemoryEngine:
 
     def _additional_sources(self) -> dict[str, Any]:
         """Return the additional sources of a search: graph traversal and a search service."""
-        found: dict[str, Any] = {"elsewhere": SearchIndexAdapter.among(self._projections, self.clock)}
+        found: dict[str, Any] = {"elsewhere": SearchIndexAdapter.from_projections(self._projections, self.clock)}
         if self.graph is not None:
             found["surroundings"] = GraphNeighbourhood(self.graph, OptionalBackend(self.clock))
         return found | {"reranker": self.reranker}
@@ -530,21 +530,21 @@ class MemoryEngine:
         )
         begun_at = self.clock.now()
         report = await self.run_turn(turn, actor, watch=watch)
-        return report if goal is None else await recorded(self, actor, report, goal, begun_at)
+        return report if goal is None else await record_turn_run(self, actor, report, goal, begun_at)
 
     async def run_turn(
         self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None
     ) -> RunReport:
         """Return the turn, wrapped by the dispatcher's middleware; each of its writes is dispatched separately."""
 
-        async def proceed(_: Call) -> RunReport:
+        async def proceed_turn(_: Call) -> RunReport:
             request = TurnRequest(actor=actor, turn=turn, watch=watch, read=read)
             return await run_turn(
                 TurnParts(gateway=self.gateway, extractor=self.extractor, **self._turn_parts), request
             )
 
         call = Call(request=turn, actor=actor, rules=self.rules, engine=self)
-        report: RunReport = await self.dispatcher.handle(call, proceed)
+        report: RunReport = await self.dispatcher.handle(call, proceed_turn)
         return report
 
     # -- reading -------------------------------------------------------------------------------------------------------
@@ -588,7 +588,7 @@ class MemoryEngine:
         """
         times = (happened_from, happened_to, as_of, known_at)
         intent = intent_of(query, top_k, levels, kinds, categories, keys, times, min_score, where)
-        bias = self.gateway.beside(preference_bias, pinned)
+        bias = self.gateway.with_pinned(preference_bias, pinned)
         day = _moment(asked_at, "asked_at")
         found = await self.gateway.find(intent, actor=actor, bias=bias, asked_at=day, named=named, deadline=deadline)
         return _cut(found, max_tokens, self.token_count)
@@ -620,16 +620,16 @@ class MemoryEngine:
             await keep_injection(self, actor, injection.run, query)
         return injection.block()
 
-    async def redacted(self, text: str, *, actor: Actor) -> str:
+    async def redact_text(self, text: str, *, actor: Actor) -> str:
         """`text` as it may be stored elsewhere or shown. Raises InvalidInput (`redaction`)."""
-        return await self._pipeline.redacted(text, tenant=actor.tenant)
+        return await self._pipeline.redact_text(text, tenant=actor.tenant)
 
     async def hot(self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 10) -> SearchResult:
         """Return the most recent memories by the time they happened, for the head of a prompt: through the hot set if
         there is one, whose failure is named in `errors`. Writes of other processes may appear with a short delay.
         """
         where = await list_and_count.visible(self, actor, kinds)
-        return await HotReader.among(self._projections, self.store).newest(where, limit=limit)
+        return await HotReader.from_projections(self._projections, self.store).newest(where, limit=limit)
 
     async def get(
         self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
@@ -666,7 +666,7 @@ class MemoryEngine:
     ) -> Sequence[Memory]:
         """Active memories, newest first, after the page that ended with `before`; filters as in `search`."""
         bounds = list_and_count.Bounds(kinds, categories, keys, where, happened_from, happened_to, as_of, known_at)
-        return await list_and_count.listed(self, actor, bounds, facets=facets, limit=limit, before=before)
+        return await list_and_count.list_memories(self, actor, bounds, facets=facets, limit=limit, before=before)
 
     async def count(
         self,
@@ -683,7 +683,7 @@ class MemoryEngine:
     ) -> int:
         """Return the number of active memories that the actor can read; filters as in `list`."""
         bounds = list_and_count.Bounds(kinds, categories, keys, where, happened_from, happened_to, as_of, known_at)
-        return await list_and_count.counted(self, actor, bounds)
+        return await list_and_count.count_memories(self, actor, bounds)
 
     async def history(
         self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
@@ -722,8 +722,8 @@ class MemoryEngine:
         first, or as an `archive` with every version, oldest first, and the actor's consents, which `restore` reads.
         """
         if archive:
-            return archived(self.store, self.reach(actor), actor.user, self.vault and self.vault.keyring)
-        return exported(self.store, everything(Where(scopes=self.reach(actor), live_at=self.clock.now())))
+            return archive_lines(self.store, self.reach(actor), actor.user, self.vault and self.vault.keyring)
+        return export_lines(self.store, everything(Where(scopes=self.reach(actor), live_at=self.clock.now())))
 
     # -- review --------------------------------------------------------------------------------------------------------
 
@@ -796,7 +796,7 @@ class MemoryEngine:
         Raises StoreFailed; earlier decisions stay.
         """
         verb = self.approve if action == "approve" else self.reject
-        return await decided(memory_ids, partial(verb, actor=actor, whole_tenant=whole_tenant))
+        return await decide_each(memory_ids, partial(verb, actor=actor, whole_tenant=whole_tenant))
 
     async def reject_older(
         self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False
@@ -860,7 +860,7 @@ class MemoryEngine:
         self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
     ) -> MaintenanceReport:
         """Run every job: background capture, expiry and purge, outbox, file maintenance (`whole`: rewrite it)."""
-        return await maintained(self, actor, rules, feeds=self.feeds, whole=whole, dry_run=dry_run)
+        return await run_maintenance(self, actor, rules, feeds=self.feeds, whole=whole, dry_run=dry_run)
 
     async def expire(self, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
         """Mark expired memories, purge those past their grace period; see `mnemic.maintenance.expiry_job`."""
@@ -975,7 +975,7 @@ class MemoryEngine:
         if form not in forms:
             raise InvalidInput("form", hint=f"one of {', '.join(forms)}")
         given: Any = {"sessions": self.sessions, "vault": self.vault, "quotas": self.rules.limits.quotas}
-        holdings = await opened(self.store, self.clock, subject, actor=actor, values=values, **given)
+        holdings = await open_export(self.store, self.clock, subject, actor=actor, values=values, **given)
         async for chunk in forms[form](holdings):
             yield chunk
 
@@ -991,7 +991,7 @@ class MemoryEngine:
 
     async def verify_audit(self, *, actor: Actor) -> AuditReport:
         """Check every line of the tenant's audit."""
-        return await verified(self.store, actor.tenant, None if self.vault is None else self.vault.keyring)
+        return await verify_lines(self.store, actor.tenant, None if self.vault is None else self.vault.keyring)
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self.reach(actor)

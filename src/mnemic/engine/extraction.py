@@ -15,7 +15,7 @@ from mnemic.extract.conversation_context import ANSWERED_WITHIN
 from mnemic.extract.known_context import around_of, recorded_before
 from mnemic.extract.layered_extractor import read_all, talk_around
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, InformedExtractor, MessageContext
-from mnemic.language.sentences.requests_about_memory import parted
+from mnemic.language.sentences.requests_about_memory import split_requests
 from mnemic.types import Actor, Deadline, Level, Message, Where
 
 NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
@@ -34,8 +34,8 @@ async def read_message(
     """Return the extraction from `message`; `unknown` if it was read without known memories. `before`: the turns before
     it, oldest first; None for those that its session recorded. Raises the errors of the extractor.
     """
-    (shown,) = await _shown(gateway, extractor, actor, [message])
-    if getattr(extractor, "asks_model", False) and not parted(message.content)[1]:
+    (shown,) = await _preceding_turns(gateway, extractor, actor, [message])
+    if getattr(extractor, "asks_model", False) and not split_requests(message.content)[1]:
         return Extraction()  # a request about memory is carried out, and states nothing
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
     unknown: str | None = None
@@ -64,15 +64,17 @@ async def surroundings(
     if isinstance(extractor, InformedExtractor):
         if not is_users_own(message):
             return {}
-        around = await _around(gateway, actor, [message], deadline)
+        around = await _message_context(gateway, actor, [message], deadline)
         if before is not None:
-            around = replace(around, before=await _shown(gateway, extractor, actor, before))
+            around = replace(around, before=await _preceding_turns(gateway, extractor, actor, before))
         return {"around": around}
-    turns = await _recorded(gateway, extractor, actor, message) if before is None else list(before)
+    turns = await _recorded_turns(gateway, extractor, actor, message) if before is None else list(before)
     return dict(talk_around(extractor, [*turns, message], len(turns)))
 
 
-async def _recorded(gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message) -> list[Message]:
+async def _recorded_turns(
+    gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message
+) -> list[Message]:
     """Return the turns shortly before `message` that its session recorded, for an extractor that reads them."""
     if not getattr(extractor, "reads_talk", False):
         return []
@@ -101,7 +103,7 @@ async def with_implied_changes(
     """
     if not isinstance(read, Extraction):
         return read
-    (shown,) = await _shown(gateway, extractor, actor, [message])
+    (shown,) = await _preceding_turns(gateway, extractor, actor, [message])
     return await _changing(gateway, actor, shown, read, gateway.budget.deadline(gateway.clock.monotonic))
 
 
@@ -122,16 +124,20 @@ async def read_messages(
     """
     if instructions and not isinstance(extractor, InformedExtractor):
         raise NotSupported("wishes", hint=NO_MODEL)
-    shown = await _shown(gateway, extractor, actor, messages)
+    shown = await _preceding_turns(gateway, extractor, actor, messages)
     deadline = gateway.budget.deadline(gateway.clock.monotonic)
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
     if isinstance(extractor, InformedExtractor):
         own = [one for one in shown if is_users_own(one)]
-        around = replace(await _around(gateway, actor, own[:WINDOW_TURNS], deadline), instructions=instructions)
-        asked["around"] = replace(around, before=await _shown(gateway, extractor, actor, before)) if before else around
+        around = replace(
+            await _message_context(gateway, actor, own[:WINDOW_TURNS], deadline), instructions=instructions
+        )
+        asked["around"] = (
+            replace(around, before=await _preceding_turns(gateway, extractor, actor, before)) if before else around
+        )
     elif messages and not before:
         with suppress(StoreFailed):  # extraction goes on; the write reports a store that stays unavailable
-            before = await _recorded(gateway, extractor, actor, messages[0])
+            before = await _recorded_turns(gateway, extractor, actor, messages[0])
     return await read_all(extractor, shown, before=tuple(before), between_people=between_people, **asked)
 
 
@@ -139,17 +145,17 @@ async def as_shown(gateway: MemoryGateway, actor: Actor, proposer: object, text:
     """`text` as `proposer` may see it: redacted if it would go to a model."""
     if not getattr(proposer, "asks_model", False):
         return text
-    return await gateway.pipeline.redacted(text, tenant=actor.tenant)
+    return await gateway.pipeline.redact_text(text, tenant=actor.tenant)
 
 
-async def _shown(
+async def _preceding_turns(
     gateway: MemoryGateway, extractor: Extractor, actor: Actor, messages: Sequence[Message]
 ) -> tuple[Message, ...]:
     texts = [await as_shown(gateway, actor, extractor, one.content) for one in messages]
     return tuple(replace(one, content=text) for one, text in zip(messages, texts, strict=True))
 
 
-async def _around(
+async def _message_context(
     gateway: MemoryGateway, actor: Actor, messages: Sequence[Message], deadline: Deadline
 ) -> MessageContext:
     if not messages:

@@ -75,7 +75,7 @@ async def with_later_words(
     """
     if not gateway.policy.allows_keyless or not is_users_own(message):
         return found
-    corrected = await _corrected(gateway, actor, message, found)
+    corrected = await _find_corrections(gateway, actor, message, found)
     if corrected:
         return replace(found, candidates=corrected, skipped=())
     words = [*_left_out(message, found), *_hollow(found)]
@@ -160,7 +160,7 @@ async def _told_apart(
     space = gateway.searcher.embedder.space
     points = np.stack([np.frombuffer(one, np.float32) for one in vectors]) if space.model == weights().space else None
     opinions = weights().opinions([one.text for one in words], points)
-    where = await _known(gateway, actor)
+    where = await _known_filter(gateway, actor)
     told = []
     for one, vector, opinion in zip(words, vectors, opinions, strict=True):
         near = await gateway.searcher.store.nearest(where, vector, limit=NEAREST, space=space)
@@ -211,7 +211,7 @@ def _candidate(
     content = f"{without_dispute(words.text)} (earlier: {subject})" if subject else words.text
     if words.made is not None:
         return replace(words.made, content=content, context=_statement(known))
-    return _checked(gateway, message, words, content=content, context=_statement(known), data=marks)
+    return _check_words(gateway, message, words, content=content, context=_statement(known), data=marks)
 
 
 def _statement(known: Memory) -> str:
@@ -233,7 +233,7 @@ def _subject(known: Memory, new: Sequence[StatedValue]) -> str:
     return text.rstrip(" .!")
 
 
-async def _corrected(
+async def _find_corrections(
     gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction
 ) -> tuple[Candidate, ...]:
     """Return the statements of the same session that a short message corrects, with their new value."""
@@ -242,7 +242,7 @@ async def _corrected(
         return ()
     if not corrects_itself(text) or text.endswith("?"):
         return ()
-    where = await _known(gateway, actor)
+    where = await _known_filter(gateway, actor)
     latest = [
         one
         for one in await gateway.searcher.store.newest(where, limit=RECENT)
@@ -250,18 +250,18 @@ async def _corrected(
     ]
     groups = [[other for other in latest if _is_same(_statement(other), _statement(one))] for one in latest]
     # An earlier statement only if the correction names its value: "I meant Bram, not Bart".
-    found_in = ((group, _swapped(group, text, named=place > 0)) for place, group in enumerate(groups))
+    found_in = ((group, _find_swap(group, text, named=place > 0)) for place, group in enumerate(groups))
     group, swapped = next(((group, swap) for group, swap in found_in if swap is not None), ([], None))
     if swapped is None:
         return ()
     words = _Words(text, (0, len(message.content)))
     made = [
-        _checked(
+        _check_words(
             gateway, message, words, content=content, key=one.key, category=one.category,
             context=f"{text}\n{_statement(one)}", replaces=(one.memory_id,),
         )
         for one in group
-        if (content := swapped.within(one)) is not None
+        if (content := swapped.corrected_content(one)) is not None
     ]  # fmt: skip
     return tuple(one for one in made if one is not None)
 
@@ -273,14 +273,14 @@ class _Swap:
     old: str
     new: str
 
-    def within(self, known: Memory) -> str | None:
+    def corrected_content(self, known: Memory) -> str | None:
         """Return the content of a memory of the statement with the new value; None if the value is not of it."""
         if known.key is not None:
             return self.new if known.content.casefold() == self.old.casefold() else None
         return known.content.replace(self.old, self.new, 1) if self.old in known.content else None
 
 
-def _swapped(group: Sequence[Memory], correction: str, *, named: bool) -> _Swap | None:
+def _find_swap(group: Sequence[Memory], correction: str, *, named: bool) -> _Swap | None:
     """Return the value that a correction replaces in a statement, of which the `group` was read; None unless it is
     plain which: the one that the correction names, that is a value under a key, or that is the only one of its sort.
     """
@@ -302,14 +302,14 @@ def _is_same(one: str, other: str) -> bool:
     return one.casefold().strip(" .!") == other.casefold().strip(" .!")
 
 
-async def _known(gateway: MemoryGateway, actor: Actor) -> Where:
+async def _known_filter(gateway: MemoryGateway, actor: Actor) -> Where:
     return Where(
         scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),
         hidden_keys=await gateway.hidden_keys(actor),
     )  # fmt: skip
 
 
-def _checked(gateway: MemoryGateway, message: Message, words: _Words, **given: object) -> Candidate | None:
+def _check_words(gateway: MemoryGateway, message: Message, words: _Words, **given: object) -> Candidate | None:
     """Return words of a message as a candidate, with the fields `given`; None if it may not be stored."""
     fields: dict[str, object] = {
         "category": "fact",

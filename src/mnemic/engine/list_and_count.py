@@ -59,13 +59,13 @@ async def visible(engine: Reads, actor: Actor, kinds: Sequence[Kind | str] | Non
     return Where(scopes=engine.reach(actor), kinds=chosen, live_at=engine.clock.now(), hidden_keys=hidden)
 
 
-async def listed(
+async def list_memories(
     engine: Reads, actor: Actor, bounds: Bounds, *, facets: Sequence[frozenset[str]], limit: int, before: str | None
 ) -> Sequence[Memory]:
     """Return the newest `limit` memories after `before` within the bounds. Raises InvalidInput (`kind`, `window`,
     `as_of`, `known_at`, `where`, `operator`).
     """
-    then, asked = await _moment(engine, await _narrowed(engine, actor, bounds), bounds)
+    then, asked = await _moment(engine, await _bounded_filter(engine, actor, bounds), bounds)
     if bounds.where is None:
         return await then.newest(asked, limit=limit, before=before, facets=facets)
     data, index = await engine.gateway.as_stored(bounds.where, actor), engine.searcher.data
@@ -73,9 +73,9 @@ async def listed(
     return await (engine.store.read(meeting) if bounds.known_at is None else meeting(then))
 
 
-async def counted(engine: Reads, actor: Actor, bounds: Bounds) -> int:
+async def count_memories(engine: Reads, actor: Actor, bounds: Bounds) -> int:
     """Return the number of memories within the bounds. Raises as `listed` does."""
-    then, asked = await _moment(engine, await _narrowed(engine, actor, bounds), bounds)
+    then, asked = await _moment(engine, await _bounded_filter(engine, actor, bounds), bounds)
     if bounds.where is None:
         return await then.count(asked)
     data = await engine.gateway.as_stored(bounds.where, actor)
@@ -83,7 +83,7 @@ async def counted(engine: Reads, actor: Actor, bounds: Bounds) -> int:
     return await (engine.store.read(meeting) if bounds.known_at is None else meeting(then))
 
 
-async def _narrowed(engine: Reads, actor: Actor, bounds: Bounds) -> Where:
+async def _bounded_filter(engine: Reads, actor: Actor, bounds: Bounds) -> Where:
     happened_from, happened_to = window_of(bounds.happened_from, bounds.happened_to)
     return replace(
         await visible(engine, actor, bounds.kinds),
@@ -100,5 +100,5 @@ async def _moment(engine: Reads, where: Where, bounds: Bounds) -> tuple[Snapshot
     if bounds.known_at is None:
         return engine.store, where
     known_at = aware(bounds.known_at, "known_at")
-    past = await engine.store.believed(where.scopes, known_at, live_at=where.live_at)
+    past = await engine.store.as_known_at(where.scopes, known_at, live_at=where.live_at)
     return past, replace(where, live_at=known_at)

@@ -125,7 +125,7 @@ async def remember(
         parts = [part for message in parsed for part in in_parts(message)]
         made = [replace(one, data={**one.data, **data}) for one in message_candidates(parts)]
         return ConversationReceipts(await engine.add_many(made, actor=actor))
-    made_of = await captured(engine, parsed, actor=actor, data=data, instructions=instructions)
+    made_of = await capture_messages(engine, parsed, actor=actor, data=data, instructions=instructions)
     reports = [one for one in made_of if one is not None]
     for report in reports:
         if report.status != "ok":
@@ -151,7 +151,9 @@ async def captured_each(
     if len(keys) != len(found):
         raise InvalidInput("idempotency_keys", hint="one for each message, or None")
     kept = [(one, key) for one, key in zip(found, keys, strict=True) if one is not None]
-    made = await captured(engine, [one for one, _ in kept], actor=actor, idempotency_keys=[key for _, key in kept])
+    made = await capture_messages(
+        engine, [one for one, _ in kept], actor=actor, idempotency_keys=[key for _, key in kept]
+    )
     return in_places(found, made)
 
 
@@ -181,7 +183,7 @@ class _NoLog:
         """Forget it."""
 
 
-async def captured(
+async def capture_messages(
     engine: CaptureEngine,
     messages: Sequence[Message],
     *,

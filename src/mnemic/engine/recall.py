@@ -35,7 +35,7 @@ from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_order import asks_order, in_time_order
 from mnemic.retrieve.unlabelled_preferences import concerned_without_category
 from mnemic.types import Actor, Deadline, Hit, Memory, RecallRequest, RecallResult, SearchResult, Status
-from mnemic.types.recall_limits import shortened
+from mnemic.types.recall_limits import shorten_question
 from mnemic.types.search import MESSAGE_CATEGORY
 
 MAX_PINNED = 40
@@ -65,7 +65,7 @@ async def recall(
     """
     # More than are shown: selection below drops some, and the reserve lets others take their place.
     top_k = max(request.intent.top_k, AMONG_OF_A_CHOICE if _ask(request).wants_choice else AMONG)
-    intent = replace(request.intent, query=shortened(request.intent.query), top_k=top_k)
+    intent = replace(request.intent, query=shorten_question(request.intent.query), top_k=top_k)
     result = await gateway.find(
         intent, actor=actor, bias=_bias(gateway, request), asked_at=request.asked_at, deadline=deadline
     )
@@ -80,13 +80,13 @@ def _bias(gateway: MemoryGateway, request: RecallRequest) -> PreferenceBias:
         return replace(bias, beside=0)
     return replace(
         bias,
-        pinned_keys=bias.pinned_keys | _preferred(gateway.policy) | KEYS,
+        pinned_keys=bias.pinned_keys | _preferred_keys(gateway.policy) | KEYS,
         pinned_categories=bias.pinned_categories | JUDGED,
         beside=MAX_PINNED,
     )
 
 
-def _preferred(policy: Policy) -> frozenset[str]:
+def _preferred_keys(policy: Policy) -> frozenset[str]:
     return frozenset(rule.key for rule in (policy.keys or {}).values() if rule.preference)
 
 
@@ -104,20 +104,20 @@ def choose(
     pinned.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # past truths come first
     plain = [hit for hit in concerned_without_category(result.hits, ask) if is_trusted(hit.memory, reader)]
     past = [hit for hit in pinned if _answers_past(hit)]
-    asked = {*ask.concerned(pinned), *(hit.memory.memory_id for hit in (*past, *plain))}
+    asked = {*ask.find_concerned(pinned), *(hit.memory.memory_id for hit in (*past, *plain))}
     shown = [hit for hit in pinned if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked] + plain
     shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # memories that are only pinned are cut first
-    shown = [_explained(hit, policy) for hit in shown]
+    shown = [_add_reason(hit, policy) for hit in shown]
     beside = _within_share(shown, int(request.max_tokens * request.pinned_share), count)
     known = {hit.memory.memory_id for hit in beside}
-    biased = _preferred(policy) if request.preference_bias else frozenset()
+    biased = _preferred_keys(policy) if request.preference_bias else frozenset()
     others = [
         hit for hit in result.hits if hit.memory.memory_id not in known and not _only_asks(hit) and not _is_over(hit)
     ]
     rest = _in_order(others, biased)
     abstains = result.abstains_below(request.least_relevance)
     # "Thanks!" is similar to many messages and requests none of them.
-    near = [] if ask.is_small_talk else _near(rest, request, ask)
+    near = [] if ask.is_small_talk else _keep_near(rest, request, ask)
     # A question about the user shows its best hit, unless the search abstains, rather than nothing.
     if not near and not asked and not (ask.is_small_talk or ask.of_the_world):
         near = _first(rest, request, abstains)
@@ -129,14 +129,14 @@ def choose(
     hits = within_tokens(chosen, request.max_tokens, count=count)
     within = {hit.memory.memory_id for hit in hits}
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
-    hits = in_time_order(hits) if asks_order(shortened(request.asked or request.intent.query)) else hits
+    hits = in_time_order(hits) if asks_order(shorten_question(request.asked or request.intent.query)) else hits
     silent = abstains and not chosen and bool(result.hits)
     abstained = silent or (bool(near) and not relevant)
     return RecallResult(hits=hits, cut=tuple(without.values()), found=result, abstained=abstained)
 
 
 def _ask(request: RecallRequest) -> ParsedRequest:
-    return ParsedRequest.of(shortened(request.asked or request.intent.query))
+    return ParsedRequest.from_text(shorten_question(request.asked or request.intent.query))
 
 
 def _reaching(result: SearchResult, least: float, policy: Policy) -> SearchResult:
@@ -209,7 +209,7 @@ def _is_pinned(memory: Memory, policy: Policy) -> bool:
     )
 
 
-def _explained(hit: Hit, policy: Policy) -> Hit:
+def _add_reason(hit: Hit, policy: Policy) -> Hit:
     """Return the hit with the reason why it is shown regardless of similarity. That of a past truth is in its ranks."""
     if _is_pinned(hit.memory, policy) or _answers_past(hit):
         return hit
@@ -220,13 +220,13 @@ def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tu
     return tuple(replace(hit, reason=PINNED) for hit in within_tokens(hits, max_tokens, count=count))
 
 
-def _near(hits: Sequence[Hit], request: RecallRequest, ask: ParsedRequest) -> list[Hit]:
+def _keep_near(hits: Sequence[Hit], request: RecallRequest, ask: ParsedRequest) -> list[Hit]:
     """Return the first hits that are near: messages among the first `top_k` of all, statements wherever they rank. A
     question for a number or a set is answered by all that it counts, so it gets up to `AMONG`. A question about the
     world that names no speaker is answered by few messages, so each must be as likely as a statement.
     """
     most = request.intent.top_k
-    if asks_for_several(shortened(request.asked or request.intent.query)):
+    if asks_for_several(shorten_question(request.asked or request.intent.query)):
         most = max(most, AMONG)
     meant = (hit for place, hit in enumerate(hits) if place < most or hit.memory.category != MESSAGE_CATEGORY)
     of_nobody = ask.of_the_world and not any(SPEAKER in hit.ranks for hit in hits)

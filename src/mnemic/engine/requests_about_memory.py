@@ -34,7 +34,7 @@ async def requests_in(
     if is_users_own(message):
         long = len(message.content) > QUICK_CHARS  # a text that would hold the loop is read beside it
         asked = await asyncio.to_thread(_asked_in, message.content) if long else _asked_in(message.content)
-    found = [(_request(one, await _concerned(gateway, actor, one, message, deadline)), one) for one in asked]
+    found = [(_request(one, await _memories_concerned(gateway, actor, one, message, deadline)), one) for one in asked]
     # A question about the world begins like one about memory: it is about memory if something is known.
     meant = [(made, one) for made, one in found if made.memory_ids or not one.if_known]
     return tuple(made for made, _ in meant), tuple(one for _, one in meant)
@@ -54,7 +54,7 @@ def _request(asked: Asked, concerned: Sequence[Memory]) -> MemoryRequest:
     )
 
 
-def without(extraction: Extraction, asked: Sequence[Asked]) -> Extraction:
+def remove_requests(extraction: Extraction, asked: Sequence[Asked]) -> Extraction:
     """Return the extraction without the part that belongs to a request about memory."""
     if not asked:
         return extraction
@@ -70,7 +70,7 @@ def _touches(span: tuple[int, int] | None, spans: Sequence[tuple[int, int]]) -> 
     return span is not None and any(start < span[1] and end > span[0] for start, end in spans)
 
 
-async def _concerned(
+async def _memories_concerned(
     gateway: MemoryGateway, actor: Actor, asked: Asked, message: Message, deadline: Deadline
 ) -> list[Memory]:
     if asked.subject:
@@ -85,7 +85,7 @@ async def _concerned(
         ]
         if asked.kind == "forget":
             found += await _no_longer_in_force(gateway, actor, found, wanted)
-            found += await _recorded(gateway, actor, found, wanted, but=message.content)
+            found += await _recorded_about(gateway, actor, found, wanted, but=message.content)
         return found
     live = await _newest(gateway, actor, MOST)
     if asked.kind == "wrong":
@@ -115,7 +115,7 @@ async def _no_longer_in_force(
     return list(found.values())
 
 
-async def _recorded(
+async def _recorded_about(
     gateway: MemoryGateway, actor: Actor, known: Sequence[Memory], wanted: frozenset[str], *, but: str
 ) -> list[Memory]:
     """Return the recorded messages about a subject: they have its words, or a `known` memory of it was extracted from

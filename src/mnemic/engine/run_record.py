@@ -20,7 +20,7 @@ RAN = "run"
 _COUNTED = ("phase", "ms", "ok", "memory_hits", "injected", "candidates", "written", "verified")
 
 
-async def recorded(
+async def record_turn_run(
     engine: TurnLogEngine, actor: Actor, report: RunReport, question: str, begun_at: datetime
 ) -> RunReport:
     """Return the report after writing its run to the audit and its texts to the turn log, if policy allows it; its

@@ -17,7 +17,7 @@ from mnemic.compose import Basis, Composer, LimitedComposer
 from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
 from mnemic.engine.extraction import as_shown, read_message
 from mnemic.engine.recall import recall
-from mnemic.engine.requests_about_memory import requests_in, without
+from mnemic.engine.requests_about_memory import remove_requests, requests_in
 from mnemic.engine.turn_request import TurnRequest
 from mnemic.errors import (
     EmbedderFailed,
@@ -34,14 +34,14 @@ from mnemic.errors import (
 )
 from mnemic.extract import Extraction, Extractor
 from mnemic.inject.citation_check import UsageAudit, Verdict
-from mnemic.inject.citation_names import applied_entry, memory_item, referenced
+from mnemic.inject.citation_names import applied_entry, hits_by_citation, memory_item
 from mnemic.inject.injection_log import record_injection
 from mnemic.inject.token_budget import within_tokens
 from mnemic.policy.budget import check_answer_length, check_time
 from mnemic.policy.intent_check import check_intent
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import CheckedAnswer, check_answer
-from mnemic.policy.refused_text import echoed
+from mnemic.policy.refused_text import echo_input
 from mnemic.ports.metering import counting
 from mnemic.reason_codes import MAX_SECONDS
 from mnemic.retrieve.intent_planning import Planner, RulePlanner
@@ -60,7 +60,7 @@ from mnemic.types import (
     SearchResult,
     Skipped,
 )
-from mnemic.types.trace import RunReport, RunStatus, Trace, UseAudit, clipped
+from mnemic.types.trace import RunReport, RunStatus, Trace, UseAudit, clip_text
 
 MAX_TOKENS = 1000
 """Estimated tokens of the memories put into one model call, unless the settings say otherwise."""
@@ -149,12 +149,12 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
     run.enter("capture")
     gateway = parts.gateway
     try:
-        extraction = request.read or await _extracted(parts, request, message, run)
+        extraction = request.read or await _extract_message(parts, request, message, run)
         if isinstance(extraction, MnemicError):
             raise extraction
     except RunStopped as breach:
         if breach.proposal is not None:
-            run.stopped_on["raw_capture"] = await echoed(breach.proposal, _redacting(parts, request.actor))
+            run.stopped_on["raw_capture"] = await echo_input(breach.proposal, _redacting(parts, request.actor))
         raise
     extraction = await _without_requests(parts, request, message, extraction, run)
     run.skipped = extraction.skipped
@@ -183,7 +183,7 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
     )
     run.trace.tell(
         session=request.actor.session,
-        message=await gateway.pipeline.redacted(message.content, tenant=request.actor.tenant),
+        message=await gateway.pipeline.redact_text(message.content, tenant=request.actor.tenant),
         written_keys=written,
         refreshed_keys=refreshed,
         blocked=[_blocked_entry(entry.key, entry.level, entry.reason) for entry in run.write.blocked],
@@ -200,10 +200,10 @@ async def _without_requests(
     except MnemicError as failure:
         run.errors.append(f"capture:asked: {failure.reason}")
         return extraction
-    return without(extraction, asked)
+    return remove_requests(extraction, asked)
 
 
-async def _extracted(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> Extraction:
+async def _extract_message(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> Extraction:
     return await read_message(parts.gateway, parts.extractor, request.actor, message, deadline=run.deadline)
 
 
@@ -211,7 +211,7 @@ def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
     return {"key": key, **({"scope": level} if reason.startswith("scope") else {}), "reason": reason}
 
 
-async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, RecallResult]:
+async def _recall_memories(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, RecallResult]:
     """Return the intent proposed for `goal`, once it has passed policy, and the memories found under the grant."""
     gateway = parts.gateway
     planner, raw, intent = parts.planner, None, None
@@ -222,7 +222,7 @@ async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -
     except (ModelFailed, InvalidIntent) as failure:
         if run.deadline.expired or not _goes_on_by_rules(planner, failure, gateway.policy):
             if raw is not None:
-                run.stopped_on["raw_intent"] = await echoed(raw, _redacting(parts, request.actor))
+                run.stopped_on["raw_intent"] = await echo_input(raw, _redacting(parts, request.actor))
             if isinstance(failure, ModelInvalidJson):
                 raise InvalidIntent("not_object", hint=failure.hint) from None
             raise
@@ -244,8 +244,8 @@ async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -
     except ScopeDenied:
         redact = _redacting(parts, request.actor)
         run.stopped_on |= {
-            "raw_intent": await echoed(raw, redact),
-            "intent": await echoed(_intent_entry(intent), redact),
+            "raw_intent": await echo_input(raw, redact),
+            "intent": await echo_input(_intent_entry(intent), redact),
         }
         raise
 
@@ -267,9 +267,11 @@ def _goes_on_by_rules(planner: Planner, failure: MnemicError, policy: Policy) ->
 
 async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> SearchResult:
     run.enter("retrieve_plan")
-    intent, recalled = await _found(parts, request, goal, run)
+    intent, recalled = await _recall_memories(parts, request, goal, run)
     result = replace(recalled.found, hits=(*recalled.hits, *recalled.cut))
-    run.hits = referenced(within_tokens(recalled.hits, parts.max_tokens, as_json=True, count=parts.gateway.token_count))
+    run.hits = hits_by_citation(
+        within_tokens(recalled.hits, parts.max_tokens, as_json=True, count=parts.gateway.token_count)
+    )
     run.errors += [f"retrieve:{name}: {why}" for name, why in result.errors.items()]
     scopes = [scope.level.value for scope in result.where.scopes]
     run.trace.record(
@@ -290,7 +292,7 @@ async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run
         relevance=result.relevance,
         abstains=recalled.abstained,
         include_preference_keys=parts.preference_bias,
-        retrieved_keys=list(referenced(result.hits)),
+        retrieved_keys=list(hits_by_citation(result.hits)),
         reasons={ref: hit.reason for ref, hit in run.hits.items()},
     )
     return result
@@ -308,7 +310,7 @@ def _intent_entry(intent: Intent) -> dict[str, Any]:
 
 async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: SearchResult, run: _Run) -> None:
     run.enter("apply")
-    injected = _shown(parts.composer, run)
+    injected = _memories_for_composer(parts.composer, run)
     run.audit = UseAudit(
         retrieved=tuple(hit.memory.memory_id for hit in result.hits),
         injected=tuple(hit.memory.memory_id for hit in run.hits.values()),
@@ -318,9 +320,9 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     )
     asked = await as_shown(parts.gateway, request.actor, parts.composer, goal)
     composer, most = parts.composer, parts.gateway.budget.max_answer_chars
-    composer = composer.limited(most) if isinstance(composer, LimitedComposer) else composer
+    composer = composer.with_limit(most) if isinstance(composer, LimitedComposer) else composer
     raw = await composer.compose(asked, request.turn.context or {}, injected, deadline=run.deadline)
-    answer, run.basis = check_answer(raw), Basis.of(parts.composer, raw)
+    answer, run.basis = check_answer(raw), Basis.from_answer(parts.composer, raw)
     _judge(parts, answer, run)
     run.answer = answer
     run.trace.record(
@@ -335,11 +337,11 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     run.trace.tell(
         action="compose_memory_augmented_answer",
         used_memory_keys=list(answer.used_memory_keys),
-        answer=clipped(await parts.gateway.pipeline.redacted(answer.answer, tenant=request.actor.tenant)),
+        answer=clip_text(await parts.gateway.pipeline.redact_text(answer.answer, tenant=request.actor.tenant)),
     )
 
 
-def _shown(composer: Composer, run: _Run) -> list[dict[str, Any]]:
+def _memories_for_composer(composer: Composer, run: _Run) -> list[dict[str, Any]]:
     """Return the injected memories for `composer`. Templates, which quote only a few, get the most relevant first."""
     if getattr(composer, "asks_model", False):
         return [memory_item(ref, hit) for ref, hit in run.hits.items()]
@@ -436,4 +438,4 @@ async def _state(parts: TurnParts, actor: Actor, run: _Run) -> tuple[dict[str, A
 
 
 def _redacting(parts: TurnParts, actor: Actor) -> Callable[[str], Awaitable[str]]:
-    return partial(parts.gateway.pipeline.redacted, tenant=actor.tenant)
+    return partial(parts.gateway.pipeline.redact_text, tenant=actor.tenant)

@@ -50,7 +50,7 @@ class Answer:
     message: Message
     rest: Message
 
-    def joined(self, answered: Extraction, rest: Extraction) -> Extraction:
+    def join_findings(self, answered: Extraction, rest: Extraction) -> Extraction:
         """Return the findings in the statement, with the answer as their evidence, and in the rest of the message."""
         # The statement is composed from question and answer; the evidence must be words that the user wrote.
         quote = self.message.content[: self.end].strip()

@@ -33,7 +33,7 @@ def ground(candidate: Candidate, message: Message) -> Candidate | None:
     """
     folded = NormalisedText(message.content)
     # The quote first: it is the model's own evidence, whereas a value may also occur by chance elsewhere.
-    span = _quoted(candidate, folded) or _valued(candidate, folded)
+    span = _find_quote(candidate, folded) or _find_value(candidate, folded)
     if span is None:
         return None
     return replace(candidate, source=replace(candidate.source, quote=message.content[span[0] : span[1]], span=span))
@@ -76,7 +76,7 @@ class NormalisedText:
 
     def _whole(self, start: int, end: int) -> bool:
         before, after = self.text[start - 1 : start], self.text[end : end + 1]
-        return not (_joined(before, self.text[start]) or _joined(self.text[end - 1], after))
+        return not (_is_joined(before, self.text[start]) or _is_joined(self.text[end - 1], after))
 
 
 def _fold(character: str) -> str:
@@ -87,12 +87,12 @@ def _fold(character: str) -> str:
     return "".join(c for c in parts if not unicodedata.combining(c))
 
 
-def _joined(left: str, right: str) -> bool:
+def _is_joined(left: str, right: str) -> bool:
     # Scripts without spaces have no word boundary to check.
     return left.isalnum() and right.isalnum() and not _WIDE.match(left) and not _WIDE.match(right)
 
 
-def _quoted(candidate: Candidate, folded: NormalisedText) -> tuple[int, int] | None:
+def _find_quote(candidate: Candidate, folded: NormalisedText) -> tuple[int, int] | None:
     quote = candidate.source.quote
     if not quote or len(quote) > MAX_QUOTE_CHARS:
         return None
@@ -106,15 +106,15 @@ def _quoted(candidate: Candidate, folded: NormalisedText) -> tuple[int, int] | N
     return span if long_enough or NormalisedText(quote).find(candidate.content) else None
 
 
-def _valued(candidate: Candidate, folded: NormalisedText) -> tuple[int, int] | None:
+def _find_value(candidate: Candidate, folded: NormalisedText) -> tuple[int, int] | None:
     """Return the clauses that contain the value, literally or by all of its words."""
     found = folded.find(candidate.content)
     if found is None:
-        found = _scattered(candidate.content, folded)
+        found = _find_scattered(candidate.content, folded)
     return None if found is None else clause_around(folded.original, *found)
 
 
-def _scattered(value: str, folded: NormalisedText) -> tuple[int, int] | None:
+def _find_scattered(value: str, folded: NormalisedText) -> tuple[int, int] | None:
     wanted = _WORD.findall(NormalisedText(value).text)
     if not wanted:
         return None

@@ -28,13 +28,13 @@ async def around_of(
     """
     lasting = replace(where, kinds=frozenset({Kind.LONG_TERM}))
     found = {memory.memory_id: memory for memory in await store.newest(lasting, limit=RECENT)}
-    near = await _near(store, embedder, messages, lasting, deadline)
+    near = await _nearest_memories(store, embedder, messages, lasting, deadline)
     found |= {memory.memory_id: memory for memory in near}
     before = await recorded_before(store, messages[0], where)
     return MessageContext(known=tuple(found.values())[:MAX_KNOWN], before=before)
 
 
-async def _near(
+async def _nearest_memories(
     store: RecordStore, embedder: Embedder, messages: Sequence[Message], where: Where, deadline: Deadline
 ) -> list[Memory]:
     limit = max(4, (MAX_KNOWN - RECENT) // len(messages))

@@ -58,7 +58,7 @@ class LayeredExtractor:
             if policy.on_model_failure == "stop":
                 raise
             return replace(certain, degraded=failure.reason)
-        return joined(certain, found)
+        return join_extractions(certain, found)
 
     async def extract_window(
         self,
@@ -79,7 +79,7 @@ class LayeredExtractor:
             messages, policy=policy, budget=budget, deadline=_share(deadline, policy), around=around
         )
         stops = policy.on_model_failure == "stop"
-        return [_layered(rules, found, stops=stops) for rules, found in zip(certain, read, strict=True)]
+        return [_join_outcomes(rules, found, stops=stops) for rules, found in zip(certain, read, strict=True)]
 
     async def _certain(
         self,
@@ -110,19 +110,19 @@ class LayeredExtractor:
             return refused
 
 
-def _layered(
+def _join_outcomes(
     certain: Extraction | MnemicError, found: Extraction | MnemicError, *, stops: bool
 ) -> Extraction | MnemicError:
     if isinstance(certain, MnemicError):
         return certain
     if isinstance(found, Extraction):
-        return joined(certain, found)
+        return join_extractions(certain, found)
     if stops or not isinstance(found, _UNREADABLE):
         return found
     return replace(certain, degraded=found.reason)
 
 
-def joined(certain: Extraction, found: Extraction) -> Extraction:
+def join_extractions(certain: Extraction, found: Extraction) -> Extraction:
     """Return what the rules read with what a model read on top; of the same words the rules' reading stays, with the
     model's labels.
     """
@@ -132,7 +132,7 @@ def joined(certain: Extraction, found: Extraction) -> Extraction:
         if place is None:
             kept.append(one)
         else:
-            kept[place] = _labelled(kept[place], one)
+            kept[place] = _add_labels(kept[place], one)
     candidates, doubles = drop_duplicates(kept)
     spans = [one.source.span for one in candidates if one.source.span is not None]
     left = [one for one in certain.skipped if not _is_inside(one, spans)]
@@ -167,7 +167,7 @@ def _overlap(one: Candidate, other: Candidate) -> bool:
     return mine[0] < theirs[1] and theirs[0] < mine[1]
 
 
-def _labelled(certain: Candidate, one: Candidate) -> Candidate:
+def _add_labels(certain: Candidate, one: Candidate) -> Candidate:
     """Return the rules' candidate with what a model says about the same words."""
     category = certain.category
     if category != INSTRUCTION and one.category not in (CAPTURE_CATEGORIES - {INSTRUCTION}):

@@ -42,7 +42,7 @@ class MessageContext:
         place = whole_number(number)
         return self.known[place - 1] if place is not None and 1 <= place <= len(self.known) else None
 
-    def beside(
+    def prompt_context(
         self, shown: Sequence[tuple[str, str]], instructions: str, categories: Sequence[str], said_at: datetime | None
     ) -> PromptContext:
         """Return this context as a prompt shows it, with the turns before as `shown`. The `instructions` of the call

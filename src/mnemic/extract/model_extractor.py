@@ -13,12 +13,12 @@ from mnemic.errors import InvalidCandidates, InvalidInput, MnemicError, ModelInv
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.grounding import NormalisedText
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, MessageContext, whole_number
-from mnemic.extract.operations import ProposalContext, proposed
+from mnemic.extract.operations import ProposalContext, parse_item
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import drop_duplicates, items_of, parse_json
 from mnemic.ports import Completer
-from mnemic.ports.metering import metered
+from mnemic.ports.metering import count_calls
 from mnemic.prompts import PromptContext, capture_prompt, window_prompt
 from mnemic.reason_codes import ORIGIN, UNSUPPORTED
 from mnemic.types import Candidate, Completion, Cost, Deadline, Message, Prompt, Skipped
@@ -46,7 +46,7 @@ class ModelExtractor:
         """Extractor that asks `completer`. `instructions` are a few sentences on the facts that the operator wants
         included or left out; `categories` replace the usual categories of statements.
         """
-        self._completer = metered(completer)
+        self._completer = count_calls(completer)
         self._instructions, self._categories = instructions.strip(), tuple(canonical_key(one) for one in categories)
 
     async def extract(
@@ -74,14 +74,14 @@ class ModelExtractor:
             allowed_values=_allowed_values(policy),
             max_items=budget.max_capture_items,
             max_value_chars=budget.max_value_chars,
-            beside=self._beside(around, message),
+            beside=self._prompt_context(around, message),
         )
         completion, items = await self._ask(prompt, policy, deadline)
         found = _read(items, message, around, policy, budget, self._categories)
         if isinstance(found, MnemicError):
             raise found
         # The call has a cost even if nothing was found.
-        return replace(found, cost=Cost.of(completion))
+        return replace(found, cost=Cost.from_completion(completion))
 
     async def _ask(self, prompt: Prompt, policy: Policy, deadline: Deadline) -> tuple[Completion, Sequence[object]]:
         """Return the model's answer and its items. Raises ModelFailed; InvalidCandidates for an answer of another form
@@ -95,10 +95,10 @@ class ModelExtractor:
                 raise
             raise InvalidCandidates("not_object", hint=prose.hint) from None
 
-    def _beside(self, around: MessageContext, message: Message) -> PromptContext:
-        before = [(one.role, text) for one in around.before if isinstance(text := _shown(one), str) and text]
+    def _prompt_context(self, around: MessageContext, message: Message) -> PromptContext:
+        before = [(one.role, text) for one in around.before if isinstance(text := _message_text(one), str) and text]
         shown = [(role, text[:MAX_CONTEXT_CHARS]) for role, text in before]
-        return around.beside(shown, self._instructions, self._categories, message.sent_at)
+        return around.prompt_context(shown, self._instructions, self._categories, message.sent_at)
 
     async def extract_window(
         self,
@@ -116,7 +116,7 @@ class ModelExtractor:
         Turns of other speakers are shown in shortened form so that answers are understood; nothing is extracted from
         them.
         """
-        texts = [_shown(message) for message in messages]
+        texts = [_message_text(message) for message in messages]
         read: list[Read] = [
             # An error in one message must not cost the others of its window their extraction.
             text if isinstance(text, InvalidInput) else Extraction(skipped=(Skipped(reason=ORIGIN),))
@@ -163,7 +163,7 @@ class ModelExtractor:
             allowed_values=_allowed_values(policy),
             max_items=budget.max_capture_items,
             max_value_chars=budget.max_value_chars,
-            beside=self._beside(around, given[own[-1]]),
+            beside=self._prompt_context(around, given[own[-1]]),
         )
         completion, answered = await self._ask(prompt, policy, deadline)
         numbers = {place - first: place for place in own}
@@ -177,7 +177,7 @@ class ModelExtractor:
             # Items with an unknown turn are reported: dropped silently, they would look like a model that found
             # nothing.
             left_out = (*one.skipped, *(Skipped(reason=UNSUPPORTED) for _ in range(strays)))
-            read[top] = replace(one, cost=Cost.of(completion), skipped=left_out)
+            read[top] = replace(one, cost=Cost.from_completion(completion), skipped=left_out)
         return read
 
 
@@ -205,7 +205,7 @@ def _begin(messages: Sequence[Message], place: int) -> int:
     return begin
 
 
-def _shown(message: Message) -> str | InvalidInput:
+def _message_text(message: Message) -> str | InvalidInput:
     """Return the message's text as the model sees it, or the reason why it cannot be read."""
     own = is_users_own(message)
     try:
@@ -291,7 +291,7 @@ def _proposals(
         skipped.append(Skipped(reason=InvalidCandidates("too_many_items").reason))
     reading = ProposalContext(message=message, around=around, policy=policy, budget=budget, categories=categories)
     for item in items[: budget.max_capture_items]:
-        for one in proposed(item, reading):
+        for one in parse_item(item, reading):
             if isinstance(one, Candidate):
                 _add(kept, one)
             else:

@@ -43,7 +43,7 @@ from mnemic.reason_codes import (
     UNKNOWN_MEMORY,
     UNSUPPORTED,
 )
-from mnemic.types import BETWEEN_PEOPLE, Candidate, Level, Memory, Message, Origin, Skipped, Source, Trust, lowered
+from mnemic.types import BETWEEN_PEOPLE, Candidate, Level, Memory, Message, Origin, Skipped, Source, Trust, lower_origin
 from mnemic.types.memory_kinds import TRUST
 from mnemic.types.values import canonical_key
 
@@ -118,7 +118,7 @@ class _Labels:
         return None if self.subject is None or self.subject in _ME else THIRD_PARTY
 
 
-def proposed(item: object, reading: ProposalContext) -> list[Candidate | Skipped]:
+def parse_item(item: object, reading: ProposalContext) -> list[Candidate | Skipped]:
     """Return the candidates of one item of a model's answer, and the reasons for what is left out of it; nothing for
     `none`.
 
@@ -218,7 +218,7 @@ def _value(
     if target is not None:
         made = replace(made, replaces=(target.memory_id,))
     if not own:
-        inferred = lowered(made.source.origin, Origin.AGENT_INFERRED)
+        inferred = lower_origin(made.source.origin, Origin.AGENT_INFERRED)
         made = replace(made, source=replace(made.source, origin=inferred))
     try:
         return check_candidate(made, policy, reading.budget)
@@ -387,4 +387,4 @@ def source_of(message: Message, *, quote: str | None = None, span: tuple[int, in
     )
 
 
-__all__: Sequence[str] = ("CONFIDENCE_CEILING", "ProposalContext", "proposed", "source_of")
+__all__: Sequence[str] = ("CONFIDENCE_CEILING", "ProposalContext", "parse_item", "source_of")

@@ -6,7 +6,7 @@ import re
 
 from mnemic.language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic.language.sentences.likings import without_marks_around
-from mnemic.language.sentences.pasted_text import data_spans, merged
+from mnemic.language.sentences.pasted_text import data_spans, merge_spans
 from mnemic.language.sentences.tables import straight
 from mnemic.language.text.normalise import invisible
 from mnemic.language.text.pattern import Pattern
@@ -31,7 +31,7 @@ def readable(text: str) -> str:
     shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text)
     text = without_marks_around(text)
     shown += [match.span() for match in _QUOTATION.finditer(text) if _is_speech(match[0])]
-    for start, end in merged(shown):
+    for start, end in merge_spans(shown):
         text = text[:start] + MARKER + "".join("\n" if c == "\n" else " " for c in text[start + 1 : end]) + text[end:]
     if invisible(text.replace("\n", " ").replace("\t", " ")):
         text = "".join(c if c in "\n\t" or not invisible(c, strict=True) else " " for c in text)

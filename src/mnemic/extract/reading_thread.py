@@ -40,13 +40,13 @@ class _Elsewhere:
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """Return the vectors."""
         asked = self.inner.embed(texts, deadline=deadline)
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_made(asked), self.loop))
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_build_answer(asked), self.loop))
 
     async def close(self) -> None:
         """Do nothing: the embedder is the caller's."""
 
 
-async def _made(answer: Awaitable[T]) -> T:
+async def _build_answer(answer: Awaitable[T]) -> T:
     return await answer
 
 

@@ -39,7 +39,7 @@ from mnemic.language.sentences.main_clause import as_sentence, in_main_order
 from mnemic.language.sentences.pasted_text import announces_text, fiction_from
 from mnemic.language.sentences.remember import bare_request
 from mnemic.language.sentences.social_remarks import is_company
-from mnemic.language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
+from mnemic.language.sentences.statements import Piece, Statement, context_of_next, decide_pieces, pieces_of
 from mnemic.language.sentences.tables import other_languages
 from mnemic.language.sentences.temporary_states import takes_back_in_jest
 from mnemic.language.skip_reason_codes import JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
@@ -133,7 +133,7 @@ class RuleExtractor:
                 answered = _Findings(stated, policy, budget, talk).whole()
             if answered.candidates:
                 rest = await self._read(answer.rest, policy, budget, deadline, talk)
-                return answer.joined(answered, rest)
+                return answer.join_findings(answered, rest)
         return await self._read(message, policy, budget, deadline, talk)
 
     async def _read(
@@ -155,16 +155,16 @@ class RuleExtractor:
             check_time(deadline)
             await asyncio.sleep(0)  # others' turn, and the place to be cancelled
             opening: int | None = None
-            for one in decided(sentence.pieces, sentence.whole, before):
+            for one in decide_pieces(sentence.pieces, sentence.whole, before):
                 if isinstance(one, Statement):
-                    found.keep(one if opening is None else _opened(one, opening, text), text, sentence)
+                    found.keep(one if opening is None else _add_opening(one, opening, text), text, sentence)
                 # "From now on, ..." belongs to the statement after it, and so does "that's wrong, ...".
                 elif len(sentence.pieces) > 1 and (_PREAMBLE.search(one.text) or only_disputes(one.text)):
                     opening = one.start if _binds(one.text) else opening
                     continue
                 elif one.ruled or not found.keys_of(sentence, one.start, one.end):
                     found.leave_out(one.reason or TRANSIENT, (one.start, one.end), unsure=one.unsure)
-            before = anchored(before, sentence.pieces, text)
+            before = context_of_next(before, sentence.pieces, text)
         return found.extraction()
 
     async def _judge(self, sentences: Sequence[Sentence], deadline: Deadline) -> None:
@@ -206,7 +206,7 @@ def _binds(opening: str) -> bool:
     return bool(FROM_NOW_ON.match(opening) or _OCCASION.match(opening) or only_disputes(opening))
 
 
-def _opened(statement: Statement, start: int, text: str) -> Statement:
+def _add_opening(statement: Statement, start: int, text: str) -> Statement:
     """Return a statement with its opening, which the quote includes; the occasion of an order belongs to its words."""
     occasion = _OCCASION.match(text, start) is not None
     return replace(statement, start=start, said_from=start if occasion else statement.said_from)

@@ -18,7 +18,7 @@ from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.plugins.extras import brought_by
 from mnemic.policy.key_rules import Policy
 from mnemic.runtime.event_loop_thread import Portal, PortalOwner
-from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, M, awaited, blocking
+from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, M, async_mode, blocking
 from mnemic.types import Actor, AuditEvent
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class UserMemory(MemoryVerbs[M]):
             actor = _actor(settings, user_id, agent_id, tenant=tenant, workspace=workspace, session=session)
             given = _Parts(settings, actor, policy=policy, engine=engine, profile=profile, api_key=api_key)
             super().__init__(ground, given.engine, actor, given.kinds(ground))
-            self._started()
+            self._prepare()
         # Also for an interrupt: the thread of the portal would otherwise run on.
         except BaseException:
             self._abandon()
@@ -62,7 +62,7 @@ class UserMemory(MemoryVerbs[M]):
         """Return how the verbs are called."""
         raise NotImplementedError
 
-    def _started(self) -> None:
+    def _prepare(self) -> None:
         """Prepare for the first call."""
 
     def _abandon(self) -> None:
@@ -91,7 +91,7 @@ class MemoryManager(UserMemory[Blocking], PortalOwner):
         self._portal = Portal()
         return blocking(self._portal.call)
 
-    def _started(self) -> None:
+    def _prepare(self) -> None:
         self._portal.call(self.engine.open)
 
     def _abandon(self) -> None:
@@ -125,7 +125,7 @@ class AsyncMemoryManager(UserMemory[Awaited]):
     """
 
     def _mode(self) -> CallMode[Awaited]:
-        return awaited()
+        return async_mode()
 
     async def open(self) -> Self:
         """Open the store. `async with` does so, too."""
@@ -180,10 +180,10 @@ class _Parts:
         self._settings, self._actor, self._profile = settings, actor, profile
         self._remote = engine is None and settings.store.startswith(SERVICES)
         self.engine = engine or (
-            self._served(api_key, policy) if self._remote else bootstrap.build_engine(settings, policy=policy)
+            self._open_service(api_key, policy) if self._remote else bootstrap.build_engine(settings, policy=policy)
         )
 
-    def _served(self, api_key: str | None, policy: Policy | None) -> MemoryEngine:
+    def _open_service(self, api_key: str | None, policy: Policy | None) -> MemoryEngine:
         return cast(MemoryEngine, service_engine(self._settings.store, self._actor, api_key=api_key, policy=policy))
 
     def kinds(self, ground: CallMode[M]) -> SevenKinds[M]:

@@ -44,7 +44,7 @@ class MergedNodes:
         """Return the representative of `node`."""
         return self.chiefs.get(node, node)
 
-    def shown(self, node: Mapping[str, Any]) -> dict[str, Any]:
+    def representative(self, node: Mapping[str, Any]) -> dict[str, Any]:
         """Return the node, or its representative."""
         chief = self.chief(node["node"])
         return dict(node) if chief == node["node"] else dict(self.nodes[chief])
@@ -62,7 +62,7 @@ class MergedNodes:
             if self.chief(step.source) != self.chief(step.target)
         )
 
-    def joined(self, found: Sequence[Node]) -> list[Node]:
+    def join_nodes(self, found: Sequence[Node]) -> list[Node]:
         """Return nodes in their order, merged ones as one: under the representative's name, with all
         others as aliases.
         """

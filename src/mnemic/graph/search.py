@@ -50,7 +50,7 @@ class GraphNeighbourhood:
     graph: GraphStore
     backend: OptionalBackend
 
-    async def named(self, query: str, where: Where, snapshot: Snapshot) -> Walk | None:
+    async def find_named(self, query: str, where: Where, snapshot: Snapshot) -> Walk | None:
         """See `Neighbourhood`. Names are those of the user's own scope; without it there are none."""
         own = next((scope for scope in where.scopes if scope.level == Level.USER), None)
         if own is None:
@@ -58,17 +58,17 @@ class GraphNeighbourhood:
         inside = _entities(where, own)
         begin = query[:MAX_CHARS]
         spelled, asked = spelled_names(begin, common=_NOT_NAMES), read_asked(begin)
-        starts = await _called(spelled, inside, snapshot)
+        starts = await _nodes_by_name(spelled, inside, snapshot)
         if not starts and not (asked.mine and await snapshot.recent(inside, limit=1)):
             return None
         walks = GraphTraversal(self.graph, own, await _same(inside, snapshot), where.as_of or where.live_at)
         walk = _Walk(walks, asked, frozenset(spelled))
-        return partial(self._walked, walk, starts)
+        return partial(self._walk_graph, walk, starts)
 
-    async def _walked(
+    async def _walk_graph(
         self, walk: _Walk, starts: Sequence[dict[str, Any]], deadline: Deadline | None
     ) -> Sequence[ReachedNode]:
-        return await self.backend.call(partial(walk.reached, starts), deadline)
+        return await self.backend.call(partial(walk.find_reached, starts), deadline)
 
 
 def _entities(where: Where, own: Scope) -> Where:
@@ -85,7 +85,7 @@ def _entities(where: Where, own: Scope) -> Where:
     )
 
 
-async def _called(spelled: Sequence[str], inside: Where, snapshot: Snapshot) -> list[dict[str, Any]]:
+async def _nodes_by_name(spelled: Sequence[str], inside: Where, snapshot: Snapshot) -> list[dict[str, Any]]:
     """Return the nodes that go by one of these names, those that were spoken of last first."""
     keys = frozenset(key_of(f"{label}:{name}") for name in spelled for label in LABELS)
     found = await snapshot.recent(replace(inside, keys=keys), limit=MAX_STARTS * len(LABELS)) if keys else ()
@@ -128,7 +128,7 @@ class _Walk:
     near: dict[str, ReachedNode] = field(default_factory=dict)
     """By the memory of the last relation."""
 
-    async def reached(self, starts: Sequence[dict[str, Any]]) -> Sequence[ReachedNode]:
+    async def find_reached(self, starts: Sequence[dict[str, Any]]) -> Sequence[ReachedNode]:
         """Return the entities that the query names, and their neighbours, best first."""
         meant = {self.walks.same.chief(start["node"]): start for start in starts}
         # Side by side: graph servers answer each in a round trip.
@@ -161,18 +161,18 @@ class _Walk:
         """Return the other names of the things that are one with `node`."""
         walks = self.walks
         nodes = await walks.graph.nodes(walks.scope, among=walks.same.group(node), limit=MAX_REACHED)
-        return self._unspelled(name for one in nodes for name in (one.name, *one.aliases))
+        return self._unspelled_names(name for one in nodes for name in (one.name, *one.aliases))
 
     async def _of_mine(self) -> list[ReachedNode]:
         """Return the people whom the user calls theirs in the query; none if there are many."""
-        around = await self.walks.around(_ME, hops=1, limit=MAX_OWN_RELATIONS)
+        around = await self.walks.find_neighbours(_ME, hops=1, limit=MAX_OWN_RELATIONS)
         meant = [one for one in around if one.path[0].relation in self.asked.mine and _leads_to(one)]
         # With more than that ("my colleagues") the relation no longer singles anybody out.
         return [replace(self._step(None, one, _Worth.said), named=True) for one in meant if len(meant) <= MAX_STARTS]
 
     async def _beyond(self, begin: Sequence[ReachedNode], *, limit: int) -> list[tuple[ReachedNode, Neighbour]]:
         """Return the nodes that are one relation further from each."""
-        around = await asyncio.gather(*(self.walks.around(one.node, hops=1, limit=limit) for one in begin))
+        around = await asyncio.gather(*(self.walks.find_neighbours(one.node, hops=1, limit=limit) for one in begin))
         return [(before, one) for before, found in zip(begin, around, strict=True) for one in found]
 
     def _meet(self, step: ReachedNode) -> None:
@@ -185,7 +185,7 @@ class _Walk:
         return self.asked.says(one.path[-1].relation, common=_NOT_NAMES)
 
     def _step(self, before: ReachedNode | None, one: Neighbour, worth: _Worth) -> ReachedNode:
-        names = () if one.node.node == _ME else self._unspelled((one.node.name, *one.node.aliases))
+        names = () if one.node.node == _ME else self._unspelled_names((one.node.name, *one.node.aliases))
         return ReachedNode(
             node=one.node.node,
             names=names,
@@ -195,7 +195,7 @@ class _Walk:
             said=worth in (_Worth.said, _Worth.further),
         )
 
-    def _unspelled(self, names: Iterable[str]) -> tuple[str, ...]:
+    def _unspelled_names(self, names: Iterable[str]) -> tuple[str, ...]:
         return tuple(name for name in dict.fromkeys(names) if slug(name, THING) not in self.spelled)
 
     def _best(self) -> list[ReachedNode]:

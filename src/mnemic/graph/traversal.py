@@ -31,13 +31,13 @@ class GraphTraversal:
     same: MergedNodes
     at: datetime | None
 
-    async def around(self, start: str, *, hops: int, limit: int) -> list[Neighbour]:
+    async def find_neighbours(self, start: str, *, hops: int, limit: int) -> list[Neighbour]:
         """At most `limit` nodes within `hops` steps of `start`, in the order of `GraphStore.neighbours`."""
         if not self.same.chiefs:
             return await self.graph.neighbours(self.scope, start, hops=hops, at=self.at, limit=limit)
         most = MAX_NODES if limit in range(1, MAX_NODES + 1) else limit  # the graph rejects a limit out of range
-        reached = await self._reached(start, hops, most)
-        near = newest_first(self.same.joined(list(reached.nodes.values())))
+        reached = await self._find_reached(start, hops, most)
+        near = newest_first(self.same.join_nodes(list(reached.nodes.values())))
         found = [Neighbour(node=node, path=reached.ways[node.node]) for node in near if reached.ways[node.node]]
         return sorted(found, key=lambda one: one.hops)[:limit]
 
@@ -45,7 +45,7 @@ class GraphTraversal:
         """Return a shortest path of at most `hops` steps; None if there is none."""
         if not self.same.chiefs:
             return await self.graph.path(self.scope, source, target, hops=hops, at=self.at)
-        reached = await self._reached(source, hops, MAX_NODES)
+        reached = await self._find_reached(source, hops, MAX_NODES)
         best = reached.ways.get(self.same.chief(target))
         if len(reached.nodes) < MAX_NODES:
             return best
@@ -64,7 +64,7 @@ class GraphTraversal:
             if not way or len(group) > 1:
                 yield from ((node, way) for node in group)
 
-    async def _reached(self, start: str, hops: int, most: int) -> _Reached:
+    async def _find_reached(self, start: str, hops: int, most: int) -> _Reached:
         """All within `hops` of `start`, nearest first: from it, and on from each that is one with others."""
         begin = self.same.chief(start)
         reached, onward = _Reached({begin: ()}), {begin}

@@ -123,7 +123,7 @@ def _words(part: Any) -> str:
 
 def folder(files: Packed, _asked: bool) -> Iterator[Item] | None:
     """Return the items of an export in several files, as large ones are; None for any other folder."""
-    names = [name for name in files.named(".json") if _PART_OF_EXPORT.search(name)]
+    names = [name for name in files.names_ending(".json") if _PART_OF_EXPORT.search(name)]
     return items(records_of(files, names), "export") if names else None
 
 

@@ -41,7 +41,7 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
             yield record
             continue
         if "chat_messages" not in record.value:
-            yield from _remembered(record, name)
+            yield from _memory_items(record, name)
             continue
         given = record.value.get("uuid")
         conversation = given if isinstance(given, str) else name
@@ -49,7 +49,7 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
             yield entry(f"{record.place}, message {position}", conversation, partial(_message, said, conversation))
 
 
-def _remembered(record: Record, name: str) -> Iterator[Item]:
+def _memory_items(record: Record, name: str) -> Iterator[Item]:
     """Yield a memory for each paragraph, with its heading, its account and its project."""
     value = record.value
     account = {"account": value["account_uuid"]} if isinstance(value.get("account_uuid"), str) else {}
@@ -81,12 +81,14 @@ def folder(files: Packed, _asked: bool) -> Iterator[Item] | None:
     """Return the items of an export that contains Claude's memories; None for any other folder."""
     remembered = [
         one
-        for one in records_of(files, filter(_MEMORY_FILE.search, files.named(".json")))
+        for one in records_of(files, filter(_MEMORY_FILE.search, files.names_ending(".json")))
         if isinstance(one.value, Mapping) and recognises(one.value)
     ]
     if not remembered:
         return None
-    said = (name for name in files.named("conversations.json") if name.rpartition("/")[2] == "conversations.json")
+    said = (
+        name for name in files.names_ending("conversations.json") if name.rpartition("/")[2] == "conversations.json"
+    )
     return items(chain(records_of(files, said), remembered), "export")
 
 
@@ -116,10 +118,10 @@ def _content(said: Mapping[str, Any]) -> str:
         own = "\n".join(part for part in entries if isinstance(part, str))
     else:
         own = text(said, "text") or ""
-    return "\n\n".join(filter(None, [own, *_attached(said.get("attachments"))]))
+    return "\n\n".join(filter(None, [own, *_attached_texts(said.get("attachments"))]))
 
 
-def _attached(given: object) -> Iterator[str]:
+def _attached_texts(given: object) -> Iterator[str]:
     """Yield the texts that were pasted or attached, each between fences: a reader tells them from the user's words."""
     for one in given if isinstance(given, list) else ():
         words = one.get("extracted_content") if isinstance(one, Mapping) else None

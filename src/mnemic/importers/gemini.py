@@ -44,17 +44,17 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
             entries.append(record)
     for record in sorted(entries, key=lambda one: str(one.value.get("time"))):
         conversation = f"gemini-{str(record.value.get('time'))[:10]}"
-        asked = _asked(record.value)
+        asked = _prompt_text(record.value)
         if asked is None:
             yield left_out(record.place, conversation, "system_message")
             continue
         yield entry(record.place, conversation, partial(_message, record.value, "user", asked, conversation))
-        answer = _answered(record.value)
+        answer = _answer_text(record.value)
         if answer:
             yield entry(record.place, conversation, partial(_message, record.value, "assistant", answer, conversation))
 
 
-def _asked(value: Mapping[str, Any]) -> str | None:
+def _prompt_text(value: Mapping[str, Any]) -> str | None:
     """Return the prompt; None for another activity, such as a changed setting."""
     title = value.get("title")
     if not isinstance(title, str):
@@ -62,10 +62,10 @@ def _asked(value: Mapping[str, Any]) -> str | None:
     verb = next((one for one in _ASKED if title.startswith(one)), None)
     if verb is not None:
         return title.removeprefix(verb)
-    return title if _answered(value) else None
+    return title if _answer_text(value) else None
 
 
-def _answered(value: Mapping[str, Any]) -> str:
+def _answer_text(value: Mapping[str, Any]) -> str:
     parts = value.get("safeHtmlItem")
     html = [one.get("html") for one in parts if isinstance(one, Mapping)] if isinstance(parts, list) else []
     return "\n".join(filter(None, (_plain(one) for one in html if isinstance(one, str))))

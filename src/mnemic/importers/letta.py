@@ -42,7 +42,7 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
         agents = value["agents"] if isinstance(value.get("agents"), list) else [value]
         for agent in agents:
             if isinstance(agent, Mapping):
-                yield from _said(agent, name)
+                yield from _message_items(agent, name)
 
 
 def _block(place: str, value: Any, name: str) -> Iterator[Item]:
@@ -61,7 +61,7 @@ def _block(place: str, value: Any, name: str) -> Iterator[Item]:
         yield Item(place=place, conversation=name, content=kept)
 
 
-def _said(agent: Mapping[str, Any], name: str) -> Iterator[Item]:
+def _message_items(agent: Mapping[str, Any], name: str) -> Iterator[Item]:
     own = first(agent, "name", "id")
     conversation = own if isinstance(own, str) else name
     messages: Sequence[Any] = agent["messages"] if isinstance(agent.get("messages"), list) else []
@@ -79,7 +79,7 @@ def _message(value: Any, conversation: str) -> Message:
     sent = first(said, "created_at", "date")
     return Message(
         role=str(said["role"]) if "role" in said else "user",
-        content=_sent(said) or _unwrapped(_words(said.get("content", said.get("text")))),
+        content=_sent_words(said) or _unwrap_message(_words(said.get("content", said.get("text")))),
         message_id=text(said, "id"),
         session=conversation,
         sent_at=None if sent is None else moment(sent, "message:created_at"),
@@ -94,7 +94,7 @@ def _words(content: Any) -> str:
     return "\n".join(one["text"] for one in parts if isinstance(one, Mapping) and isinstance(one.get("text"), str))
 
 
-def _unwrapped(words: str) -> str:
+def _unwrap_message(words: str) -> str:
     """Return the message in the envelope `{"type": "user_message", "message": ...}`; nothing for one sent by Letta
     itself.
     """
@@ -110,7 +110,7 @@ def _unwrapped(words: str) -> str:
     return message if data["type"] == "user_message" and isinstance(message, str) else ""
 
 
-def _sent(said: Mapping[str, Any]) -> str:
+def _sent_words(said: Mapping[str, Any]) -> str:
     """Return the words that an agent sent by its tool `send_message`."""
     calls = said.get("tool_calls")
     for call in calls if isinstance(calls, list) else []:

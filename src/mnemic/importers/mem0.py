@@ -41,7 +41,7 @@ def _is_memory(value: Mapping[str, Any]) -> bool:
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
     """Yield a memory with its versions for each of mem0's; those of another user are left out."""
-    broken, result, history = _gathered(found, name)
+    broken, result, history = _gather_records(found, name)
     yield from broken
     users = [text_or_none(value, "user_id") for _, value in result]
     user = name if name in users else next((one for one in users if one is not None), None)
@@ -49,7 +49,7 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
         if whose not in (None, user):
             yield left_out(place, whose or name, "other_user")
         else:
-            yield entry(place, whose or name, partial(_archived, value, history))
+            yield entry(place, whose or name, partial(_archived_memory, value, history))
 
 
 def text_or_none(value: Any, name: str) -> str | None:
@@ -58,7 +58,7 @@ def text_or_none(value: Any, name: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _gathered(
+def _gather_records(
     found: Iterator[Record], name: str
 ) -> tuple[list[Item], list[tuple[str, Any]], dict[str, list[Mapping[str, Any]]]]:
     broken: list[Item] = []
@@ -78,7 +78,7 @@ def _gathered(
     return broken, entries, history
 
 
-def _archived(value: Any, history: Mapping[str, Sequence[Mapping[str, Any]]]) -> ArchivedMemory:
+def _archived_memory(value: Any, history: Mapping[str, Sequence[Mapping[str, Any]]]) -> ArchivedMemory:
     memory = mapping(value, "memory")
     said, given = text(memory, "memory"), text(memory, "id")
     if not said or not said.strip() or given is None:
@@ -106,7 +106,7 @@ def _archived(value: Any, history: Mapping[str, Sequence[Mapping[str, Any]]]) ->
 def _versions(newest: Memory, rows: Sequence[Mapping[str, Any]]) -> tuple[Memory, ...]:
     """Return the values in its history, oldest first, and `newest`; only that one if they do not lead to it."""
     changes = [row for row in rows if row.get("event") in ("ADD", "UPDATE") and text_or_none(row, "new_memory")]
-    timed = sorted(((_changed(row) or newest.created_at, row) for row in changes), key=lambda one: one[0])
+    timed = sorted(((_change_time(row) or newest.created_at, row) for row in changes), key=lambda one: one[0])
     if not timed or timed[-1][1]["new_memory"] != newest.content or len(timed) > MAX_VERSIONS:
         return (newest,)
     earlier = [
@@ -116,7 +116,7 @@ def _versions(newest: Memory, rows: Sequence[Mapping[str, Any]]) -> tuple[Memory
     return (*earlier, replace(newest, version=len(timed)))
 
 
-def _changed(row: Mapping[str, Any]) -> datetime | None:
+def _change_time(row: Mapping[str, Any]) -> datetime | None:
     return first_moment(row, "updated_at") or first_moment(row, "created_at")
 
 

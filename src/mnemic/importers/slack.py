@@ -126,8 +126,8 @@ def _emoji(found: re.Match[str]) -> str:
 
 def folder(files: Packed, asked: bool) -> Iterator[Item] | None:
     """Return the items of an export, each file by its channel; None for any other folder."""
-    users = next(files.named("users.json"), None)
-    if not asked and (users is None or not any(files.named("channels.json"))):
+    users = next(files.names_ending("users.json"), None)
+    if not asked and (users is None or not any(files.names_ending("channels.json"))):
         return None
     return _channels(files, users)
 
@@ -138,7 +138,7 @@ def _channels(files: Packed, users: str | None) -> Iterator[Item]:
         with files.open(users) as stream:
             people = people_in([one.value for one in records(stream)])
     root = (users or "").rpartition("/")[0]
-    for name in files.named(".json"):
+    for name in files.names_ending(".json"):
         folder, _, file = name.removeprefix(f"{root}/").rpartition("/")
         channel = folder.rpartition("/")[2]
         if channel and name != users:

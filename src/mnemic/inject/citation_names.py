@@ -8,7 +8,7 @@ from typing import Any
 from mnemic.types import Hit
 
 
-def referenced(hits: Sequence[Hit]) -> dict[str, Hit]:
+def hits_by_citation(hits: Sequence[Hit]) -> dict[str, Hit]:
     """Return each hit under the name by which an answer cites it: its key, `scope:key` if a key occurs in two scopes or
     twice, and `m<n>` for a memory without a key.
     """

@@ -63,7 +63,7 @@ class RecallLog(Protocol):
 class MeasuringLog(Protocol):
     """Recall log that also records the size and the duration of an injection."""
 
-    async def measured(
+    async def record_measured(
         self, run_id: str, entries: Sequence[SourceEntry], digest: str, *, tokens: int | None, ms: float | None
     ) -> None:
         """Record an injection: its number of tokens, and the milliseconds it took to find."""

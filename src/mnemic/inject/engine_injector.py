@@ -81,7 +81,8 @@ class ActorMemories:
         if recalled.errors and not recalled.found.hits:
             raise PartialSearch
         entries = tuple(
-            SourceEntry.of(hit, self.name, reader=self._actor, relevance=recalled.relevance) for hit in recalled.hits
+            SourceEntry.from_hit(hit, self.name, reader=self._actor, relevance=recalled.relevance)
+            for hit in recalled.hits
         )
         partial = next((f"{name}:{why}" for name, why in recalled.errors.items()), None)
         return SourceEntries(entries=entries, abstained=recalled.abstained, partial=partial)
@@ -97,9 +98,9 @@ class AuditedRecall:
 
     async def __call__(self, run_id: str, entries: Sequence[SourceEntry], digest: str) -> None:
         """Record an injection without measurements."""
-        await self.measured(run_id, entries, digest, tokens=None, ms=None)
+        await self.record_measured(run_id, entries, digest, tokens=None, ms=None)
 
-    async def measured(
+    async def record_measured(
         self, run_id: str, entries: Sequence[SourceEntry], digest: str, *, tokens: int | None, ms: float | None
     ) -> None:
         """Record an injection: its number of tokens, and the milliseconds it took to find. Raises StoreFailed."""

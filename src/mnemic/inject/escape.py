@@ -41,7 +41,7 @@ def visible(text: str) -> str:
     return clean_content(_UNPRINTABLE.sub("", text))
 
 
-def defused(text: str) -> str:
+def defuse_addresses(text: str) -> str:
     """`text` with addresses that no renderer turns into a link or loads: `hxxp[:]//host[.]example`."""
     text = text.replace("![", "[")
     text = _MARKDOWN_LINK.sub("] ", text)

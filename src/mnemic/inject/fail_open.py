@@ -12,7 +12,7 @@ from mnemic.inject.injection_result import SkippedInjection
 from mnemic.types import Deadline
 
 
-async def guarded(stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
+async def run_guarded(stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
     """Return the outcome of `work`, awaited if it can be; any exception skips the injection under the stage's name."""
     try:
         outcome = work(*arguments)
@@ -24,15 +24,15 @@ async def guarded(stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
     except TimeoutError:
         raise SkippedInjection(f"{stage}:timeout", degraded=True) from None
     except Exception as error:
-        raise SkippedInjection(f"{stage}:{named(error)}", degraded=True) from error
+        raise SkippedInjection(f"{stage}:{error_reason(error)}", degraded=True) from error
 
 
-async def within(answer: Any, deadline: Deadline) -> Any:
+async def await_within(answer: Any, deadline: Deadline) -> Any:
     """Return an answer, or the result of an awaitable within the time limit."""
     return await asyncio.wait_for(answer, deadline.remaining()) if inspect.isawaitable(answer) else answer
 
 
-def named(error: BaseException) -> str:
+def error_reason(error: BaseException) -> str:
     """Return the stable reason of ours, the type's name of any other exception. Never its message, which may quote
     content.
     """

@@ -43,7 +43,7 @@ class InjectionRun:
     outcome: Injection | None = field(default=None, repr=False)
     retried: tuple[PlacedBlock, ...] = field(default=(), repr=False)
 
-    def moved(self, blocks: Sequence[PlacedBlock]) -> None:
+    def move_blocks(self, blocks: Sequence[PlacedBlock]) -> None:
         """Record the messages that contain blocks now, so that the blocks stay there in the next call."""
         now = {block.digest: block for block in blocks}
         self.placed = [now.get(block.digest, block) for block in self.placed]

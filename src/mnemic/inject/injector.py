@@ -22,7 +22,7 @@ from mnemic.inject.configuration import (
     Trigger,
     context_of,
 )
-from mnemic.inject.fail_open import guarded, named, within
+from mnemic.inject.fail_open import await_within, error_reason, run_guarded
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.injection_result import Injection, InjectionRun, PlacedBlock, SkippedInjection
 from mnemic.inject.insert_text import fold
@@ -35,7 +35,7 @@ from mnemic.ports import Clock
 from mnemic.reason_codes import NOT_TRIGGERED, NOTHING_NEW, NOTHING_RELEVANT
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
-from mnemic.types.recall_limits import shortened
+from mnemic.types.recall_limits import shorten_question
 
 logger = logging.getLogger(__name__)
 
@@ -76,12 +76,12 @@ class Injector:
         errors: dict[str, str] = {}
         carried = ReinsertedBlocks(messages=messages)
         try:
-            await guarded("messages", _check_single, messages, run.placed)
-            carried = await guarded("messages", carry, messages, run.placed)
-            run.moved(carried.blocks)
+            await run_guarded("messages", _check_single, messages, run.placed)
+            carried = await run_guarded("messages", carry, messages, run.placed)
+            run.move_blocks(carried.blocks)
             injection = await self._inject(messages, carried, state, run, errors)
         except SkippedInjection as skip:
-            injection = self._without(carried, skip, run, errors)
+            injection = self._without_new_block(carried, skip, run, errors)
             if injection.carried and not skip.degraded:
                 self.counts["carried"] += injection.injected
                 return injection
@@ -97,10 +97,10 @@ class Injector:
     ) -> Injection:
         # One deadline for all steps: a slow trigger leaves less time for the search, not a later answer.
         deadline = Deadline.after(self.config.timeout, self._clock.monotonic)
-        context = await guarded("messages", context_of, messages, state)
-        if not await guarded("trigger", should_inject, self.config.trigger, context, deadline):
+        context = await run_guarded("messages", context_of, messages, state)
+        if not await run_guarded("trigger", should_inject, self.config.trigger, context, deadline):
             raise SkippedInjection(NOT_TRIGGERED)
-        query = await guarded("query", self._query, context, deadline)
+        query = await run_guarded("query", self._query, context, deadline)
         if not query:
             raise SkippedInjection("no_query")
         # Blocks of earlier calls stay in the input; their memories are not repeated.
@@ -108,18 +108,18 @@ class Injector:
         entries = [one for one in await self._search(query, run, errors, deadline) if one.identity not in known]
         if not entries:
             raise SkippedInjection(NOTHING_NEW)
-        rendered = await guarded("render", self._render, entries, deadline)
+        rendered = await run_guarded("render", self._render, entries, deadline)
         if not rendered.text.strip():
             raise SkippedInjection("no_room" if rendered.entries == () else "empty_block")
         # Byte for byte the same text as before, so that a prompt cache stays valid.
         rendered = replace(rendered, text=run.text_before(rendered.entries) or rendered.text)
-        folded = await guarded("messages", self._fold, carried.messages, rendered.text)
+        folded = await run_guarded("messages", self._fold, carried.messages, rendered.text)
         if folded.at is None:
             raise SkippedInjection("no_user_message")
         digest = digest_of(rendered.text)
         if self._recall is not None:
-            await guarded("recall_log", self._logged, run.run_id, rendered, digest, deadline)
-        block = _placed(rendered, digest, folded.at, messages[folded.at], front=folded.front)
+            await run_guarded("recall_log", self._log_injection, run.run_id, rendered, digest, deadline)
+        block = _place_block(rendered, digest, folded.at, messages[folded.at], front=folded.front)
         # Only after the log: a block that could not be logged is not shown either.
         run.placed.append(block)
         return replace(
@@ -131,7 +131,7 @@ class Injector:
             errors=errors,
         )
 
-    async def _logged(self, run_id: str, rendered: RenderedBlock, digest: str, deadline: Deadline) -> None:
+    async def _log_injection(self, run_id: str, rendered: RenderedBlock, digest: str, deadline: Deadline) -> None:
         if self._recall is None:
             return
         if not isinstance(self._recall, MeasuringLog):
@@ -139,9 +139,9 @@ class Injector:
             return
         spent = self.config.timeout.total_seconds() - deadline.remaining()
         tokens = self._count(rendered.text)
-        await self._recall.measured(run_id, rendered.entries, digest, tokens=tokens, ms=max(0.0, spent) * 1000)
+        await self._recall.record_measured(run_id, rendered.entries, digest, tokens=tokens, ms=max(0.0, spent) * 1000)
 
-    def _without(
+    def _without_new_block(
         self, carried: ReinsertedBlocks, skip: SkippedInjection, run: InjectionRun, errors: dict[str, str]
     ) -> Injection:
         """Return the input without a new block: with those of earlier calls of the run, if any."""
@@ -169,8 +169,8 @@ class Injector:
         if self.config.query is None:
             query = default_query(context.messages)
         else:
-            query = await within(self.config.query(context), deadline)
-        return shortened(query) if query else None
+            query = await await_within(self.config.query(context), deadline)
+        return shorten_question(query) if query else None
 
     async def _search(
         self, query: str, run: InjectionRun, errors: dict[str, str], deadline: Deadline
@@ -234,11 +234,11 @@ class Injector:
             failure = TimeoutError() if not task.done() else task.exception()
             if failure is None:
                 entries = task.result()
-                found[name] = _limited(entries, limit)
+                found[name] = _limit_entries(entries, limit)
                 if isinstance(entries, SourceEntries) and entries.partial is not None:
                     errors[name] = entries.partial
             else:
-                errors[name] = "timeout" if isinstance(failure, TimeoutError) else named(failure)
+                errors[name] = "timeout" if isinstance(failure, TimeoutError) else error_reason(failure)
         return found
 
     async def _render(self, entries: Sequence[SourceEntry], deadline: Deadline) -> RenderedBlock:
@@ -247,7 +247,7 @@ class Injector:
         # A format of the caller's own cannot be cut: leave out the last entry until it fits.
         kept = list(entries)
         while kept:
-            text = await within(self.config.format(tuple(kept)), deadline)
+            text = await await_within(self.config.format(tuple(kept)), deadline)
             if self._count(text) <= self.config.max_tokens:
                 return RenderedBlock(text=text, entries=tuple(kept))
             kept.pop()
@@ -257,7 +257,7 @@ class Injector:
         return fold(messages, text, placement=self.config.placement)
 
 
-def _limited(entries: Sequence[SourceEntry], limit: int) -> Sequence[SourceEntry]:
+def _limit_entries(entries: Sequence[SourceEntry], limit: int) -> Sequence[SourceEntry]:
     """Return the pinned entries, and `limit` of the rest."""
     pinned = [entry for entry in entries if entry.pinned]
     kept = (*pinned, *[entry for entry in entries if not entry.pinned][:limit])
@@ -283,7 +283,7 @@ async def should_inject(trigger: Trigger, context: InjectionContext, deadline: D
         return True
     if isinstance(trigger, str):
         return is_user_turn(context.messages)
-    return bool(await within(trigger(context), deadline))
+    return bool(await await_within(trigger(context), deadline))
 
 
 def count_outcome(injection: Injection, counts: Counter[str]) -> None:
@@ -306,7 +306,7 @@ def _forget(task: asyncio.Future[Any]) -> None:
         task.exception()
 
 
-def _placed(rendered: RenderedBlock, digest: str, at: int, taker: Any, *, front: bool) -> PlacedBlock:
+def _place_block(rendered: RenderedBlock, digest: str, at: int, taker: Any, *, front: bool) -> PlacedBlock:
     """Return the block in the form that `taker`, the message at `at`, contains."""
     return PlacedBlock(
         text=rendered.text,

@@ -51,14 +51,14 @@ def fold_at(messages: Sequence[Any], text: str, at: int, *, front: bool, separat
     message = messages[at]
     content = content_of(message)
     if isinstance(content, str):
-        new: str | list[Any] = _joined([text, content] if front else [content, text], separator)
+        new: str | list[Any] = _join_parts([text, content] if front else [content, text], separator)
     else:
         new = _with_block(content, text, front, separator, like=messages, mapping=isinstance(message, Mapping))
     folded = [*messages[:at], _with_content(message, new), *messages[at + 1 :]]
     return InsertedText(messages=folded, at=at, front=front, trailing=int(not front and at == len(messages) - 1))
 
 
-def _joined(parts: Sequence[str], separator: str) -> str:
+def _join_parts(parts: Sequence[str], separator: str) -> str:
     return separator.join(part for part in parts if part)
 
 

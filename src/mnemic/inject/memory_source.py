@@ -8,7 +8,7 @@ from datetime import date, time
 from types import MappingProxyType
 from typing import Protocol, overload
 
-from mnemic.inject.escape import defused, visible
+from mnemic.inject.escape import defuse_addresses, visible
 from mnemic.inject.token_budget import ENTRY_OVERHEAD_TOKENS
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.language.text.normalise import canonical_value
@@ -58,7 +58,7 @@ def said_by(memory: Memory, reader: Actor) -> str | None:
     return _CHANNELS.get(source.origin)
 
 
-def _dated(hit: Hit) -> str:
+def _date_text(hit: Hit) -> str:
     """Return when a memory that is no longer true was true, or when a statement that has been replaced was made."""
     memory = hit.memory
     if memory.status is Status.SUPERSEDED and memory.valid_to is not None:
@@ -108,14 +108,14 @@ class SourceEntry:
         object.__setattr__(self, "pinned", self.pinned and self.trusted)
 
     @classmethod
-    def of(cls, hit: Hit, source: str, *, reader: Actor, relevance: float | None = None) -> SourceEntry:
+    def from_hit(cls, hit: Hit, source: str, *, reader: Actor, relevance: float | None = None) -> SourceEntry:
         """Return a hit of a search as an entry of `source` for a model that serves `reader`; `relevance` is the
         search's.
         """
         memory = hit.memory
         text = f"{memory.key}: {memory.content}" if memory.key else memory.content
         return cls(
-            content=text + _dated(hit),
+            content=text + _date_text(hit),
             source=source,
             score=hit.score,
             trusted=is_trusted(memory, reader),
@@ -131,8 +131,8 @@ class SourceEntry:
         people's words, with the author and with links and images defused.
         """
         text = visible(self.content)
-        text = text if self.may_link else defused(text)
-        return text if self.said_by is None else f"[{defused(visible(self.said_by))}] {text}"
+        text = text if self.may_link else defuse_addresses(text)
+        return text if self.said_by is None else f"[{defuse_addresses(visible(self.said_by))}] {text}"
 
     @property
     def is_own(self) -> bool:

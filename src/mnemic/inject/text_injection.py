@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from mnemic.inject.configuration import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, context_of
-from mnemic.inject.fail_open import guarded, within
+from mnemic.inject.fail_open import await_within, run_guarded
 from mnemic.inject.injection_result import Injection, SkippedInjection
 from mnemic.inject.injector import count_outcome, should_inject
 from mnemic.inject.insert_text import SEPARATOR, Placement, fold
@@ -51,7 +51,7 @@ class TextInjector:
     async def inject(self, messages: Sequence[Any], *, state: Any = None) -> Injection:
         """`messages` with the text in them, or as they are, and why."""
         try:
-            injection = await self._inject(messages, await guarded("messages", context_of, messages, state))
+            injection = await self._inject(messages, await run_guarded("messages", context_of, messages, state))
         except SkippedInjection as skip:
             injection = Injection(messages=messages, reason=skip.reason, degraded=skip.degraded)
         count_outcome(injection, self.counts)
@@ -59,18 +59,18 @@ class TextInjector:
 
     async def _inject(self, messages: Sequence[Any], context: InjectionContext) -> Injection:
         deadline = Deadline.after(self.config.timeout, self._clock.monotonic)
-        if not await guarded("trigger", should_inject, self.config.trigger, context, deadline):
+        if not await run_guarded("trigger", should_inject, self.config.trigger, context, deadline):
             raise SkippedInjection("not_triggered")
-        text = await guarded("render", self._rendered, context, deadline)
+        text = await run_guarded("render", self._render_block, context, deadline)
         if not text or not text.strip():
             raise SkippedInjection("empty_block")
-        folded = await guarded("messages", self._folded, messages, text)
+        folded = await run_guarded("messages", self._insert_text, messages, text)
         if folded.at is None:
             raise SkippedInjection("no_user_message")
         return Injection(messages=folded.messages, injected=True, text=text, trailing=folded.trailing)
 
-    async def _rendered(self, context: InjectionContext, deadline: Deadline) -> Any:
-        return await within(self._render(context), deadline)
+    async def _render_block(self, context: InjectionContext, deadline: Deadline) -> Any:
+        return await await_within(self._render(context), deadline)
 
-    def _folded(self, messages: Sequence[Any], text: str) -> Any:
+    def _insert_text(self, messages: Sequence[Any], text: str) -> Any:
         return fold(messages, text, placement=self.config.placement, separator=self._separator)

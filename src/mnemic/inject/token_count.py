@@ -55,13 +55,13 @@ def counter_of(tokenizer: Any) -> TokenCount:
     if type(plain) is not int or plain < 1:
         raise InvalidConfig("tokenizer", hint="a function from a text to a number, or an object with encode(text)")
 
-    def counted(text: str) -> int:
+    def count_tokens(text: str) -> int:
         try:
             return int(count(text))
         except Exception:  # noqa: BLE001 - as above; an uncounted text must not count as 0
             return estimated_tokens(text)
 
-    return counted
+    return count_tokens
 
 
 def _counting(tokenizer: Any) -> Callable[[str], Any]:

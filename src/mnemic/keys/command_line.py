@@ -54,13 +54,13 @@ def keys_(given: Given, /, action: str, data: bool, subject: str | None, keep_ol
         given.show({"sealed": sealed}, lambda: f"sealed {sealed} {'row' if sealed == 1 else 'rows'}")
         return Exit.OK
     if data:
-        return _rotated(given, subject, keep_old=keep_old)
+        return _rotate_keys(given, subject, keep_old=keep_old)
     result = _looked_at(settings, path, rotate=action == "rotate")
     given.show(result, lambda: pairs({name.replace("_", " "): value for name, value in result.items()}))
     return Exit.OK
 
 
-def _rotated(given: Given, subject: str | None, *, keep_old: bool) -> int:
+def _rotate_keys(given: Given, subject: str | None, *, keep_old: bool) -> int:
     rotation = given.with_engine(
         lambda engine, actor: engine.rotate_data_keys(actor=actor, subject=subject, keep_old=keep_old)
     )

@@ -71,19 +71,19 @@ class _DataKey:
         return fields | {name: given for name, given in (("before", before), ("retired", list(self.retired))) if given}
 
     @classmethod
-    def of(cls, text: bytes) -> _DataKey:
+    def from_text(cls, text: bytes) -> _DataKey:
         try:
             fields = json.loads(text)
             if fields["format"] not in (FORMAT, FOLLOWED):
                 raise KeyFailed("unreadable", hint=f"expected {FORMAT} or {FOLLOWED}")
-            return cls._of(fields)
+            return cls._from_fields(fields)
         except (ValueError, KeyError, TypeError) as error:
             raise KeyFailed("unreadable", hint="a data key's file is damaged") from error
 
     @classmethod
-    def _of(cls, fields: Mapping[str, Any]) -> _DataKey:
+    def _from_fields(cls, fields: Mapping[str, Any]) -> _DataKey:
         wrapped = base64.b64decode(fields["wrapped"]) if "wrapped" in fields else None
-        before = tuple(map(cls._of, fields.get("before", ())))
+        before = tuple(map(cls._from_fields, fields.get("before", ())))
         retired = tuple(map(int, fields.get("retired", ())))
         return cls(int(fields["generation"]), str(fields.get("master", "")), wrapped, before, retired)
 
@@ -122,13 +122,13 @@ class KeyFolder:
 
     def seal(self, subject: Scope, plain: bytes, bound: bytes) -> bytes:
         name = self._name(subject)
-        known = self._known(name)
+        known = self._known_keys(name)
         if known is None:
             self._make(name)
-            known = self._known(name)
+            known = self._known_keys(name)
         if known is None:
             raise KeyFailed("destroyed", hint="the subject is being erased")
-        return _sealed(name, known, plain, bound)
+        return _seal_value(name, known, plain, bound)
 
     def open(self, sealed: bytes, bound: bytes) -> bytes:
         name, generation = _header(sealed)
@@ -139,7 +139,7 @@ class KeyFolder:
             raise KeyFailed("damaged", hint="what was sealed has been changed") from error
 
     def _key(self, name: bytes, generation: int) -> AESGCM:
-        known = self._known(name)
+        known = self._known_keys(name)
         if known is not None and generation in known.keys:
             return known.keys[generation]
         if known is not None and generation in known.retired:
@@ -148,12 +148,12 @@ class KeyFolder:
         raise KeyFailed("missing" if absent else "destroyed", hint="the data key is not in the key folder")
 
     def holds(self, subject: Scope) -> bool:
-        return self._known(self._name(subject)) is not None
+        return self._known_keys(self._name(subject)) is not None
 
     def destroy(self, subject: Scope) -> bool:
         name = self._name(subject)
-        with self._locked():
-            stored = self._stored(name)
+        with self._lock_folder():
+            stored = self._read_key(name)
             if stored is None or stored.wrapped is None:
                 return False
             self._put(name, _DataKey(stored.generation))
@@ -165,27 +165,27 @@ class KeyFolder:
         """
         if self._signing is None:
             name = self._signing_name()
-            if self._stored(name) is None:
+            if self._read_key(name) is None:
                 self._make(name)
-            stored = self._stored(name)
+            stored = self._read_key(name)
             if stored is None or stored.wrapped is None:
                 raise KeyFailed("missing", hint="the key that signs the audit is not in the key folder")
-            self._signing = self._unwrapped(name, stored)
+            self._signing = self._unwrap_key(name, stored)
         # The signature includes the key's name, so that a line signed with another folder's key is not reported as a
         # forged one.
         key_name = hmac.digest(self._signing, b"mnemic signing key", "sha256")[:_SIGNING_NAME_BYTES].hex()
         return f"{key_name}:{hmac.digest(self._signing, message, 'sha256').hex()}"
 
     def signed_since(self, tenant: str, first: int | None) -> int | None:
-        with self._locked():
+        with self._lock_folder():
             name = hmac.digest(self._salt or b"", b"mnemic audit of " + tenant.encode(), "sha256").hex()
             return first_signed_lines.signed_since(self._path, name, first)
 
     def _signing_name(self) -> bytes:
-        self._salt = self._salt or self._salted()
+        self._salt = self._salt or self._read_salt()
         return hmac.digest(self._salt, b"mnemic signing key", "sha256")[:_NAME_BYTES]
 
-    def named(self, subject: Scope) -> bytes:
+    def subject_name(self, subject: Scope) -> bytes:
         return self._name(subject)
 
     def whose(self, sealed: bytes) -> bytes:
@@ -194,30 +194,30 @@ class KeyFolder:
     def follow(self, names: Collection[bytes]) -> dict[bytes, int]:
         followed = {}
         for name in names:
-            with self._locked():
-                stored = self._stored(name)
+            with self._lock_folder():
+                stored = self._read_key(name)
                 if stored is None or stored.wrapped is None:
                     continue
                 if not stored.before:
-                    self._unwrapped(name, stored)  # under a wrong master key nothing is changed
-                    made = self._wrapped(name, stored.generation + 1, secrets.token_bytes(KEY_BYTES))
+                    self._unwrap_key(name, stored)  # under a wrong master key nothing is changed
+                    made = self._wrap_key(name, stored.generation + 1, secrets.token_bytes(KEY_BYTES))
                     stored = replace(made, before=(replace(stored, retired=()),), retired=stored.retired)
                     self._put(name, stored)
             followed[name] = stored.generation
         return followed
 
-    def anew(self, sealed: bytes, bound: bytes) -> bytes | None:
+    def reseal_value(self, sealed: bytes, bound: bytes) -> bytes | None:
         name, generation = _header(sealed)
-        known = self._known(name)
+        known = self._known_keys(name)
         if known is None or known.generation == generation or generation not in known.keys:
             return None
-        return _sealed(name, known, self.open(sealed, bound), bound)
+        return _seal_value(name, known, self.open(sealed, bound), bound)
 
     def retire(self, followed: Mapping[bytes, int]) -> int:
         retired = 0
         for name, generation in followed.items():
-            with self._locked():
-                stored = self._stored(name)
+            with self._lock_folder():
+                stored = self._read_key(name)
                 if stored is not None and stored.before and stored.generation == generation:
                     gone = tuple(key.generation for key in stored.before)
                     self._put(name, replace(stored, before=(), retired=stored.retired + gone))
@@ -230,11 +230,11 @@ class KeyFolder:
         If interrupted, it leaves both keys in the file, and the next call continues. Afterwards the old master key
         opens nothing in the folder. Raises KeyFailed, InvalidConfig.
         """
-        with self._locked():
-            self._replace_master(self._master.followed())
+        with self._lock_folder():
+            self._replace_master(self._master.with_next_key())
             names = list(self._names())
             count = sum(self._rewrap(name) for name in names)
-            self._replace_master(self._master.settled())
+            self._replace_master(self._master.without_earlier_keys())
         return count
 
     def _replace_master(self, master: MasterKeys) -> None:
@@ -247,42 +247,42 @@ class KeyFolder:
     def count(self) -> KeyCount:
         """Count the keys of each sort."""
         signing = self._signing_name()
-        stored = [self._stored(name) for name in self._names() if name != signing]
+        stored = [self._read_key(name) for name in self._names() if name != signing]
         live = [one for one in stored if one is not None and one.wrapped is not None]
         return KeyCount(len(live), len(stored) - len(live), sum(bool(one.before) for one in live))
 
     def _rewrap(self, name: bytes) -> bool:
-        stored = self._stored(name)
+        stored = self._read_key(name)
         if stored is None or stored.wrapped is None:
             return False
         # Interrupted rotations leave some files under the new key already; those are skipped.
         if any(key.master != self._master.first.name for key in (stored, *stored.before)):
-            before = tuple(self._wrapped(name, key.generation, self._unwrapped(name, key)) for key in stored.before)
-            anew = self._wrapped(name, stored.generation, self._unwrapped(name, stored))
+            before = tuple(self._wrap_key(name, key.generation, self._unwrap_key(name, key)) for key in stored.before)
+            anew = self._wrap_key(name, stored.generation, self._unwrap_key(name, stored))
             self._put(name, replace(anew, before=before, retired=stored.retired))
         return True
 
     def _make(self, name: bytes) -> None:
-        with self._locked():
-            stored = self._stored(name)
+        with self._lock_folder():
+            stored = self._read_key(name)
             if stored is None or stored.wrapped is None:
                 generation = 1 if stored is None else stored.generation + 1
-                self._put(name, self._wrapped(name, generation, secrets.token_bytes(KEY_BYTES)))
+                self._put(name, self._wrap_key(name, generation, secrets.token_bytes(KEY_BYTES)))
 
-    def _wrapped(self, name: bytes, generation: int, key: bytes) -> _DataKey:
+    def _wrap_key(self, name: bytes, generation: int, key: bytes) -> _DataKey:
         master: MasterKey = self._master.first
         return _DataKey(generation, master.name, master.wrap(key, _bound(name, generation)))
 
-    def _unwrapped(self, name: bytes, stored: _DataKey) -> bytes:
+    def _unwrap_key(self, name: bytes, stored: _DataKey) -> bytes:
         assert stored.wrapped is not None
         try:
-            master = self._master.named(stored.master)
+            master = self._master.find_key(stored.master)
         except KeyFailed:
             self._master = MasterKeys.read(self._key_file)
-            master = self._master.named(stored.master)
+            master = self._master.find_key(stored.master)
         return master.unwrap(stored.wrapped, _bound(name, stored.generation))
 
-    def _known(self, name: bytes) -> _Opened | None:
+    def _known_keys(self, name: bytes) -> _Opened | None:
         """Return the keys, from the cache while the file is unchanged; None if there is none."""
         try:
             about = os.stat(self._file(name))
@@ -297,19 +297,19 @@ class KeyFolder:
         if cached is not None and cached[0] == seen:
             return cached[1]
         self._cache.pop(name, None)
-        stored = self._stored(name)
+        stored = self._read_key(name)
         if stored is None or stored.wrapped is None:
             return None
-        keys = {key.generation: AESGCM(self._unwrapped(name, key)) for key in (stored, *stored.before)}
+        keys = {key.generation: AESGCM(self._unwrap_key(name, key)) for key in (stored, *stored.before)}
         # Unwrapping is cheap, so the cache is simply emptied instead of tracking use.
         if len(self._cache) >= MAX_CACHED:
             self._cache.clear()
         self._cache[name] = seen, _Opened(stored.generation, keys, stored.retired)
         return self._cache[name][1]
 
-    def _stored(self, name: bytes) -> _DataKey | None:
+    def _read_key(self, name: bytes) -> _DataKey | None:
         try:
-            return _DataKey.of(Path(self._file(name)).read_bytes())
+            return _DataKey.from_text(Path(self._file(name)).read_bytes())
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -334,11 +334,11 @@ class KeyFolder:
 
     def _name(self, subject: Scope) -> bytes:
         if self._salt is None:
-            self._salt = self._salted()
+            self._salt = self._read_salt()
         said = f"{subject.tenant}\x1f{subject.level}\x1f{subject.owner}"
         return hmac.digest(self._salt, said.encode(), "sha256")[:_NAME_BYTES]
 
-    def _salted(self) -> bytes:
+    def _read_salt(self) -> bytes:
         file = self._path / "salt"
         try:
             self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -350,9 +350,9 @@ class KeyFolder:
             raise _unreadable(error) from error
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _lock_folder(self) -> Iterator[None]:
         """One writer at a time, among threads and processes, with the master key as it is now."""
-        self._salt = self._salt or self._salted()
+        self._salt = self._salt or self._read_salt()
         with self._mutex:
             try:
                 lock = os.open(self._path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -373,7 +373,7 @@ def _header(sealed: bytes) -> tuple[bytes, int]:
     return sealed[1 : 1 + _NAME_BYTES], int.from_bytes(sealed[1 + _NAME_BYTES : _HEADER_BYTES])
 
 
-def _sealed(name: bytes, known: _Opened, plain: bytes, bound: bytes) -> bytes:
+def _seal_value(name: bytes, known: _Opened, plain: bytes, bound: bytes) -> bytes:
     header = _SEAL + name + known.generation.to_bytes(_GENERATION_BYTES)
     nonce = secrets.token_bytes(NONCE_BYTES)
     return header + nonce + known.keys[known.generation].encrypt(nonce, plain, header + bound)

@@ -90,18 +90,18 @@ class MasterKeys:
         """The key that wraps."""
         return self.keys[0]
 
-    def named(self, name: str) -> MasterKey:
+    def find_key(self, name: str) -> MasterKey:
         """Return the key of this name. Raises KeyFailed (`key_failed:wrong_key`)."""
         for key in self.keys:
             if key.name == name:
                 return key
         raise KeyFailed("wrong_key", hint="the data keys were wrapped by another master key")
 
-    def followed(self) -> MasterKeys:
+    def with_next_key(self) -> MasterKeys:
         """Return a new key in front; an earlier unfinished change is continued."""
         return self if len(self.keys) > 1 else MasterKeys((MasterKey(secrets.token_bytes(KEY_BYTES)), *self.keys))
 
-    def settled(self) -> MasterKeys:
+    def without_earlier_keys(self) -> MasterKeys:
         """Return the first key alone."""
         return MasterKeys(self.keys[:1])
 

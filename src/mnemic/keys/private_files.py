@@ -11,7 +11,7 @@ OWNER_ONLY = 0o600
 
 def make_file(path: Path, content: bytes) -> None:
     """Create a new file, durable when this returns. Raises FileExistsError."""
-    written = _written(path, content)
+    written = _write_file(path, content)
     try:
         # A link fails if the name exists, a rename would replace it: two processes must not both make a subject's first
         # key.
@@ -23,7 +23,7 @@ def make_file(path: Path, content: bytes) -> None:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Replace the file by `content`, durably; its former content is overwritten."""
-    written = _written(path, content)
+    written = _write_file(path, content)
     try:
         # Opened before the rename: afterwards the old file has no name any more, but its blocks still need overwriting.
         old = os.open(path, os.O_WRONLY)
@@ -35,7 +35,7 @@ def replace_file(path: Path, content: bytes) -> None:
         _overwrite(old)
 
 
-def _written(path: Path, content: bytes) -> Path:
+def _write_file(path: Path, content: bytes) -> Path:
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
     try:

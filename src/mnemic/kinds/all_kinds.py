@@ -16,7 +16,7 @@ from mnemic.kinds.view import KindView
 from mnemic.kinds.working import WorkingMemory
 from mnemic.plugins.extras import brought_by
 from mnemic.requests import NewMemory
-from mnemic.runtime.sync_facade import CallMode, M, awaited, takes_request, verb
+from mnemic.runtime.sync_facade import CallMode, M, async_mode, takes_request, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
 from mnemic.types.identity import new_id
 from mnemic.types.memory_kinds import CATALOG, Home, kind_of
@@ -96,7 +96,7 @@ class SevenKinds(KindView[M]):
             return await self._keep(text, home, request.key)
         # A text with a key or data is one statement that the caller has already read; extraction would split it.
         if chosen is Kind.ENTITY and isinstance(content, str) and request.key is None and request.data is None:
-            receipts = await self._extracted(content, request.idempotency_key)
+            receipts = await self._extract_entities(content, request.idempotency_key)
             if receipts:
                 return receipts[0]
         return await self._engine.handle(request, actor=self._actor)
@@ -114,25 +114,25 @@ class SevenKinds(KindView[M]):
         answer; if all fail, the first failure is raised.
         """
         homes = MemoryHomes(self._engine, self._actor, self.working, self._messages, self._traits)
-        return await homes.retrieved(query, kinds, top_k)
+        return await homes.retrieve_kinds(query, kinds, top_k)
 
     # -- add ----------------------------------------------------------------------------------------------------------
 
-    async def _extracted(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
-        view = EntityMemory(self._engine, self._actor, awaited())
+    async def _extract_entities(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
+        view = EntityMemory(self._engine, self._actor, async_mode())
         return (await view.extract(content, idempotency_key=idempotency_key)).receipts
 
     async def _keep(self, content: str, home: Home, key: str | None) -> WriteReceipt:
         if home is Home.PROCESS:
             key = key or new_id(self._engine.clock.now())
             # Redacted here, since working memory does not pass the write path.
-            self.working.set(key, await self._engine.redacted(content, actor=self._actor))
+            self.working.set(key, await self._engine.redact_text(content, actor=self._actor))
         else:
-            await self._said(content)
+            await self._remember_said(content)
         return WriteReceipt(outcome=Outcome.CREATED, key=key, level=Level.SESSION, durable=False)
 
-    async def _said(self, content: str) -> None:
-        await ShortTermMemory(self._engine, self._actor, awaited()).append("user", content)
+    async def _remember_said(self, content: str) -> None:
+        await ShortTermMemory(self._engine, self._actor, async_mode()).append("user", content)
 
     # -- retrieve -----------------------------------------------------------------------------------------------------
 
@@ -142,4 +142,4 @@ class SevenKinds(KindView[M]):
         return await self._engine.sessions.tail(self._actor.scope(Level.SESSION), limit=limit)
 
     async def _traits(self) -> Sequence[Memory]:
-        return await PersonaMemory(self._engine, self._actor, awaited()).traits()
+        return await PersonaMemory(self._engine, self._actor, async_mode()).traits()

@@ -98,7 +98,7 @@ class EntityMemory(KindView[M]):
         Raises InvalidInput (`invalid_input:name`, `:label`).
         """
         named = NamedEntity(name=name, label=label, aliases=tuple(aliases))
-        names, _ = await self._resolved([named])
+        names, _ = await self._resolve_names([named])
         return await self._mention(named, names, StatementOrigin(self._actor))
 
     @verb
@@ -119,7 +119,7 @@ class EntityMemory(KindView[M]):
         """
         stated = StatedRelation(source=me_or(source), relation=relation, target=me_or(target), since=since)
         origin = StatementOrigin(self._actor)
-        names, new = await self._resolved(ends_of(stated))
+        names, new = await self._resolve_names(ends_of(stated))
         for named in new:
             await self._mention(named, names, origin)
         written = await self._relate(stated, names, await self._same(), origin, idempotency_key)
@@ -130,7 +130,7 @@ class EntityMemory(KindView[M]):
     async def end(self, source: str, relation: str, target: str) -> WriteReceipt | None:
         """End a relation; None if it was not known to be true."""
         stated = StatedRelation(source=me_or(source), relation=relation, target=me_or(target), ended=True)
-        names, _ = await self._resolved(ends_of(stated))
+        names, _ = await self._resolve_names(ends_of(stated))
         return await self._relate(stated, names, await self._same(), StatementOrigin(self._actor))
 
     @verb
@@ -150,7 +150,7 @@ class EntityMemory(KindView[M]):
         return written
 
     @verb
-    async def apart(self, name: str, other: str) -> WriteReceipt | None:
+    async def separate(self, name: str, other: str) -> WriteReceipt | None:
         """Separate two names again, in whichever order they were merged; None if they were not."""
         one, another = await self._node(name), await self._node(other)
         if one is None or another is None:
@@ -174,7 +174,7 @@ class EntityMemory(KindView[M]):
         reading = await self._reader.read(message, deadline=deadline)
         origin = StatementOrigin(self._actor, message)
         kept = [named for named in reading.named if is_name(named.name)]
-        names, _ = await self._resolved(kept)
+        names, _ = await self._resolve_names(kept)
         receipts: list[WriteReceipt] = []
         for named in kept:
             receipts += await self._mention(named, names, origin)
@@ -201,7 +201,7 @@ class EntityMemory(KindView[M]):
         same = await self._same()
         more = min(MAX_NODES, limit + same.fewer) if limit in range(1, MAX_NODES + 1) else limit
         found = await self._graph.nodes(self._scope, label=label, limit=more)
-        return [node for node in same.joined(found) if node.label != USER][:limit]
+        return [node for node in same.join_nodes(found) if node.label != USER][:limit]
 
     @verb
     async def neighbours(
@@ -213,7 +213,7 @@ class EntityMemory(KindView[M]):
         node = await self._node(name)
         if node is None:
             return []
-        return await (await self._walks(at)).around(node["node"], hops=hops, limit=limit)
+        return await (await self._walks(at)).find_neighbours(node["node"], hops=hops, limit=limit)
 
     @verb
     async def path(
@@ -260,7 +260,7 @@ class EntityMemory(KindView[M]):
         found = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], keys=keys, limit=len(keys))
         return sorted(found, key=lambda memory: memory.updated_at, reverse=True)
 
-    async def _resolved(self, named: Sequence[NamedEntity]) -> tuple[dict[str, dict[str, Any]], list[NamedEntity]]:
+    async def _resolve_names(self, named: Sequence[NamedEntity]) -> tuple[dict[str, dict[str, Any]], list[NamedEntity]]:
         """Resolve each name to a known or a new entity, and return the new ones as well. A name without a kind matches
         every kind, and an entity without a kind takes the one that is stated now.
         """
@@ -341,7 +341,7 @@ class EntityMemory(KindView[M]):
         one exists at a time ends under every name of its source.
         """
         same = MergedNodes() if relation.relation == SAME_AS else same
-        source, target = same.shown(names[relation.source]), same.shown(names[relation.target])
+        source, target = same.representative(names[relation.source]), same.representative(names[relation.target])
         single = rule_of(relation.relation).single
         own = key_of(source["node"], relation.relation, *(() if single else (target["node"],)))
         ends = [None] if single else same.group(target["node"])

@@ -13,8 +13,8 @@ from mnemic.extract import is_users_own
 from mnemic.extract.entities import EntityReader
 from mnemic.kinds.entity import EntityMemory
 from mnemic.requests import AddMany, Correction, Forget, NewMemory, Run
-from mnemic.retrieve.export import accepted, everything
-from mnemic.runtime.sync_facade import awaited
+from mnemic.retrieve.export import accepted_memories, everything
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.types import Candidate, Kind, Level, Message, Outcome, Where, WriteReceipt
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.types.trace import RunReport
@@ -46,23 +46,23 @@ class EntityNoticing:
             return await self._forgotten(call, proceed)
         answer = await proceed(call)
         if isinstance(request, NewMemory):
-            return await self._noticed(candidate_of(request, call.actor), answer, call)
+            return await self._read_stored(candidate_of(request, call.actor), answer, call)
         if isinstance(request, AddMany) and not request.captured:
             pairs = zip(request.candidates, answer.receipts, strict=True)
             return BatchReceipts(
-                receipts=[await self._noticed(one, receipt, call) for one, receipt in pairs], denied=answer.denied
+                receipts=[await self._read_stored(one, receipt, call) for one, receipt in pairs], denied=answer.denied
             )
         if isinstance(request, Correction):
-            return await self._corrected(answer, call)
+            return await self._read_correction(answer, call)
         if isinstance(request, Run) and isinstance(request.message, Message):
             return await self._turn(request.message, answer, call)
         return answer
 
     async def _turn(self, said: Message, report: RunReport, call: Call) -> RunReport:
-        missed = await self._missed(said, call)
+        missed = await self._reason_unread(said, call)
         return replace(report, errors=(*report.errors, f"{ENTITIES}: {missed}")) if missed else report
 
-    async def _corrected(self, receipt: WriteReceipt, call: Call) -> WriteReceipt:
+    async def _read_correction(self, receipt: WriteReceipt, call: Call) -> WriteReceipt:
         """Read a correction like a new statement; entities named only by the old text are removed."""
         if receipt.outcome not in _NEW or receipt.memory_id is None:
             return receipt
@@ -79,7 +79,7 @@ class EntityNoticing:
             source=known.source,
             occurred_at=known.occurred_at,
         )
-        return await self._noticed(candidate, receipt, call)
+        return await self._read_stored(candidate, receipt, call)
 
     async def _forgotten(self, call: Call, proceed: Proceed) -> Any:
         answer = await proceed(call)
@@ -90,10 +90,12 @@ class EntityNoticing:
         """Forget the entities that were read from the memory, whether or not they are still in force."""
         engine = call.engine
         where = everything(Where(scopes=call.scopes, kinds=frozenset({Kind.ENTITY})))
-        for read in [one.memory_id async for one in accepted(engine.store, where) if one.source.ref == memory_id]:
+        for read in [
+            one.memory_id async for one in accepted_memories(engine.store, where) if one.source.ref == memory_id
+        ]:
             await engine.forget(read, actor=call.actor)
 
-    async def _noticed(self, candidate: Candidate, receipt: WriteReceipt, call: Call) -> WriteReceipt:
+    async def _read_stored(self, candidate: Candidate, receipt: WriteReceipt, call: Call) -> WriteReceipt:
         """Return the receipt, after reading the stored memory."""
         ordinary = candidate.kind in _READ_KINDS and candidate.key is None and candidate.level == Level.USER
         if not ordinary or receipt.outcome not in _NEW:
@@ -106,17 +108,17 @@ class EntityNoticing:
             sent_at=candidate.occurred_at,
             origin=candidate.source.origin,
         )
-        missed = await self._missed(said, call)
+        missed = await self._reason_unread(said, call)
         return replace(receipt, degraded=(*receipt.degraded, ENTITIES)) if missed else receipt
 
-    async def _missed(self, said: Message, call: Call) -> str | None:
+    async def _reason_unread(self, said: Message, call: Call) -> str | None:
         """Return the reason for not reading the message; None if it was, or contains nothing of the user's own."""
         if not is_users_own(said):
             return None
         engine, actor = call.engine, call.actor
         try:
-            text = await engine.gateway.pipeline.redacted(said.content, tenant=actor.tenant)
-            await EntityMemory(engine, actor, awaited(), reader=self.reader).extract(replace(said, content=text))
+            text = await engine.gateway.pipeline.redact_text(said.content, tenant=actor.tenant)
+            await EntityMemory(engine, actor, async_mode(), reader=self.reader).extract(replace(said, content=text))
         except MnemicError as error:
             _log.warning("a text could not be read for entities: %s", error.reason)
             return error.reason

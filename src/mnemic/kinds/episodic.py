@@ -90,7 +90,7 @@ class EpisodicMemory(KindView[M]):
             raise InvalidInput("outcome", hint="one of success, failure, partial")
         if not isinstance(task, str) or not task.strip():
             raise InvalidInput("task", hint="what was to be done, in words")
-        step_values = [_step(step) for step in _listed(steps)]
+        step_values = [_step(step) for step in _as_list(steps)]
         now = self._engine.clock.now()
         candidate = Candidate(
             content=task,
@@ -121,9 +121,9 @@ class EpisodicMemory(KindView[M]):
     @verb
     async def get(self, memory_id: str) -> Episode:
         """One episode with its feedback. Raises MemoryNotFound."""
-        return await self._one(memory_id)
+        return await self._find_episode(memory_id)
 
-    async def _one(self, memory_id: str) -> Episode:
+    async def _find_episode(self, memory_id: str) -> Episode:
         memory = await self._engine.get(memory_id, actor=self._actor)
         if memory.kind is not Kind.EPISODIC or memory.category != EPISODE:
             raise MemoryNotFound
@@ -136,7 +136,7 @@ class EpisodicMemory(KindView[M]):
         """
         if self._engine.graph is None:
             raise NotSupported("graph", hint="the engine was built without a graph")
-        episode = await self._one(memory_id)
+        episode = await self._find_episode(memory_id)
         task, parts = episode_node(memory_id, "task"), len(episode.steps) + 1
         scope = self._actor.scope(Level.USER)
         found = await self._engine.graph.neighbours(scope, task, hops=1, limit=parts)
@@ -203,7 +203,7 @@ def _feedback_key(memory_id: str) -> str:
     return f"feedback:{memory_id}"
 
 
-def _listed(steps: object) -> Sequence[Any]:
+def _as_list(steps: object) -> Sequence[Any]:
     if not isinstance(steps, list | tuple) or len(steps) > MAX_STEPS:
         raise InvalidInput("steps", hint=f"a list of at most {MAX_STEPS} steps")
     return steps

@@ -28,7 +28,7 @@ class Profile:
         object.__setattr__(self, "version", digest[:12])
 
     @classmethod
-    def of(cls, data: object) -> Profile:
+    def from_data(cls, data: object) -> Profile:
         """Return the profile that JSON, TOML or YAML data spells. Raises InvalidConfig
         (`invalid_config:persona:<name>`).
         """

@@ -67,7 +67,7 @@ class MemoryHomes:
     messages: Callable[[int], Awaitable[Sequence[Message]]]
     traits: Callable[[], Awaitable[Sequence[Memory]]]
 
-    async def retrieved(self, query: str, kinds: Sequence[Kind | str] | None, top_k: int) -> KindRetrieval:
+    async def retrieve_kinds(self, query: str, kinds: Sequence[Kind | str] | None, top_k: int) -> KindRetrieval:
         """Return the result of `SevenKinds.retrieve`."""
         chosen = frozenset(Kind) if kinds is None else frozenset(kind_of(kind) for kind in kinds)
         if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= 100:
@@ -78,17 +78,17 @@ class MemoryHomes:
         if Kind.SHORT_TERM in chosen:
             homes["short_term"] = self._matching_messages(query)
         if stored:
-            homes["store"] = self._searched(query, stored, top_k, errors)
+            homes["store"] = self._search_homes(query, stored, top_k, errors)
         if Kind.PERSONA in chosen:
             homes["persona"] = self._matching_traits(query)
-        answers = dict(zip(homes, await gather(*map(_attempted, homes.values())), strict=True))
+        answers = dict(zip(homes, await gather(*map(_attempt_home, homes.values())), strict=True))
         failed = {home: why for home, why in answers.items() if isinstance(why, MnemicError)}
         # As in a search: if everything failed, the answer must not look like "nothing is known".
         if failed and len(failed) == len(homes) and Kind.WORKING not in chosen:
             raise next(iter(failed.values()))
         values = await self._matching_values(query) if Kind.WORKING in chosen else []
         lists = [values, *(found for found in answers.values() if not isinstance(found, MnemicError))]
-        return KindRetrieval(_joined(lists)[:top_k], errors | {home: why.reason for home, why in failed.items()})
+        return KindRetrieval(_fuse_lists(lists)[:top_k], errors | {home: why.reason for home, why in failed.items()})
 
     async def _matching_values(self, query: str) -> list[KindHit]:
         """Return the matching working values, redacted: values that were set without wrapping stay visible to the
@@ -96,7 +96,7 @@ class MemoryHomes:
         """
         values = {key: value for key, value in self.working.snapshot().items() if isinstance(value, str)}
         order = _by_words({key: f"{key} {value}" for key, value in values.items()}, query)
-        shown = {key: await self.engine.redacted(values[key], actor=self.actor) for key in order}
+        shown = {key: await self.engine.redact_text(values[key], actor=self.actor) for key in order}
         return [KindHit(kind=Kind.WORKING, content=shown[key], score=0.0, key=key) for key in order]
 
     async def _matching_messages(self, query: str) -> list[KindHit]:
@@ -109,13 +109,15 @@ class MemoryHomes:
         order = _by_words({name: memory.content for name, memory in traits.items()}, query)
         return [_hit(traits[name]) for name in order]
 
-    async def _searched(self, query: str, kinds: frozenset[Kind], top_k: int, errors: dict[str, str]) -> list[KindHit]:
+    async def _search_homes(
+        self, query: str, kinds: frozenset[Kind], top_k: int, errors: dict[str, str]
+    ) -> list[KindHit]:
         result = await self.engine.search(query, actor=self.actor, kinds=sorted(kinds), top_k=top_k)
         errors |= {f"store:{name}": why for name, why in result.errors.items()}
         return [_hit(hit.memory) for hit in result.hits]
 
 
-async def _attempted(home: Awaitable[list[KindHit]]) -> list[KindHit] | StoreFailed | EmbedderFailed:
+async def _attempt_home(home: Awaitable[list[KindHit]]) -> list[KindHit] | StoreFailed | EmbedderFailed:
     """Return the answer of a home, or the reason that it does not answer."""
     try:
         return await home
@@ -135,7 +137,7 @@ def _by_words(texts: Mapping[Any, str], query: str) -> list[Any]:
     return sorted(scores, key=lambda name: -scores[name])
 
 
-def _joined(lists: Sequence[Sequence[KindHit]]) -> list[KindHit]:
+def _fuse_lists(lists: Sequence[Sequence[KindHit]]) -> list[KindHit]:
     """Reciprocal rank fusion. No hit is in two lists, so a hit's score depends on its rank in one list."""
     ranked = sorted(
         ((rank, place, hit) for place, hits in enumerate(lists) for rank, hit in enumerate(hits)),

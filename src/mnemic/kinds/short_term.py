@@ -9,7 +9,7 @@ from mnemic.errors import InvalidInput, NotSupported
 from mnemic.kinds.compaction import Compaction, lineage, split, tokens_of
 from mnemic.kinds.view import KindView
 from mnemic.maintenance.subject_data import leave
-from mnemic.maintenance.summarise import SUMMARY, shortened
+from mnemic.maintenance.summarise import SUMMARY, shorten_messages
 from mnemic.ports import SessionStore
 from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import ROLES, Deadline, Kind, Level, Message, Origin, Scope
@@ -44,10 +44,10 @@ class ShortTermMemory(KindView[M]):
         now = self._engine.clock.now()
         message = Message(
             role=role,
-            content=await self._engine.redacted(content, actor=self._actor),
+            content=await self._engine.redact_text(content, actor=self._actor),
             message_id=new_id(now),
             session=self._actor.session,
-            speaker=None if speaker is None else await self._engine.redacted(speaker, actor=self._actor),
+            speaker=None if speaker is None else await self._engine.redact_text(speaker, actor=self._actor),
             sent_at=now,
             origin=origin or _CHANNELS[role],
             author=self._actor.user,
@@ -92,7 +92,7 @@ class ShortTermMemory(KindView[M]):
         if not older or [message.role for message in older] == [SUMMARY]:
             return Compaction(tokens_before=before, tokens_after=before)
         clock = self._engine.clock
-        short = await shortened(
+        short = await shorten_messages(
             older,
             max_tokens=max_tokens // 4,
             completer=self._engine.completer,

@@ -75,13 +75,13 @@ def compare(known: Known, new: str) -> Evidence | None:
 
 @lru_cache(maxsize=COMPARED)
 def _compare(known: Known, text: str) -> Evidence | None:
-    old, new = read_alike(_stated(known), read(text))
+    old, new = read_alike(_parse_known(known), read(text))
     # Most neighbours share neither a word nor an attribute with a statement.
     if _subjects(old).isdisjoint(_subjects(new)):
         return Evidence(How.SAME, "same words") if says_same(old, new) else None
     if says_same(old, new):
         return Evidence(How.SAME, "same words")
-    opposed = _opposed(old, new)
+    opposed = _find_opposite(old, new)
     if opposed is not None:
         return opposed
     # "My parents and I moved to York when I was six" tells of earlier, not of a change.
@@ -120,14 +120,14 @@ def says_same(old: Statement, new: Statement) -> bool:
 _SIGNS = re.compile(r"[<>=+*/\\|~^&%$€£#@{}\[\]_`]|-(?=\d)")
 
 
-def _stated(known: Known) -> Statement:
+def _parse_known(known: Known) -> Statement:
     return read(_text(known))
 
 
 @lru_cache(maxsize=READ)
 def is_safety(text: str, key: str | None = None) -> bool:
     """Return True for a statement on health: an allergy, illness, medicine, disability or pregnancy."""
-    statement = _stated(Known(text, key))
+    statement = _parse_known(Known(text, key))
     if any(clause.has("health") for clause in statement.clauses):
         return True
     if any(word.stem.startswith(HEALTH_ROOTS) for word in statement.words):
@@ -165,15 +165,15 @@ def _by_clause(known: Known, old: Statement, clause: Clause) -> Evidence | None:
     if clause.negated:
         # "The review is on Wednesday now, not on Tuesday"; "I have not sold it" changes nothing.
         return _from_old(known, old, facts, clause)
-    if (found := _ended(known, old, facts, clause)) is not None:
+    if (found := _find_end(known, old, facts, clause)) is not None:
         return found
     if (found := _amount_changed(old, clause)) is not None:
         return found
     if (found := _from_old(known, old, facts, clause)) is not None:
         return found
     if known.safety:
-        return _aligned(old, facts, clause, only="number")  # another dose
-    return _another_value(facts, clause) or _switched(old, clause) or _aligned(old, facts, clause)
+        return _find_aligned(old, facts, clause, only="number")  # another dose
+    return _another_value(facts, clause) or _switched(old, clause) or _find_aligned(old, facts, clause)
 
 
 def _is_occasion(clause: Clause, old: Statement) -> bool:
@@ -272,7 +272,7 @@ def _no_longer(old: Statement, clause: Clause) -> Evidence | None:
     return None
 
 
-def _ended(known: Known, old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | None:
+def _find_end(known: Known, old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | None:
     """Find an end whose object or subject is the known thing: "I sold the Panda", "Odile left"."""
     for fact in facts:
         if known.safety and not fact.attribute.safety:
@@ -537,7 +537,7 @@ def _is_of_thing(clause: Clause, fact: _Fact) -> bool:
 def _amount_changed(old: Statement, clause: Clause) -> Evidence | None:
     """Find "my rent goes up to 905": a change of the amount, day or time of the known thing."""
     known = old.clauses[0]
-    for thing, at in _moved(clause, known):
+    for thing, at in _find_moves(clause, known):
         value = _value_at(clause, at)
         if value is None or not thing.definite:
             continue
@@ -551,7 +551,7 @@ def _amount_changed(old: Statement, clause: Clause) -> Evidence | None:
     return None
 
 
-def _moved(clause: Clause, known: Clause) -> Iterator[tuple[Phrased, int]]:
+def _find_moves(clause: Clause, known: Clause) -> Iterator[tuple[Phrased, int]]:
     """Yield the things of which a clause says that they moved, each with the place of where to."""
     for phrase in clause.lexicon.phrases("raised"):
         for _, end, thing in clause.find(phrase):
@@ -675,7 +675,7 @@ def _old_values(clause: Clause) -> Iterator[tuple[int, int, Phrased | None]]:
                 yield min(changed), min(changed) + 1, value
 
 
-def _aligned(old: Statement, facts: list[_Fact], clause: Clause, only: str | None = None) -> Evidence | None:
+def _find_aligned(old: Statement, facts: list[_Fact], clause: Clause, only: str | None = None) -> Evidence | None:
     """Find the same statement with one other value, said to be the newer: "owned by Iris now"; or of something that a
     person has one of: "my landlord is Ana".
     """
@@ -742,7 +742,7 @@ def _cue_stems(clause: Clause) -> frozenset[str]:
 # -- opposites -------------------------------------------------------------------------------------------------------
 
 
-def _opposed(old: Statement, new: Statement) -> Evidence | None:
+def _find_opposite(old: Statement, new: Statement) -> Evidence | None:
     """Find the same claim denied, or with the opposite word."""
     if len(old.clauses) != 1 or len(new.clauses) != 1 or old.lexicon is not new.lexicon:
         return None
@@ -817,7 +817,7 @@ def bears(known: Known, new: str, quote: str | None = None) -> bool:
     """Return True if a statement may be about a known one, which somebody says that it ends or changes: it names the
     thing, its subject or its value, or is on the same attribute; and it is about the same person.
     """
-    old, text = _stated(known), quote or new
+    old, text = _parse_known(known), quote or new
     said = read(text)
     evidence = compare(known, text)
     if evidence is not None and evidence.how is not How.SAME:
@@ -904,7 +904,7 @@ def contests(known: Known, new: Known) -> bool:
     evidence = compare(known, _text(new))
     if evidence is not None:
         return evidence.how is not How.SAME
-    old, said = read_alike(_stated(known), _stated(new))
+    old, said = read_alike(_parse_known(known), _parse_known(new))
     if _subjects(old).isdisjoint(_subjects(said)):
         return False
     if differs_in_value(known, _text(new)) is not None:
@@ -929,11 +929,11 @@ def tells_change_of(known: Known, new: str) -> bool:
     """Return True if a statement tells that something has changed about what a known one says of the same person or
     thing: "I take oat milk in my coffee now", of who drinks it black. That is not enough to replace it.
     """
-    old, said = read_alike(_stated(known), read(new))
+    old, said = read_alike(_parse_known(known), read(new))
     if not old.clauses or not said.clauses or _tells_several(old):
         return False
     owner = _owner(old.clauses[0], frozenset())
-    moved = [thing for clause in said.clauses if not clause.unreal for thing, _ in _moved(clause, old.whole)]
+    moved = [thing for clause in said.clauses if not clause.unreal for thing, _ in _find_moves(clause, old.whole)]
     # "The doctor raised Leo's syrup": whoever did it, the thing is the known one's.
     if any(thing.definite and owner <= thing.stems <= old.whole.content for thing in moved):
         return True
@@ -977,7 +977,7 @@ def _opens(said: Statement, phrase: Phrase) -> bool:
     return len(phrase) > 1 or said.words[1].mark
 
 
-def corrected(known: str, text: str) -> str | None:
+def corrected_text(known: str, text: str) -> str | None:
     """Return a known statement with the value that a correction names in place of the wrong one; None if it is not
     plain which that is.
     """
@@ -1016,7 +1016,7 @@ def corrected(known: str, text: str) -> str | None:
         )[:1]
     if len(same) != 1:
         return None
-    return _substituted(known, same[0].text, _span(text, new, said))
+    return _substitute(known, same[0].text, _span(text, new, said))
 
 
 def _sort_or_name(word: Word, clause: Clause) -> str | None:
@@ -1046,7 +1046,7 @@ def _span(text: str, word: Word, said: Statement) -> str:
     return text[start:end] if 0 <= start < end else word.text
 
 
-def _substituted(text: str, old: str, new: str) -> str | None:
+def _substitute(text: str, old: str, new: str) -> str | None:
     at = text.find(old)
     if at < 0:
         return None
@@ -1058,7 +1058,7 @@ def _substituted(text: str, old: str, new: str) -> str | None:
 
 def differs_in_value(known: Known, new: str) -> Evidence | None:
     """Return the evidence that two authors give the same thing another value: "Standup is at 9" and "... at 10"."""
-    old, said = _stated(known), read(new)
+    old, said = _parse_known(known), read(new)
     if len(old.clauses) != 1 or len(said.clauses) != 1 or said.clauses[0].unreal or old.clauses[0].unreal:
         return None
     one, other = old.clauses[0], said.clauses[0]

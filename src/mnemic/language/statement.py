@@ -242,7 +242,7 @@ class Clause:
         """
         lexicon, words = self.lexicon, self.words
         limit = len(words) if until is None else until
-        first, said = self._determined(start, limit)
+        first, said = self._skip_determiners(start, limit)
         at = self._noun_end(first, start, stop, limit)
         taken = tuple(word for word in words[first:at] if self.is_content(word))
         if not taken or words[at - 1].possessive:
@@ -264,7 +264,7 @@ class Clause:
             end=at,
         )
 
-    def _determined(self, start: int, limit: int) -> tuple[int, frozenset[str]]:
+    def _skip_determiners(self, start: int, limit: int) -> tuple[int, frozenset[str]]:
         """Return the place after the articles and their like at a place, and what they say of the noun."""
         lexicon, at = self.lexicon, start
         said: set[str] = set()
@@ -445,7 +445,7 @@ class Statement:
         words = list(_words(cut))
         self._shares = language_shares((word.plain for word in words), cut)
         self.lexicon = lexicon(language or max(self._shares, key=self._shares.__getitem__))
-        self.words = tuple(_valued(words, self.lexicon))
+        self.words = tuple(_add_values(words, self.lexicon))
         self.whole = Clause(self.words, self.lexicon)
         self.clauses = tuple(_clauses(self.words, self.lexicon)) if len(text) <= MAX_CHARS else ()
 
@@ -529,11 +529,11 @@ def _words(text: str) -> Iterator[Word]:
         while (elided := _ELIDED.match(said)) is not None:
             yield _word(elided[1], opens)
             said, opens = said[elided.end() :], False
-        yield from _expanded(said, opens)
+        yield from _expand_words(said, opens)
         opens = False
 
 
-def _expanded(said: str, opens: bool) -> Iterator[Word]:
+def _expand_words(said: str, opens: bool) -> Iterator[Word]:
     low = said.lower()
     if low in ("can't", "cannot"):
         yield from (_word("can", opens), _word("not", False))
@@ -563,7 +563,7 @@ def _word(text: str, opens: bool, *, possessive: bool = False) -> Word:
     return Word(text, plain, stem_of(plain), name=name, possessive=possessive)
 
 
-def _valued(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Word]:
+def _add_values(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Word]:
     """Yield the words with numbers in digits, and with the names that open a sentence."""
     for place, word in enumerate(words):
         before = words[place - 1] if place else None

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, VersionConflict
-from mnemic.maintenance.archive_seal import Seal, seal_of, sealed
+from mnemic.maintenance.archive_seal import Seal, seal_line, seal_of
 from mnemic.policy.key_rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.ports.optional_capabilities import SuppliedIdentifiers
@@ -30,7 +30,7 @@ from mnemic.types import (
     Status,
     WriteReceipt,
     aware,
-    lowered,
+    lower_origin,
 )
 from mnemic.types.memory_kinds import TRUST
 from mnemic.types.values import canonical_key
@@ -38,7 +38,7 @@ from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, GateRefusal, blocked_receipt, receipt_of
 from mnemic.write.consent import subject_token
 from mnemic.write.decide import peers_of
-from mnemic.write.derived_memories import noted, sources_of
+from mnemic.write.derived_memories import mark_tenant, sources_of
 from mnemic.write.draft import Draft
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.limiter import consent_prefix
@@ -73,7 +73,7 @@ class ArchivedConsent:
 Archived = ArchivedMemory | ArchivedConsent
 
 
-async def archived(
+async def archive_lines(
     store: RecordStore, scopes: Sequence[Scope], user: str, keyring: object = None
 ) -> AsyncIterator[dict[str, Any]]:
     """All memories in `scopes`, scope by scope, oldest first, then the consents of `user`; one line each, sealed where
@@ -87,12 +87,12 @@ async def archived(
                 versions = [memory]
                 if memory.version > 1:
                     versions = await store.versions(memory.memory_id, scopes=[scope])
-                yield sealed({"format": FORMAT, "versions": [_as_json(one) for one in versions]}, keyring)
+                yield seal_line({"format": FORMAT, "versions": [_as_json(one) for one in versions]}, keyring)
     tenant = scopes[0].tenant
     prefix = consent_prefix(await subject_token(store, tenant, user))
     for name, value in (await store.marks(tenant, prefix)).items():
         line = {"format": FORMAT, "consent": {"key": name.removeprefix(prefix), **json.loads(value)}}
-        yield sealed(line, keyring)
+        yield seal_line(line, keyring)
 
 
 def _as_json(memory: Memory) -> dict[str, Any]:
@@ -174,14 +174,16 @@ class Restorer:
         home = self.actor.scope(memory.scope.level)
         source = replace(memory.source, origin=self._origin(memory.source.origin))
         candidate = replace(candidate_of(memory), source=source, valid_from=None, valid_to=None)
-        return await self.pipeline.drafted(candidate, home=home, actor=self.actor, policy=self.policy, embedded=newest)
+        return await self.pipeline.prepare_draft(
+            candidate, home=home, actor=self.actor, policy=self.policy, embedded=newest
+        )
 
     def _origin(self, origin: Origin) -> Origin:
         if self.own:
             return origin
         inferred = origin is Origin.AGENT_INFERRED or TRUST[origin] < TRUST[Origin.IMPORT]
         # an agent's inference never becomes a person's words
-        return lowered(self.actor.channel, origin if inferred else Origin.IMPORT)
+        return lower_origin(self.actor.channel, origin if inferred else Origin.IMPORT)
 
     def _version(self, memory: Memory, draft: Draft, *, newest: bool) -> Memory:
         """Return the stored form of a version. Only the newest is searchable and has a fingerprint."""
@@ -210,7 +212,7 @@ class Restorer:
     async def _write(self, unit: Unit, versions: Sequence[Memory], drafts: Sequence[Draft]) -> WriteReceipt:
         tx, newest = unit.reads, versions[-1]
         present = await tx.get(newest.memory_id, scopes=[newest.scope])
-        known = await self._known(tx, versions, present)
+        known = await self._receipt_of_existing(tx, versions, present)
         if known is not None:
             return known
         if present is None and isinstance(tx, SuppliedIdentifiers):
@@ -223,17 +225,19 @@ class Restorer:
             newest = replace(newest, status=Status.PENDING_REVIEW, conflicts_with=ids)
             receipt = receipt_of(Outcome.PENDING_REVIEW, newest, reason)
         for version in [*versions[:-1], newest][present.version if present else 0 :]:
-            await unit.apply(self._restored(version, newest=version is newest))
+            await unit.apply(self._restore_version(version, newest=version is newest))
         for draft in drafts:
             await keep(unit, draft)
         if sources_of(newest):
-            await unit.apply(noted(newest.scope.tenant))
+            await unit.apply(mark_tenant(newest.scope.tenant))
         refused = await self.gate(tx, drafts[-1].candidate)
         if refused is not None:
             raise GateRefusal(refused)
         return receipt
 
-    async def _known(self, tx: Reads, versions: Sequence[Memory], present: Memory | None) -> WriteReceipt | None:
+    async def _receipt_of_existing(
+        self, tx: Reads, versions: Sequence[Memory], present: Memory | None
+    ) -> WriteReceipt | None:
         """Return the receipt of an existing memory. Raises VersionConflict."""
         newest = versions[-1]
         if present is not None and present.version >= newest.version:
@@ -253,12 +257,12 @@ class Restorer:
             return []
         return [memory for memory in await peers_of(tx, draft) if memory.memory_id != newest.memory_id]
 
-    def _restored(self, memory: Memory, *, newest: bool) -> Mutation:
+    def _restore_version(self, memory: Memory, *, newest: bool) -> Mutation:
         """Return the mutation that writes one version; the newest brings the line in the audit log and the outbox
         entry.
         """
         detail = {"status": memory.status.value, "own": self.own}
-        return Mutation.of(
+        return Mutation.for_memory(
             memory,
             "restored" if newest else None,
             actor=self.actor,

@@ -25,7 +25,7 @@ class Seal:
     message: bytes = field(repr=False)
 
 
-def sealed(line: dict[str, Any], keyring: object) -> dict[str, Any]:
+def seal_line(line: dict[str, Any], keyring: object) -> dict[str, Any]:
     """Return the line with its seal, if `keyring` has a key that signs. Raises KeyFailed."""
     return {**line, SEAL: keyring.sign(_message(line))} if isinstance(keyring, SigningKeyring) else line
 

@@ -12,7 +12,7 @@ from mnemic.ports import AuditLog
 from mnemic.ports.keyring import SignatureFence, SigningKeyring
 
 
-async def verified(log: AuditLog, tenant: str, keyring: object) -> AuditReport:
+async def verify_lines(log: AuditLog, tenant: str, keyring: object) -> AuditReport:
     """Check every line. `keyring` has the signing key, and the first signed line; None: there is none."""
     lines, broken_at, last_hash = await log.broken_audit(tenant)
     signed: list[int] = []

@@ -102,7 +102,7 @@ class BackgroundCapture:
         self, messages: Sequence[Message], actor: Actor, before: Sequence[Message]
     ) -> Sequence[WriteReceipt]:
         heard = [one for one in before if not is_users_own(one)]
-        context = _created(await self._engine.record(heard, actor=actor)) if heard else []
+        context = _created_ids(await self._engine.record(heard, actor=actor)) if heard else []
         receipts = await self._engine.record(messages, actor=actor)
         recorded = [one.memory_id for one in receipts if one.stored and one.memory_id]
         if recorded:
@@ -128,7 +128,7 @@ class BackgroundCapture:
                 await lease.give_back()
         return done
 
-    async def settled(self) -> None:
+    async def wait_until_read(self) -> None:
         """Wait until the reader that was woken has finished."""
         while self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
@@ -252,7 +252,7 @@ def _doubts(part: Sequence[QueuedMessage]) -> int:
     return max(one.doubts for one in part)
 
 
-def _created(receipts: Sequence[WriteReceipt]) -> list[str]:
+def _created_ids(receipts: Sequence[WriteReceipt]) -> list[str]:
     return [one.memory_id for one in receipts if one.outcome is Outcome.CREATED and one.memory_id]
 
 

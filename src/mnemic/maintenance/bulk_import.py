@@ -52,7 +52,7 @@ def import_prefix(token: str) -> str:
 
 async def import_progress(engine: ImportEngine, actor: Actor, import_id: str) -> ImportProgress:
     """Return the progress of the import. Raises MemoryNotFound for an unknown one."""
-    known = (await _known(engine, actor)).get(checked_identifier(import_id, "import_id"))
+    known = (await _known_progress(engine, actor)).get(checked_identifier(import_id, "import_id"))
     if known is None:
         raise MemoryNotFound("import")
     return known
@@ -74,7 +74,7 @@ async def take_part(
 async def _taken(
     engine: ImportEngine, actor: Actor, import_id: str, at: int, candidates: Sequence[Candidate]
 ) -> tuple[ImportProgress, list[WriteReceipt]]:
-    known = await _known(engine, actor)
+    known = await _known_progress(engine, actor)
     progress = known.get(checked_identifier(import_id, "import_id"), ImportProgress(import_id=import_id))
     if at > progress.taken:
         raise InvalidInput("import:gap", hint=f"the next part begins at {progress.taken}")
@@ -104,7 +104,7 @@ def _final(receipts: Sequence[WriteReceipt]) -> int:
     )
 
 
-async def _known(engine: ImportEngine, actor: Actor) -> dict[str, ImportProgress]:
+async def _known_progress(engine: ImportEngine, actor: Actor) -> dict[str, ImportProgress]:
     prefix = import_prefix(await subject_token(engine.store, actor.tenant, actor.user))
     marks = await engine.store.marks(actor.tenant, prefix)
     return {name.removeprefix(prefix): _read(name.removeprefix(prefix), value) for name, value in marks.items()}

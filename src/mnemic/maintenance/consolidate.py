@@ -17,11 +17,11 @@ from typing import Any, Literal
 from mnemic.errors import InvalidInput, ModelFailed
 from mnemic.maintenance.reflect import reflections
 from mnemic.maintenance.summarise import SUMMARY as SUMMARY_ROLE
-from mnemic.maintenance.summarise import shortened
+from mnemic.maintenance.summarise import shorten_messages
 from mnemic.maintenance.topics import Topic, topics_of
 from mnemic.policy.expiry_rule import FOREVER
 from mnemic.ports import Clock, Completer, RecordStore
-from mnemic.ports.metering import counting, metered
+from mnemic.ports.metering import count_calls, counting
 from mnemic.types import (
     Actor,
     Candidate,
@@ -151,7 +151,7 @@ class _Run:
         owner = Actor(tenant=scope.tenant, user=scope.owner)
         now = self.clock.now()
         where = Where(scopes=(scope,), live_at=now, hidden_keys=await self.hidden(owner))
-        known = await self._kept(scope, where)
+        known = await self._valid_derived(scope, where)
         lasting = [one for one in await self._memories(where) if _lasts(one, now)]
         for topic in topics_of(lasting, quiet_since=now - self.rules.quiet):
             existing = known.get((topic.category, topic.about), ())
@@ -171,7 +171,7 @@ class _Run:
             found += page
         return found
 
-    async def _kept(self, scope: Scope, where: Where) -> dict[tuple[str, str], list[Memory]]:
+    async def _valid_derived(self, scope: Scope, where: Where) -> dict[tuple[str, str], list[Memory]]:
         """Return the valid derived memories of the scope, by category and topic; delete the others."""
         known: dict[tuple[str, str], list[Memory]] = {}
         gone: list[Memory] = []
@@ -194,7 +194,7 @@ class _Run:
         if self.dry_run:
             self.made[topic.category] += 1
             return
-        texts, by = await self._summarised(topic)
+        texts, by = await self._summarise_topic(topic)
         await self._remove(existing)
         if not texts:
             self.refused["empty"] += 1
@@ -206,7 +206,7 @@ class _Run:
             else:
                 self.made[topic.category] += 1
 
-    async def _summarised(self, topic: Topic) -> tuple[list[tuple[str, tuple[Memory, ...]]], str]:
+    async def _summarise_topic(self, topic: Topic) -> tuple[list[tuple[str, tuple[Memory, ...]]], str]:
         """Return the texts about a topic, each with its sources, and their author (model or rules)."""
         deadline = Deadline.after(self.rules.timeout, self.clock.monotonic)
         if topic.category == REFLECTION and self.model is not None:
@@ -218,7 +218,7 @@ class _Run:
             except ModelFailed as failure:
                 self.degraded[failure.reason] += 1
         asked = None if topic.category == REFLECTION else self.model
-        short = await shortened(
+        short = await shorten_messages(
             _as_messages(topic),
             max_tokens=self.rules.max_tokens,
             completer=asked,
@@ -251,7 +251,7 @@ async def consolidate(
     """Run once over the users of the actor's tenant. If a model fails, rules take its place, which the report mentions.
     Raises StoreFailed; finished work stays, and a further run continues.
     """
-    model = metered(completer) if completer is not None and rules.by == "model" else None
+    model = count_calls(completer) if completer is not None and rules.by == "model" else None
     run = _Run(store, clock, actor, rules, write, hidden, model, dry_run)
     if rules.by == "model" and completer is None:
         run.degraded["no_model"] += 1

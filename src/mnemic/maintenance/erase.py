@@ -327,8 +327,8 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
             traces = await _scan(store, erasure.feeds, tenant, erasure.memory_ids, erasure.fingerprints)
         except StoreFailed:
             pass  # the receipt lists the rest; `verify` after the next `tidy` shows whether it is gone
-    removed_at = await _vacuumed(erasure)
-    traces |= await _unvacuumed(store, removed_at)
+    removed_at = await _vacuum_tables(erasure)
+    traces |= await _count_unvacuumed(store, removed_at)
     return ErasureReceipt(
         receipt_id=erasure.receipt_id,
         tenant=tenant,
@@ -344,16 +344,16 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
     )
 
 
-async def _vacuumed(erasure: _Erasure) -> datetime | None:
+async def _vacuum_tables(erasure: _Erasure) -> datetime | None:
     """Have the server free the removed rows, unless they were sealed; return the time before that."""
     sealed = "content" in erasure.store.capabilities.sealed and erasure.counts["keys"] > 0
     return await erasure.store.vacuum() if isinstance(erasure.store, VacuumStatus) and not sealed else None
 
 
-async def _unvacuumed(store: RecordStore, removed_at: datetime | None) -> dict[str, int]:
+async def _count_unvacuumed(store: RecordStore, removed_at: datetime | None) -> dict[str, int]:
     if removed_at is None or not isinstance(store, VacuumStatus):
         return {}
-    return {"unvacuumed": await store.unvacuumed(removed_at)}
+    return {"unvacuumed": await store.count_unvacuumed(removed_at)}
 
 
 async def verify(
@@ -363,7 +363,7 @@ async def verify(
     receipt is right. Projections that support it are included, under their names. Raises StoreFailed.
     """
     found = await _scan(store, feeds, receipt.tenant, receipt.memory_ids, receipt.fingerprints)
-    return found | await _unvacuumed(store, receipt.removed_at)
+    return found | await _count_unvacuumed(store, receipt.removed_at)
 
 
 async def _scan(
@@ -406,13 +406,13 @@ async def _elsewhere(erasure: _Erasure, own: Scope) -> list[Memory]:
     async for memory in written_elsewhere(erasure.store, own):
         written.setdefault(memory.scope, {})[memory.memory_id] = memory
     for place, memories in written.items():
-        derived = await _derived(erasure.store, place, memories)
+        derived = await _derived_memories(erasure.store, place, memories)
         erasure.counts["derived"] += len(derived)
         found += [*memories.values(), *derived]
     return found
 
 
-async def _derived(store: RecordStore, scope: Scope, sources: Mapping[str, Memory]) -> list[Memory]:
+async def _derived_memories(store: RecordStore, scope: Scope, sources: Mapping[str, Memory]) -> list[Memory]:
     """Return the memories of the scope that were merged, directly or transitively, from `sources`. A new value of a key
     does not count unless it copies data from the old one.
     """

@@ -54,13 +54,13 @@ class Readings:
             return self
         return Readings(seen_at=now, confirmed_at=self.seen_at)
 
-    def encoded(self) -> str:
+    def encode(self) -> str:
         """Return the readings in the form of their mark."""
         times = {"seen_at": self.seen_at, "confirmed_at": self.confirmed_at}
         return json.dumps({name: at.isoformat() for name, at in times.items() if at is not None})
 
     @classmethod
-    def decoded(cls, text: str | None) -> Readings:
+    def decode(cls, text: str | None) -> Readings:
         """Return the readings of `encoded`; none for None."""
         return cls(**{name: datetime.fromisoformat(at) for name, at in json.loads(text or "{}").items()})
 
@@ -136,7 +136,7 @@ class _Job:
 
     async def _change(self, unit: Unit, memory: Memory, status: Status, action: str) -> None:
         changed = memory.next_version(self.now, status=status)
-        await unit.apply(Mutation.of(changed, action, actor=self.actor, at=self.now, was=memory.status))
+        await unit.apply(Mutation.for_memory(changed, action, actor=self.actor, at=self.now, was=memory.status))
 
 
 async def expire(
@@ -171,10 +171,10 @@ async def _read_clock(
     store: RecordStore, tenant: str, now: datetime, apart: timedelta, dry_run: bool
 ) -> tuple[Readings, Readings]:
     async def work(unit: Unit) -> tuple[Readings, Readings]:
-        before = Readings.decoded(await unit.reads.find_mark(tenant, _READING))
+        before = Readings.decode(await unit.reads.find_mark(tenant, _READING))
         after = before.following(now, apart)
         if after != before and not dry_run:
-            await unit.apply(Mutation(tenant=tenant, marks={_READING: after.encoded()}))
+            await unit.apply(Mutation(tenant=tenant, marks={_READING: after.encode()}))
         return before, after
 
     return await commit(store, work)

@@ -74,16 +74,16 @@ async def examine(store: RecordStore, tenant: str, now: datetime, *, limit: int 
     newest = await _newest(store, tenant, limit)
     pairs = _Pairs()
     for memory in newest:
-        for other in await _near(store, memory):
+        for other in await _near_duplicates(store, memory):
             pairs.judge(memory, other)
     oldest = await store.scan(tenant, statuses=[Status.PENDING_REVIEW], limit=1)
-    used = await _injected(store, tenant)
+    used = await _injected_ids(store, tenant)
     return Health(
         looked_at=len(newest),
         duplicates=tuple(sorted(pairs.duplicates)),
         contradictions=tuple(sorted(pairs.contradictions)),
         junk=tuple(memory.memory_id for memory in newest if _is_junk(memory)),
-        unused=tuple(_unused(newest, used, now)),
+        unused=tuple(_unused_findings(newest, used, now)),
         without_vector=tuple(memory.memory_id for memory in newest if memory.vector is None),
         waiting=await store.waiting(tenant),
         oldest_waiting=now - oldest[0].created_at if oldest else None,
@@ -102,7 +102,7 @@ async def _newest(store: RecordStore, tenant: str, limit: int) -> list[Memory]:
     return list(kept)
 
 
-async def _near(store: RecordStore, memory: Memory) -> list[Memory]:
+async def _near_duplicates(store: RecordStore, memory: Memory) -> list[Memory]:
     if memory.vector is None:
         return []
     scored = await store.nearest(Where(scopes=(memory.scope,)), memory.vector, limit=NEIGHBOURS)
@@ -116,13 +116,13 @@ def _is_junk(memory: Memory) -> bool:
     return said < SHORTEST and memory.key is None and not memory.data
 
 
-def _unused(memories: list[Memory], used: set[str] | None, now: datetime) -> Iterator[str]:
+def _unused_findings(memories: list[Memory], used: set[str] | None, now: datetime) -> Iterator[str]:
     for memory in memories:
         if used is not None and memory.memory_id not in used and now - memory.created_at >= UNUSED_AFTER:
             yield memory.memory_id
 
 
-async def _injected(store: RecordStore, tenant: str) -> set[str] | None:
+async def _injected_ids(store: RecordStore, tenant: str) -> set[str] | None:
     """Return every memory that ever entered a model's input; None if injections were never logged."""
     found: set[str] = set()
     logged = False

@@ -54,12 +54,12 @@ async def rotate_data_keys(
         names = await _sealed_for(store, vault, tenant)
     else:
         own = Scope(tenant=tenant, level=Level.USER, owner=checked_name(subject, "subject"))
-        names = {keyring.named(own)}
+        names = {keyring.subject_name(own)}
     # New writes use the new key from here on; the old one still decrypts.
     followed = await asyncio.to_thread(keyring.follow, names)
     resealed = 0
     for _ in range(_ROUNDS):
-        done = await store.reseal(tenant, keyring.anew) + await _values_anew(store, vault, tenant)
+        done = await store.reseal(tenant, keyring.reseal_value) + await _values_anew(store, vault, tenant)
         done += await reseal_turns(store, vault, tenant)
         resealed += done
         # A full pass that finds nothing under the old keys proves that they are no longer needed.
@@ -79,10 +79,10 @@ async def _sealed_for(store: RecordStore, vault: TokenVault, tenant: str) -> set
     """Return the names, as hashes, of the subjects for whom anything is sealed."""
     names: set[bytes] = set()
 
-    def noted(sealed: bytes, _bound: bytes) -> None:
+    def note_sealed(sealed: bytes, _bound: bytes) -> None:
         names.add(vault.keyring.whose(sealed))
 
-    await store.reseal(tenant, noted)
+    await store.reseal(tenant, note_sealed)
     values = [*(await store.marks(tenant, _VAULT)).values(), *await sealed_turns(store, tenant)]
     return names | set(map(vault.whose, values))
 
@@ -100,7 +100,7 @@ async def _values_anew(store: RecordStore, vault: TokenVault, tenant: str) -> in
 
 def _fresh(vault: TokenVault, tenant: str, kept: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """Return by name the stored values, and the same encrypted with the present key."""
-    given = ((name, sealed, vault.anew(tenant, name, sealed)) for name, sealed in kept)
+    given = ((name, sealed, vault.reseal_value(tenant, name, sealed)) for name, sealed in kept)
     return {name: (sealed, fresh) for name, sealed, fresh in given if fresh is not None}
 
 

@@ -46,7 +46,7 @@ class MaintenanceEngine(Protocol):
         """Reject the memories that have waited for longer."""
 
 
-async def maintained(
+async def run_maintenance(
     engine: MaintenanceEngine,
     actor: Actor,
     rules: ExpiryRules | None,

@@ -36,9 +36,9 @@ async def end_keys(store: RecordStore, subject: str, token: str, *, actor: Actor
         async def decide(reads: Reads, name: str = name) -> tuple[int, list[Mutation]]:
             value = await reads.find_mark(SERVICE_TENANT, name)
             key: dict[str, Any] | None = None if value is None else json.loads(value)
-            if key is None or not _of(key, actor.tenant, subject):
+            if key is None or not _belongs_to(key, actor.tenant, subject):
                 return 0, []
-            reduced = _reduced(key, at) if actor.user == subject else None
+            reduced = _reduce_key(key, at) if actor.user == subject else None
             key_id = name.removeprefix(API_KEY)
             marks: dict[str, str | None] = {name: None, API_KEY_USED + key_id: None}
             detail = {"key_id": key_id, "roles": key["roles"], "subject": token}
@@ -60,7 +60,7 @@ async def names_of_key_owners(store: RecordStore, tenant: str) -> set[str]:
 async def _names(store: RecordStore, tenant: str, subject: str) -> AsyncIterator[str]:
     wanted = json.dumps(subject)
     async for name, value in _all(store):
-        if wanted in value and _of(json.loads(value), tenant, subject):
+        if wanted in value and _belongs_to(json.loads(value), tenant, subject):
             yield name
 
 
@@ -72,11 +72,11 @@ async def _all(store: RecordStore) -> AsyncIterator[tuple[str, str]]:
         last = max(page)
 
 
-def _of(key: dict[str, Any], tenant: str, subject: str) -> bool:
+def _belongs_to(key: dict[str, Any], tenant: str, subject: str) -> bool:
     return bool(key["tenant"] == tenant and key["user"] == subject)
 
 
-def _reduced(key: dict[str, Any], at: datetime) -> dict[str, Any] | None:
+def _reduce_key(key: dict[str, Any], at: datetime) -> dict[str, Any] | None:
     """Return the key as it can still fetch the receipt; None for one that could not ask for an erasure."""
     if _CAN_ERASE.isdisjoint(key["roles"]):
         return None

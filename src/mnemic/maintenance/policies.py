@@ -75,7 +75,7 @@ class Policies:
         return await self._put(tenant, made, expected_version)
 
     async def _put(self, tenant: str, wanted: PolicyVersion, expected: int | None) -> PolicyVersion:
-        if len(_written(wanted)) > MAX_BYTES:
+        if len(_encode_version(wanted)) > MAX_BYTES:
             raise InvalidInput("policy", hint=f"at most {MAX_BYTES} bytes as JSON")
 
         async def work(unit: Unit) -> PolicyVersion:
@@ -94,7 +94,7 @@ class Policies:
 
 
 def _put(tenant: str, made: PolicyVersion, before: int) -> Mutation:
-    text = _written(made)
+    text = _encode_version(made)
     return Mutation(
         tenant=tenant,
         action="policy_put_in_force",
@@ -109,7 +109,7 @@ def _name(version: int) -> str:
     return f"{_VERSION}{version:09d}"
 
 
-def _written(version: PolicyVersion) -> str:
+def _encode_version(version: PolicyVersion) -> str:
     return json.dumps(
         {
             "version": version.version,

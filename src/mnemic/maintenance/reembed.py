@@ -13,7 +13,7 @@ from mnemic.errors import StoreBusy
 from mnemic.ports import Embedder, RecordStore
 from mnemic.types import VectorSpace
 from mnemic.unit_of_work import commit
-from mnemic.write.write_job import index_text, rounded
+from mnemic.write.write_job import index_text, round_vectors
 
 BATCH = 64
 _ATTEMPTS = 100
@@ -42,21 +42,21 @@ async def reembed(
     already, nothing is embedded.
     """
     if await commit(store, lambda unit: unit.reads.space()) == embedder.space:
-        return await _adopted(store, ReembedResult(filled=0, space=embedder.space), adopt)
+        return await _adopt_space(store, ReembedResult(filled=0, space=embedder.space), adopt)
     await store.begin_space(embedder.space)
     filled = 0
     for _ in range(_ATTEMPTS):
-        while memories := await store.unfilled(limit=BATCH):
-            vectors = rounded(await embedder.embed([index_text(one.content, key=one.key) for one in memories]))
+        while memories := await store.memories_without_vector(limit=BATCH):
+            vectors = round_vectors(await embedder.embed([index_text(one.content, key=one.key) for one in memories]))
             filled += await store.fill(list(zip(memories, vectors, strict=True)))
             if on_progress is not None:
                 on_progress(filled)
         if await store.switch_space():
-            return await _adopted(store, ReembedResult(filled=filled, space=embedder.space), adopt)
+            return await _adopt_space(store, ReembedResult(filled=filled, space=embedder.space), adopt)
     raise StoreBusy(hint="others write without a pause; run it again")
 
 
-async def _adopted(
+async def _adopt_space(
     store: RecordStore, done: ReembedResult, adopt: Callable[[], Awaitable[None]] | None
 ) -> ReembedResult:
     if adopt is not None:

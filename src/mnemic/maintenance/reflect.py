@@ -30,11 +30,11 @@ async def reflections(
     proposed = answer.get("reflections") if isinstance(answer, Mapping) else None
     if not isinstance(proposed, list) or not all(isinstance(one, Mapping) for one in proposed):
         raise ModelInvalidSchema(hint="reflections is not a list of objects")
-    found = [(one, _cited(one, shown)) for one in proposed[:MAX_REFLECTIONS]]
+    found = [(one, _cited_memories(one, shown)) for one in proposed[:MAX_REFLECTIONS]]
     return [(" ".join(one["text"].split())[:LONGEST_LINE], cited) for one, cited in found if cited]
 
 
-def _cited(one: Mapping[str, Any], shown: tuple[Memory, ...]) -> tuple[Memory, ...]:
+def _cited_memories(one: Mapping[str, Any], shown: tuple[Memory, ...]) -> tuple[Memory, ...]:
     text, numbers = one.get("text"), one.get("sources")
     if not isinstance(text, str) or not text.strip() or not isinstance(numbers, list):
         return ()

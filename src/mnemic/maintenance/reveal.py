@@ -50,7 +50,7 @@ async def reveal(
     if vault is None:
         raise NotSupported("reveal", hint="nothing is sealed without a key file")
     allowed = role in rules.reveal
-    found = await _sealed(store, memory) if allowed else {}
+    found = await _sealed_values(store, memory) if allowed else {}
     entities = Counter(marker[1:].partition("#")[0] for marker in found)
     detail: dict[str, Any] = {
         "role": role if allowed else "",
@@ -62,10 +62,10 @@ async def reveal(
     if not allowed:
         raise RevealDenied("role", hint="the policy's [redaction] reveal names the roles that may")
 
-    def opened() -> dict[str, str]:
-        return {marker: vault.opened(subject, name, sealed) for marker, (subject, name, sealed) in found.items()}
+    def open_values() -> dict[str, str]:
+        return {marker: vault.open_value(subject, name, sealed) for marker, (subject, name, sealed) in found.items()}
 
-    values = await asyncio.to_thread(opened)
+    values = await asyncio.to_thread(open_values)
     return RevealResult(
         memory_id=memory.memory_id,
         content=MARKER.sub(lambda match: values.get(match.group(), match.group()), memory.content),
@@ -74,7 +74,7 @@ async def reveal(
     )
 
 
-async def _sealed(store: RecordStore, memory: Memory) -> dict[str, tuple[Scope, str, str]]:
+async def _sealed_values(store: RecordStore, memory: Memory) -> dict[str, tuple[Scope, str, str]]:
     """Return by marker: the subject, the name and the sealed value. Any author of the memory may be the subject."""
     secret = await store.secret(memory.scope.tenant)
     versions = [memory]

@@ -14,7 +14,7 @@ from typing import Any
 
 from mnemic.errors import MemoryNotFound, MnemicError, ReviewDenied, StoreFailed, VersionConflict
 from mnemic.maintenance.reports import ReviewOutcome
-from mnemic.policy.expiry_rule import bounded
+from mnemic.policy.expiry_rule import bounded_expiry
 from mnemic.policy.key_rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.reason_codes import DUPLICATE
@@ -171,20 +171,20 @@ async def approve(
     async def work(unit: Unit) -> WriteReceipt:
         tx = unit.reads
         pending = await _present(tx, known, verdict.expected_version)
-        chosen = _corrected(pending, verdict.draft)
+        chosen = _apply_correction(pending, verdict.draft)
         twin = await tx.find_fingerprint(pending.scope, chosen.fingerprint)
         others = (pending.memory_id, *pending.conflicts_with, *verdict.merged_with)
         # The statement has become known in another way since: approving it would store it twice.
         if twin is not None and twin.memory_id not in others:
             await steward.change(unit, pending, "rejected", detail={"reason": DUPLICATE}, status=Status.REJECTED)
             return receipt_of(Outcome.REFRESHED, twin, DUPLICATE)
-        replaced = await _replaced(tx, pending, verdict.merged_with, policy)
+        replaced = await _replaced_memories(tx, pending, verdict.merged_with, policy)
         if verdict.draft is not None:
             await require_present(tx, verdict.draft)
             await keep(unit, verdict.draft)
-        ends = bounded(_started(pending, steward.now), policy, now=steward.now)
+        ends = bounded_expiry(_restart_expiry(pending, steward.now), policy, now=steward.now)
         chosen = replace(chosen, expires_at=ends)
-        receipt = await _approved(unit, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
+        receipt = await _approve_pending(unit, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
         # Last, because the gate judges the state after the approval; its refusal undoes the transaction.
         if gate is not None and (reason := await gate(tx, candidate_of(chosen))) is not None:
             raise GateRefusal(reason)
@@ -239,7 +239,7 @@ async def _present(tx: Reads, known: Memory, expected_version: int | None) -> Me
     return memory
 
 
-async def _approved(
+async def _approve_pending(
     unit: Unit, steward: AuditedWriter, pending: Memory, chosen: Memory, replaced: Sequence[Memory], *, merged: bool
 ) -> WriteReceipt:
     ids = tuple(memory.memory_id for memory in replaced)
@@ -260,7 +260,7 @@ async def _approved(
         data=data,
         author=chosen.author,
         # An approval never makes a statement less trusted than those that it replaces.
-        trust=Trust(max(*(memory.trust for memory in (pending, *replaced)), _vouched(chosen))),
+        trust=Trust(max(*(memory.trust for memory in (pending, *replaced)), _vouched_trust(chosen))),
         status=Status.ACTIVE,
         expires_at=chosen.expires_at,
         supersedes=supersedes,
@@ -270,18 +270,18 @@ async def _approved(
     return replace(receipt_of(outcome, active, action), superseded=ids)
 
 
-def _vouched(chosen: Memory) -> Trust:
+def _vouched_trust(chosen: Memory) -> Trust:
     """Return the trust of an approved memory: high at a shared level, if another person has vouched for it."""
     return Trust.HIGH if chosen.scope.level in SHARED else chosen.trust
 
 
-def _started(pending: Memory, now: datetime) -> Memory:
+def _restart_expiry(pending: Memory, now: datetime) -> Memory:
     """Return the memory with a time to live that begins at `now`."""
     ends = None if pending.expires_at is None else now + (pending.expires_at - pending.created_at)
     return replace(pending, expires_at=ends)
 
 
-def _corrected(pending: Memory, draft: Draft | None) -> Memory:
+def _apply_correction(pending: Memory, draft: Draft | None) -> Memory:
     """`pending` in the reviewer's words, if there are any."""
     if draft is None:
         return pending
@@ -299,7 +299,7 @@ def _corrected(pending: Memory, draft: Draft | None) -> Memory:
     )
 
 
-async def _replaced(tx: Reads, pending: Memory, merged_with: Sequence[str], policy: Policy) -> list[Memory]:
+async def _replaced_memories(tx: Reads, pending: Memory, merged_with: Sequence[str], policy: Policy) -> list[Memory]:
     """Return the active memories that give way. Raises MemoryNotFound for one of `merged_with` that is not there."""
     found: dict[str, Memory] = {}
     for memory_id in (*merged_with, *pending.conflicts_with):
@@ -315,7 +315,7 @@ async def _replaced(tx: Reads, pending: Memory, merged_with: Sequence[str], poli
     return list(found.values())
 
 
-async def decided(
+async def decide_each(
     memory_ids: Sequence[str], decide: Callable[[str], Awaitable[WriteReceipt]]
 ) -> Sequence[ReviewOutcome]:
     """Decide on each of these; a failed one reports its reason and does not stop the others. Raises StoreFailed;

@@ -8,12 +8,12 @@ from dataclasses import replace
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import LOWER_TRUST
-from mnemic.retrieve.export import accepted
+from mnemic.retrieve.export import accepted_memories
 from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.types.memory_kinds import TRUST
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, GateRefusal, receipt_of
-from mnemic.write.decide import closed
+from mnemic.write.decide import close_memory
 from mnemic.write.draft import Draft
 from mnemic.write.missing_vectors import require_present
 
@@ -40,7 +40,7 @@ async def chosen(store: RecordStore, memory_id: str, version: int, *, scopes: Se
 async def successors(store: RecordStore, memory: Memory) -> list[Memory]:
     """Return the active memories of its scope that took its place, directly or over others."""
     where = Where(scopes=(memory.scope,), statuses=frozenset(_PRESENT))
-    found = [one async for one in accepted(store, where) if one.supersedes]
+    found = [one async for one in accepted_memories(store, where) if one.supersedes]
     line, grew = {memory.memory_id}, True
     while grew:
         more = {one.memory_id for one in found if not line.isdisjoint(one.supersedes)} - line
@@ -80,11 +80,13 @@ async def roll_back(
         if any(one.trust > TRUST[actor.channel] for one in closing):
             raise GateRefusal(LOWER_TRUST)
         for one in closing:
-            over = closed(one, now, now)
-            await unit.apply(Mutation.of(over, "superseded", actor=actor, at=now, detail={"by": known.memory_id}))
-        back = _restored(present, target, draft)
+            over = close_memory(one, now, now)
+            await unit.apply(
+                Mutation.for_memory(over, "superseded", actor=actor, at=now, detail={"by": known.memory_id})
+            )
+        back = _restored_version(present, target, draft)
         detail = {"to_version": target.version}
-        await unit.apply(Mutation.of(back, "rolled_back", actor=actor, at=back.updated_at, detail=detail))
+        await unit.apply(Mutation.for_memory(back, "rolled_back", actor=actor, at=back.updated_at, detail=detail))
         if gate is not None and (reason := await gate(tx, draft.candidate)) is not None:
             raise GateRefusal(reason)
         ids = tuple(one.memory_id for one in closing)
@@ -99,7 +101,7 @@ def _says(present: Memory, target: Memory, draft: Draft) -> bool:
     return same and present.status is Status.ACTIVE
 
 
-def _restored(present: Memory, target: Memory, draft: Draft) -> Memory:
+def _restored_version(present: Memory, target: Memory, draft: Draft) -> Memory:
     said = ("content", "context", "data", "source", "category", "confidence", "trust", "author")
     return present.next_version(
         draft.now,

@@ -181,7 +181,7 @@ class SubjectExport:
             marker = marker_of(name)
             entry = {"marker": marker, "entity": marker[1:].partition("#")[0]}
             if self.vault is not None:
-                entry["value"] = await asyncio.to_thread(self.vault.opened, self.own, name, sealed)
+                entry["value"] = await asyncio.to_thread(self.vault.open_value, self.own, name, sealed)
             yield entry
 
     async def usage(self) -> Entries:
@@ -275,7 +275,7 @@ class SubjectExport:
         line = 0
         while events := await self.store.audit(self.own.tenant, after=line):
             line = events[-1].sequence
-            mine = await self._mine({each for event in events for each in _named(event)})
+            mine = await self._mine({each for event in events for each in _named_memories(event)})
             for event in events:
                 yield event, mine
 
@@ -304,7 +304,7 @@ class SubjectExport:
         return found
 
 
-async def opened(
+async def open_export(
     store: RecordStore,
     clock: Clock,
     subject: str,
@@ -374,7 +374,7 @@ def _message(message: Message) -> dict[str, Any]:
     }
 
 
-def _named(event: AuditEvent) -> set[str]:
+def _named_memories(event: AuditEvent) -> set[str]:
     named = {event.memory_id} if event.memory_id else set()
     return named | {memory_id for memory_id, _ in injected_in(event)}
 

@@ -104,10 +104,10 @@ async def page_chunks(holdings: SubjectExport) -> AsyncIterator[str]:
     """Yield the holdings as one page of HTML."""
     yield _head(holdings)
     for name, (title, meaning, statuses) in _GROUPS.items():
-        async for chunk in _section(name, title, meaning, _listed(holdings.memories(statuses), _memory)):
+        async for chunk in _section(name, title, meaning, _list_entries(holdings.memories(statuses), _memory)):
             yield chunk
     sections = holdings.sections()
-    async for chunk in _section(*_TALKS, _listed(sections["conversations"], _conversation)):
+    async for chunk in _section(*_TALKS, _list_entries(sections["conversations"], _conversation)):
         yield chunk
     for name, (title, meaning, columns) in _TABLES.items():
         async for chunk in _section(name, title, meaning, _table(sections[name], title, columns)):
@@ -141,7 +141,7 @@ async def _section(name: str, title: str, meaning: str, inside: AsyncIterator[st
     yield "</section>\n"
 
 
-async def _listed(entries: Entries, written: Callable[[Mapping[str, Any]], str]) -> AsyncIterator[str]:
+async def _list_entries(entries: Entries, written: Callable[[Mapping[str, Any]], str]) -> AsyncIterator[str]:
     empty = True
     async for entry in entries:
         empty = False
@@ -168,12 +168,12 @@ def _memory(entry: Mapping[str, Any]) -> str:
         if entry[name] not in (None, "", [], {})
     )
     earlier = "".join(
-        f"<li>version {one['version']}, {_time(one['updated_at'])}, {_text(one['status'])}: {_said(one['content'])}"
+        f"<li>version {one['version']}, {_time(one['updated_at'])}, {_text(one['status'])}: {_quote(one['content'])}"
         f"<dl>{_differing(one, entry)}</dl></li>"
         for one in entry["earlier"]
     )
     history = f"<h4>Earlier versions</h4>\n<ol>{earlier}</ol>\n" if earlier else ""
-    return f"<h3>{_text(entry['key'] or entry['kind'])}</h3>\n{_said(entry['content'])}\n<dl>{rows}</dl>\n{history}"
+    return f"<h3>{_text(entry['key'] or entry['kind'])}</h3>\n{_quote(entry['content'])}\n<dl>{rows}</dl>\n{history}"
 
 
 def _differing(one: Mapping[str, Any], latest: Mapping[str, Any]) -> str:
@@ -190,13 +190,13 @@ def _conversation(entry: Mapping[str, Any]) -> str:
         line = "<p>Others write in this conversation too; it is not shown here.</p>"
     else:
         line = "".join(
-            f"<p>{_text(one['speaker'] or one['role'])}, {_value(one['sent_at'])}:</p>{_said(one['content'])}"
+            f"<p>{_text(one['speaker'] or one['role'])}, {_value(one['sent_at'])}:</p>{_quote(one['content'])}"
             for one in entry["messages"]
         )
     return f"<h3>{_text(entry['session'])}</h3>\n{line}\n"
 
 
-def _said(text: str) -> str:
+def _quote(text: str) -> str:
     return f'<blockquote dir="auto">{html.escape(text)}</blockquote>'
 
 

@@ -34,7 +34,7 @@ class Summary(NamedTuple):
     degraded: str | None = None
 
 
-async def shortened(
+async def shorten_messages(
     messages: Sequence[Message],
     *,
     max_tokens: int,
@@ -52,7 +52,7 @@ async def shortened(
     degraded: str | None = None
     if completer is not None and unread:
         try:
-            prompt = _asked(unread, "\n".join(known), max_tokens, about, instructions)
+            prompt = _summary_prompt(unread, "\n".join(known), max_tokens, about, instructions)
             lines = await _by_model(unread, prompt, completer, deadline)
             if lines:
                 return Summary(_newest([*known, *lines], max_tokens), "model")
@@ -65,7 +65,9 @@ async def shortened(
 # -- by a model --------------------------------------------------------------------------------------------------------
 
 
-def _asked(messages: Sequence[Message], known: str, max_tokens: int, about: str | None, instructions: str) -> Prompt:
+def _summary_prompt(
+    messages: Sequence[Message], known: str, max_tokens: int, about: str | None, instructions: str
+) -> Prompt:
     most = min(MAX_POINTS, max(1, max_tokens // _TOKENS_A_POINT))
     if about is None:
         return summary_prompt(messages, summary=known, max_points=most, instructions=instructions)
@@ -104,7 +106,7 @@ class _Sentence(NamedTuple):
 
 def _chosen(known: Sequence[str], messages: Sequence[Message], max_tokens: int) -> list[str]:
     """Return the most informative sentences, in their order and verbatim; `known` lines are among them."""
-    said = [*((line, "", True) for line in known), *_said(messages)]
+    said = [*((line, "", True) for line in known), *_message_lines(messages)]
     words = [frozenset(terms(text)) for text, _, _ in said]
     common = Counter(word for one in words for word in one)
     found = [
@@ -121,7 +123,7 @@ def _chosen(known: Sequence[str], messages: Sequence[Message], max_tokens: int) 
     return sorted(kept, key=lambda line: kept[line])
 
 
-def _said(messages: Sequence[Message]) -> Iterator[tuple[str, str, bool]]:
+def _message_lines(messages: Sequence[Message]) -> Iterator[tuple[str, str, bool]]:
     for message in messages:
         for start, end in sentences(message.content):
             text = " ".join(message.content[start:end].split())

@@ -71,7 +71,7 @@ Answer with one JSON object and nothing else:
 
 def summary_prompt(messages: Sequence[Message], *, summary: str, max_points: int, instructions: str = "") -> Prompt:
     """Asks for `{"points": [{"text", "message", "quote"}]}`; messages are numbered from 0."""
-    payload = {"messages": _numbered(messages), "summary": summary, "max_points": max_points}
+    payload = {"messages": _number_messages(messages), "summary": summary, "max_points": max_points}
     if not instructions:
         return _points_prompt(SUMMARY_SYSTEM, payload, "summary", len(messages), max_points)
     payload["instructions"] = instructions
@@ -80,7 +80,7 @@ def summary_prompt(messages: Sequence[Message], *, summary: str, max_points: int
 
 def profile_prompt(about: str, messages: Sequence[Message], *, known: str, max_points: int) -> Prompt:
     """Asks for the same about one person, place or thing."""
-    payload = {"about": about, "messages": _numbered(messages), "known": known, "max_points": max_points}
+    payload = {"about": about, "messages": _number_messages(messages), "known": known, "max_points": max_points}
     return _points_prompt(PROFILE_SYSTEM, payload, "profile", len(messages), max_points)
 
 
@@ -112,7 +112,7 @@ def evenly_cut(texts: Sequence[str], most: int = SHOWN_CHARS) -> list[str]:
     return [text if len(text) <= share else text[: max(0, share - 1)] + "…" for text in texts]
 
 
-def _numbered(messages: Sequence[Message]) -> list[JsonValue]:
+def _number_messages(messages: Sequence[Message]) -> list[JsonValue]:
     contents = evenly_cut([message.content for message in messages])
     return [
         {"number": number, "speaker": message.speaker or message.role, "content": content}

@@ -54,7 +54,7 @@ class Tenancy:
         self.tenants = Tenants(self.engine.store, self.engine.clock)
         self.policies = Policies(self.engine.store, self.engine.clock)
 
-    async def of(self, tenant: str) -> TenantState:
+    async def tenant_state(self, tenant: str) -> TenantState:
         """Return the state of the tenant. While the store does not answer, return the previous state. Raises
         StoreFailed if that is not known.
         """
@@ -75,7 +75,7 @@ class Tenancy:
             self._read.popitem(last=False)
         return state
 
-    def changed(self, tenant: str) -> None:
+    def forget_state(self, tenant: str) -> None:
         """Discard the tenant's cached state, since it was changed: the next call reads it again."""
         self._read.pop(tenant, None)
 
@@ -102,7 +102,7 @@ class Tenancy:
         own = [data for data in said["limits"]["quotas"] if quota_of(data) not in hold]
         said["limits"]["quotas"] = own
         put = await self.policies.put(tenant, said, by=by, expected_version=expected_version)
-        self.changed(tenant)
+        self.forget_state(tenant)
         return put
 
     async def roll_back(
@@ -112,18 +112,18 @@ class Tenancy:
         VersionConflict.
         """
         put = await self.policies.roll_back(tenant, version, by=by, expected_version=expected_version)
-        self.changed(tenant)
+        self.forget_state(tenant)
         return put
 
     async def _look(self, tenant: str, before: TenantState | None) -> TenantState:
-        known = await self.tenants.find(tenant) or await self._noted(tenant)
+        known = await self.tenants.find(tenant) or await self._note_tenant(tenant)
         policy = await self.policies.current(tenant)
         # The same object is returned, so that the engine built for it is not built again.
         if before is not None and (before.tenant, before.policy) == (known, policy):
             return before
-        return TenantState(tenant=known, policy=policy, engine=_governed(self.engine, known, policy))
+        return TenantState(tenant=known, policy=policy, engine=_engine_under_rules(self.engine, known, policy))
 
-    async def _noted(self, tenant: str) -> Tenant | None:
+    async def _note_tenant(self, tenant: str) -> Tenant | None:
         """Return a tenant that a credential names for the first time; if storing it fails, the next call tries."""
         with suppress(StoreFailed):
             await self.tenants.note(tenant)
@@ -143,7 +143,7 @@ def policy_bundle_of(engine: MemoryEngine) -> PolicyBundle:
     )
 
 
-def _governed(engine: MemoryEngine, tenant: Tenant | None, policy: PolicyVersion | None) -> MemoryEngine:
+def _engine_under_rules(engine: MemoryEngine, tenant: Tenant | None, policy: PolicyVersion | None) -> MemoryEngine:
     """Return the engine by the tenant's rules; the service's quotas apply, regardless of the tenant's policy."""
     base = policy_bundle_of(engine)
     quotas = base.limits.quotas if tenant is None or tenant.quotas is None else tenant.quotas

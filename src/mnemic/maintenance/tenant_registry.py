@@ -87,13 +87,13 @@ class Tenants:
         require_name(tenant)
         if len(label) > MAX_LABEL:
             raise InvalidInput("label", hint=f"at most {MAX_LABEL} characters")
-        made = Tenant(tenant=tenant, created_at=self._clock.now(), label=label, quotas=_checked(quotas))
+        made = Tenant(tenant=tenant, created_at=self._clock.now(), label=label, quotas=_check_quotas(quotas))
 
         async def decide(reads: Reads) -> tuple[Tenant, list[Mutation]]:
             if await reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
                 raise InvalidInput("tenant:known", hint="there is a tenant of this name")
-            kept = self._kept(made, "tenant_created", by)
-            return made, [replace(kept, marks={**kept.marks, **enlisted(tenant)})]
+            kept = self._write_tenant(made, "tenant_created", by)
+            return made, [replace(kept, marks={**kept.marks, **enlisting_marks(tenant)})]
 
         return await commit_decided(self._store, decide)
 
@@ -102,7 +102,7 @@ class Tenants:
         now = self._clock.now()
 
         async def work(unit: Unit) -> None:
-            for mutation in await noted(unit.reads, tenant, now):
+            for mutation in await note_tenant(unit.reads, tenant, now):
                 await unit.apply(mutation)
 
         await commit(self._store, work)
@@ -111,7 +111,7 @@ class Tenants:
         """Set the tenant's quotas, which replace those of the settings; None restores those of the settings.
         Raises MemoryNotFound (`tenant`), InvalidInput (`quotas`).
         """
-        chosen = _checked(quotas)
+        chosen = _check_quotas(quotas)
         return await self._change(tenant, "tenant_limited", by, lambda known: replace(known, quotas=chosen))
 
     async def adjust(self, tenant: str, change: Callable[[tuple[Quota, ...]], Sequence[Quota]], *, by: str) -> Tenant:
@@ -119,19 +119,19 @@ class Tenants:
         does, and the errors of `change`.
         """
 
-        def adjusted(known: Tenant) -> Tenant:
-            return replace(known, quotas=_checked(change(known.quotas or ())))
+        def with_quotas(known: Tenant) -> Tenant:
+            return replace(known, quotas=_check_quotas(change(known.quotas or ())))
 
-        return await self._change(tenant, "tenant_limited", by, adjusted)
+        return await self._change(tenant, "tenant_limited", by, with_quotas)
 
     async def suspend(self, tenant: str, *, by: str) -> Tenant:
         """Refuse every credential of the tenant from now on; its data stays. Raises MemoryNotFound."""
         now = self._clock.now()
 
-        def suspended(known: Tenant) -> Tenant:
+        def with_suspension(known: Tenant) -> Tenant:
             return known if known.suspended_at else replace(known, suspended_at=now)
 
-        return await self._change(tenant, "tenant_suspended", by, suspended)
+        return await self._change(tenant, "tenant_suspended", by, with_suspension)
 
     async def resume(self, tenant: str, *, by: str) -> Tenant:
         """Let the tenant's credentials work again. Raises MemoryNotFound."""
@@ -147,11 +147,11 @@ class Tenants:
             known = _read(value)
             changed = change(known)
             # An act that changes nothing, such as a second suspension, leaves no line in the audit.
-            return changed, [self._kept(changed, action, by)] if changed != known else []
+            return changed, [self._write_tenant(changed, action, by)] if changed != known else []
 
         return await commit_decided(self._store, decide)
 
-    def _kept(self, tenant: Tenant, action: str, by: str) -> Mutation:
+    def _write_tenant(self, tenant: Tenant, action: str, by: str) -> Mutation:
         detail = {"quotas": [quota_data(quota) for quota in tenant.quotas or ()]} if tenant.quotas is not None else {}
         return Mutation(
             tenant=tenant.tenant,
@@ -159,17 +159,17 @@ class Tenants:
             actor=by,
             at=self._clock.now(),
             detail=detail,
-            marks={_PREFIX + tenant.tenant: _written(tenant)},
+            marks={_PREFIX + tenant.tenant: _encode_tenant(tenant)},
             marks_of=SERVICE_TENANT,
         )
 
 
-async def noted(reads: Reads, tenant: str, at: datetime) -> list[Mutation]:
+async def note_tenant(reads: Reads, tenant: str, at: datetime) -> list[Mutation]:
     """Return the mutations that record the tenant, for the transaction that names it."""
     if await reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
         return []
     made = Tenant(tenant=tenant, created_at=at)
-    return [Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + tenant: _written(made), **enlisted(tenant)})]
+    return [Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + tenant: _encode_tenant(made), **enlisting_marks(tenant)})]
 
 
 def slot_of(tenant: str) -> int:
@@ -177,7 +177,7 @@ def slot_of(tenant: str) -> int:
     return zlib.crc32(tenant.encode()) % SLOTS
 
 
-def enlisted(tenant: str) -> dict[str, str]:
+def enlisting_marks(tenant: str) -> dict[str, str]:
     """Return the marks that make a new tenant due for maintenance, and its slot with it."""
     slot = slot_of(tenant)
     return {f"{MAINTAINED}{slot:04}:{tenant}": "", f"{SLOT_MAINTAINED}{slot:04}": ""}
@@ -223,7 +223,7 @@ def quota_of(data: Mapping[str, Any]) -> Quota:
         raise InvalidInput("quotas", hint="per, kind, rows, bytes, writes_a_minute, soft") from None
 
 
-def _checked(quotas: Sequence[Quota] | None) -> tuple[Quota, ...] | None:
+def _check_quotas(quotas: Sequence[Quota] | None) -> tuple[Quota, ...] | None:
     if quotas is not None and len(quotas) > MAX_QUOTAS:
         raise InvalidInput("quotas", hint=f"at most {MAX_QUOTAS}")
     return None if quotas is None else tuple(quotas)
@@ -238,7 +238,7 @@ def tenant_data(tenant: Tenant) -> dict[str, Any]:
     }
 
 
-def _written(tenant: Tenant) -> str:
+def _encode_tenant(tenant: Tenant) -> str:
     return json.dumps(tenant_data(tenant))
 
 

@@ -84,7 +84,7 @@ def _things(entities: Sequence[Memory], texts: Sequence[Memory]) -> Iterator[Top
                     facts[node["node"]].append(memory)
     mentions = _Mentions(texts)
     for name, node in nodes.items():
-        said = mentions.of(names[name])[-MAX_MENTIONS:]
+        said = mentions.texts_with_names(names[name])[-MAX_MENTIONS:]
         sources = (*facts[name][-MAX_SOURCES + MAX_MENTIONS :], *said)
         if len(sources) >= MIN_SOURCES:
             called = f"{node['name']} ({node['label']})"
@@ -102,7 +102,7 @@ class _Mentions:
             for word in set(_TOKEN.findall(memory.content.casefold())):
                 self._places[word].add(place)
 
-    def of(self, names: Iterable[str]) -> list[Memory]:
+    def texts_with_names(self, names: Iterable[str]) -> list[Memory]:
         """Return the texts that contain one of the names as written, in their order."""
         found: set[int] = set()
         for name in names:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
-from mnemic.policy.expiry_rule import bounded
+from mnemic.policy.expiry_rule import bounded_expiry
 from mnemic.policy.key_rules import Policy
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Scope, Status
@@ -89,7 +89,7 @@ async def undo(store: RecordStore, clock: Clock, planned: Reversal, *, actor: Ac
             supersedes=(),
             conflicts_with=tuple(earlier) if waits else present.conflicts_with,
         )
-        restored = [one for one, past in earlier.items() if await _restored(unit, steward, past, planned)]
+        restored = [one for one, past in earlier.items() if await _restore_past(unit, steward, past, planned)]
         return UndoReceipt(
             memory_id=known.memory_id, version=ended.version, status=planned.status, restored=tuple(restored)
         )
@@ -107,7 +107,7 @@ def _status_after(versions: Sequence[Memory], replaced: Sequence[Memory], policy
     return Status.REJECTED if repeats or single else Status.ACTIVE
 
 
-async def _restored(unit: Unit, steward: AuditedWriter, past: Sequence[Memory], planned: Reversal) -> bool:
+async def _restore_past(unit: Unit, steward: AuditedWriter, past: Sequence[Memory], planned: Reversal) -> bool:
     """Make the last of these versions active again, true until when it was before; return False if it is not."""
     closed = await unit.reads.get(past[-1].memory_id, scopes=[past[-1].scope])
     if closed is None or closed.version != past[-1].version:
@@ -121,7 +121,7 @@ async def _restored(unit: Unit, steward: AuditedWriter, past: Sequence[Memory], 
         detail={"from": planned.known.memory_id},
         status=Status.ACTIVE,
         valid_to=_end_before(past),
-        expires_at=bounded(closed, planned.policy, now=steward.now),
+        expires_at=bounded_expiry(closed, planned.policy, now=steward.now),
     )
     return True
 

@@ -11,7 +11,7 @@ from mnemic.errors import InvalidConfig, ModelEmpty
 from mnemic.models.clients import ClientPerLoop, OpenModel
 from mnemic.models.failures import call_failed
 from mnemic.models.openai_client import CallFailed, FailureCause
-from mnemic.models.openai_completer import model_error, negotiated, plain_json
+from mnemic.models.openai_completer import ask_simplifying, model_error, plain_json
 from mnemic.types import Completion, Deadline, Prompt
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class VendorCompleter:
         if self._clients.closed:
             raise model_error(CallFailed(FailureCause.REFUSED, "closed"), calls=0)
         model = await self._clients.get()
-        answer, self._options = await negotiated(
+        answer, self._options = await ask_simplifying(
             prompt, self._options, lambda one: self._ask(model, prompt, one, deadline)
         )
         return answer
@@ -88,7 +88,7 @@ class _Options:
     schema: bool = True
     temperature: bool = True
 
-    def without(self, about: str, prompt: Prompt) -> _Options | None:
+    def simplify_after(self, about: str, prompt: Prompt) -> _Options | None:
         """Return the next plainer options after an error that mentions `about`; None if nothing can be dropped."""
         if self.temperature and "temperature" in about:
             return replace(self, temperature=False)

@@ -38,8 +38,8 @@ class VendorEmbedder:
             raise InvalidConfig("embedder_dimension", hint="a whole number, at least 1")
         self.space = VectorSpace(model=model, dimension=dimension)
         self._server = _Server(make, self.space)
-        self._statements: Embedder = _guarded(_Asking(self._server, "document"), clock)
-        self._questions: Embedder = _guarded(_Asking(self._server, "query"), clock)
+        self._statements: Embedder = _guard_embedder(_Asking(self._server, "document"), clock)
+        self._questions: Embedder = _guard_embedder(_Asking(self._server, "query"), clock)
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """One vector per statement; see `mnemic.ports.Embedder`."""
@@ -126,5 +126,5 @@ class _Asking:
         """Do nothing: the server is closed by its owner."""
 
 
-def _guarded(inner: Embedder, clock: Clock) -> Embedder:
+def _guard_embedder(inner: Embedder, clock: Clock) -> Embedder:
     return BreakingEmbedder(RetryingEmbedder(inner, clock), clock)

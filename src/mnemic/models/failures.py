@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.models.openai_client import CallFailed, FailureCause, refused
+from mnemic.models.openai_client import CallFailed, FailureCause, status_error
 
 
 def call_failed(error: Exception) -> CallFailed:
@@ -14,7 +14,7 @@ def call_failed(error: Exception) -> CallFailed:
     if isinstance(error, TimeoutError | ModelTimeoutError | ModelRequestTimeout):
         return CallFailed(FailureCause.TIMEOUT, "no answer in time", sent=True)
     if isinstance(error, ModelHTTPError):
-        return refused(error.status_code, (error.headers or {}).get("retry-after"), str(error.body))
+        return status_error(error.status_code, (error.headers or {}).get("retry-after"), str(error.body))
     if isinstance(error, ModelAPIError | OSError):
         return CallFailed(FailureCause.UNREACHABLE, "no connection")
     return CallFailed(FailureCause.RESPONSE, "not an answer in the vendor's format", sent=True)

@@ -26,10 +26,10 @@ class FastembedEmbedder(PrefixedEmbedder):
 
     def __init__(self, model: str, dimension: int, *, folder: str | None = None, threads: int = 1) -> None:
         space = VectorSpace(model=model, dimension=dimension)
-        super().__init__(space, lambda: _opened(space, folder, threads))
+        super().__init__(space, lambda: _open_model(space, folder, threads))
 
 
-def _opened(space: VectorSpace, folder: str | None, threads: int) -> Callable[[Sequence[str]], list[Vector]]:
+def _open_model(space: VectorSpace, folder: str | None, threads: int) -> Callable[[Sequence[str]], list[Vector]]:
     with brought_by("fastembed"):
         from fastembed import TextEmbedding
     try:

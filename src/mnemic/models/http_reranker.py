@@ -92,11 +92,11 @@ class HttpReranker:
             scores = _scores(await self._client.call(request, deadline), len(texts))
         except CallFailed as failure:
             if failure.trouble in _UNANSWERED:
-                self._circuit.missed()
+                self._circuit.count_timeout()
             else:
-                self._circuit.answered()
+                self._circuit.close_circuit()
             raise RerankerFailed(_REASONS[failure.trouble], hint=failure.hint) from None
-        self._circuit.answered()
+        self._circuit.close_circuit()
         return scores
 
     async def close(self) -> None:

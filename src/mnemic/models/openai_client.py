@@ -98,7 +98,7 @@ class OpenAIClient:
             raise CallFailed(FailureCause.UNREACHABLE, "no connection") from None
         except openai.APIStatusError as error:
             said = f"{error.param or ''} {error.message}"
-            raise refused(error.status_code, error.response.headers.get("retry-after"), said) from None
+            raise status_error(error.status_code, error.response.headers.get("retry-after"), said) from None
         except (openai.OpenAIError, ValueError, TypeError):
             raise CallFailed(FailureCause.RESPONSE, "not an answer in OpenAI's format", sent=True) from None
 
@@ -134,7 +134,7 @@ def require_client() -> None:
         raise missing_extra("openai", setting="openai")
 
 
-def refused(status: int, retry_after: str | None, about: str = "") -> CallFailed:
+def status_error(status: int, retry_after: str | None, about: str = "") -> CallFailed:
     """Return the error for an answer with this status, the wait that its header asks for, and its statement about the
     call.
     """

@@ -47,7 +47,9 @@ class OpenAICompleter:
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
         """Return the answer of the server; see `mnemic.ports.Completer`."""
-        answer, self._dialect = await negotiated(prompt, self._dialect, lambda one: self._ask(prompt, one, deadline))
+        answer, self._dialect = await ask_simplifying(
+            prompt, self._dialect, lambda one: self._ask(prompt, one, deadline)
+        )
         return answer
 
     async def close(self) -> None:
@@ -81,14 +83,14 @@ class _Dialect:
             options["temperature"] = 0
         if self.schema and prompt.schema is not None:
             schema = plain_json(prompt.schema)
-            schema = schema if self.bounds else _unbounded(schema)
+            schema = schema if self.bounds else _drop_bounds(schema)
             described = {"name": prompt.schema_name, "schema": schema, "strict": _is_strict(schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": described}
         elif self.json_mode:
             options["response_format"] = {"type": "json_object"}
         return options
 
-    def without(self, about: str, prompt: Prompt) -> _Dialect | None:
+    def simplify_after(self, about: str, prompt: Prompt) -> _Dialect | None:
         """Return the next simpler dialect after an error that mentions `about`; None if nothing can be dropped."""
         if self.limit_name in about and self.limit_name == "max_tokens":
             return replace(self, limit_name="max_completion_tokens")
@@ -110,13 +112,13 @@ def plain_json(value: JsonValue | Mapping[str, JsonValue] | None) -> Any:
     return value
 
 
-def _unbounded(schema: Any) -> Any:
+def _drop_bounds(schema: Any) -> Any:
     """Return the schema without bounds of texts, lists and numbers."""
     if isinstance(schema, list):
-        return [_unbounded(item) for item in schema]
+        return [_drop_bounds(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    return {name: _unbounded(value) for name, value in schema.items() if name not in _BOUNDS}
+    return {name: _drop_bounds(value) for name, value in schema.items() if name not in _BOUNDS}
 
 
 def _is_strict(schema: object) -> bool:
@@ -177,11 +179,11 @@ def _text_of(message: object) -> str:
 class Options(Protocol):
     """Options of a request that some servers refuse."""
 
-    def without(self, about: str, prompt: Prompt) -> Self | None:
+    def simplify_after(self, about: str, prompt: Prompt) -> Self | None:
         """Return the next simpler options after an error that mentions `about`; None if nothing can be dropped."""
 
 
-async def negotiated(
+async def ask_simplifying(
     prompt: Prompt, options: Taken, ask: Callable[[Taken], Awaitable[Completion]]
 ) -> tuple[Completion, Taken]:
     """Ask with `options`, after each refusal with the next simpler ones; return the answer and the accepted options.
@@ -192,7 +194,7 @@ async def negotiated(
         try:
             answer = await ask(options)
         except CallFailed as failure:
-            simpler = options.without(failure.about, prompt) if failure.trouble is FailureCause.REFUSED else None
+            simpler = options.simplify_after(failure.about, prompt) if failure.trouble is FailureCause.REFUSED else None
             if simpler is None:
                 raise model_error(failure, calls=refused + failure.sent) from None
             options, refused = simpler, refused + 1

@@ -34,7 +34,7 @@ class Server:
     url: str | None = None
     key: str | None = None
 
-    def resolved(self, own: str, keys: tuple[str, ...], address: str) -> tuple[str, str]:
+    def resolve_server(self, own: str, keys: tuple[str, ...], address: str) -> tuple[str, str]:
         """Return address and key of the vendor: an address of the settings gets no key but that of the settings, and a
         key of the settings goes to no address of the environment. If the settings state neither, the variables of the
         vendor's client are used, `keys` together with `address`. `own`: the vendor's address, "" if it has none.
@@ -44,14 +44,14 @@ class Server:
         if self.url is not None:
             return self.url, self.key or NO_KEY
         if self.key is not None:
-            return _named(own, address), self.key
+            return _vendor_name(own, address), self.key
         found = next((os.environ[name] for name in keys if os.environ.get(name)), None)
         if found is None:
             raise InvalidConfig("api_key", hint=f"set MNEMIC_API_KEY or {keys[0]}")
-        return _named(os.environ.get(address) or own, address), found
+        return _vendor_name(os.environ.get(address) or own, address), found
 
 
-def _named(url: str, address: str) -> str:
+def _vendor_name(url: str, address: str) -> str:
     if not url:
         raise InvalidConfig("model_url", hint=f"set MNEMIC_MODEL_URL, or {address} with its key")
     return url
@@ -70,7 +70,7 @@ def anthropic(server: Server) -> Client:
     with brought_by("anthropic"):
         from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
         from pydantic_ai.providers.anthropic import AnthropicProvider
-    url, key = server.resolved(ANTHROPIC, ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL")
+    url, key = server.resolve_server(ANTHROPIC, ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL")
     http = DefaultAsyncHttpxClient(follow_redirects=False)
     client = AsyncAnthropic(api_key=key, base_url=url, max_retries=0, http_client=http)
     return Client(AnthropicProvider(anthropic_client=client), client.close)
@@ -81,7 +81,7 @@ def gemini(server: Server) -> Client:
     with brought_by("gemini"):
         from httpx2 import AsyncClient
         from pydantic_ai.providers.google import GoogleProvider
-    url, key = server.resolved(GEMINI, ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL")
+    url, key = server.resolve_server(GEMINI, ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL")
     http = AsyncClient(timeout=None)
     return Client(GoogleProvider(api_key=key, base_url=url, http_client=http), http.aclose)
 
@@ -136,7 +136,7 @@ def azure(server: Server) -> Client:
     with brought_by("azure-openai"):
         from openai import DefaultAsyncHttpxClient
         from pydantic_ai.providers.azure import AzureProvider
-    url, key = server.resolved("", ("AZURE_OPENAI_API_KEY",), "AZURE_OPENAI_ENDPOINT")
+    url, key = server.resolve_server("", ("AZURE_OPENAI_API_KEY",), "AZURE_OPENAI_ENDPOINT")
     http = DefaultAsyncHttpxClient(follow_redirects=False)
     version = os.environ.get("OPENAI_API_VERSION")
     provider = AzureProvider(azure_endpoint=url, api_key=key, api_version=version, http_client=http)
@@ -166,7 +166,7 @@ def cohere(server: Server, timeout: float) -> Client:
         from httpx import AsyncClient
         from pydantic_ai.providers.cohere import CohereProvider
     http = AsyncClient(timeout=timeout)
-    url, key = server.resolved(COHERE, ("CO_API_KEY",), "CO_BASE_URL")
+    url, key = server.resolve_server(COHERE, ("CO_API_KEY",), "CO_BASE_URL")
     client = AsyncClientV2(api_key=key, base_url=url, httpx_client=http)
     return Client(CohereProvider(cohere_client=client), http.aclose)
 
@@ -178,7 +178,7 @@ def voyage(server: Server, timeout: float) -> Client:
         from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, ClientSession, ServerDisconnectedError
         from pydantic_ai.providers.voyageai import VoyageAIProvider
         from voyageai.client_async import AsyncClient
-    url, key = server.resolved(VOYAGE, ("VOYAGE_API_KEY",), "VOYAGE_BASE_URL")
+    url, key = server.resolve_server(VOYAGE, ("VOYAGE_API_KEY",), "VOYAGE_BASE_URL")
 
     async def here_only(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
         answer = await handler(request)

@@ -38,7 +38,7 @@ class Cosines:
     found: float
 
     @classmethod
-    def of(cls, questions: Sequence[Vector], statements: Sequence[Vector]) -> Cosines:
+    def measure(cls, questions: Sequence[Vector], statements: Sequence[Vector]) -> Cosines:
         """Measure them; the two sequences are in the same order."""
         cosines = _matrix(questions) @ _matrix(statements).T
         own = np.eye(len(cosines), dtype=bool)

@@ -11,7 +11,7 @@ import click
 from mnemic.cli.lazy_loading import Command
 from mnemic.onnx.calibration import Cosines, pairs_of, scale_of
 from mnemic.onnx.embedder import OnnxEmbedder
-from mnemic.onnx.published import described
+from mnemic.onnx.published import describe_model
 from mnemic.providers.minilm import MiniLmEmbedder
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ def embedder_(
     import asyncio
 
     folder = folder.expanduser().resolve()
-    model = described(
+    model = describe_model(
         folder, name=name, pooling=pooling, query_prefix=query_prefix, text_prefix=text_prefix, max_tokens=max_tokens
     )
-    model, found, default = asyncio.run(_measured(model, pairs_of(pairs)))
+    model, found, default = asyncio.run(_measure_model(model, pairs_of(pairs)))
     model = replace(model, scale=scale_of(found, default))
     model.write()
     shown = {
@@ -62,14 +62,14 @@ def embedder_(
     given.show(shown, lambda: _as_text(model, found, default))
 
 
-async def _measured(model: ModelFolder, pairs: Pairs) -> tuple[ModelFolder, Cosines, Cosines]:
+async def _measure_model(model: ModelFolder, pairs: Pairs) -> tuple[ModelFolder, Cosines, Cosines]:
     """Return the model with its dimension, its cosines and those of the default model. Raises EmbedderFailed."""
     questions, statements = [one for one, _ in pairs], [one for _, one in pairs]
     embedder, default = OnnxEmbedder(model), MiniLmEmbedder()
     try:
         asked = await embedder.embed_queries(questions)
-        found = Cosines.of(asked, await embedder.embed(statements))
-        reference = Cosines.of(await default.embed(questions), await default.embed(statements))
+        found = Cosines.measure(asked, await embedder.embed(statements))
+        reference = Cosines.measure(await default.embed(questions), await default.embed(statements))
     finally:
         await embedder.close()
         await default.close()

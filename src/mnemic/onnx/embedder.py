@@ -70,7 +70,7 @@ class Model:
             tokens[row, : len(one)] = one
             mask[row, : len(one)] = 1
         given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
-        pooled = self._pooled(self._states(given), mask)
+        pooled = self._pool_states(self._states(given), mask)
         lengths = np.linalg.norm(pooled, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
             raise EmbedderFailed("not_finite")
@@ -85,7 +85,7 @@ class Model:
             raise EmbedderFailed("model_file", hint=type(error).__name__) from error
         return states
 
-    def _pooled(self, states: Floats, mask: NDArray[np.int64]) -> Floats:
+    def _pool_states(self, states: Floats, mask: NDArray[np.int64]) -> Floats:
         """Return one vector per text of the states (texts, tokens, dimension); some models include the pooling."""
         if states.ndim == 2:
             return states

@@ -62,9 +62,9 @@ class TokenReranker:
         until = self._thread.until(deadline)
         pieces, states = await self._thread.run(partial(self._states, query), until)
         if not pieces:
-            return _behind([1.0], len(texts))
+            return _append_unread([1.0], len(texts))
         read = [await self._thread.run(partial(self._read, states, text), until) for text in texts[:READ]]
-        return _behind(_scores(pieces, read), len(texts))
+        return _append_unread(_scores(pieces, read), len(texts))
 
     def _states(self, text: str) -> tuple[Sequence[int], NDArray[np.float32]]:
         try:
@@ -103,7 +103,7 @@ def _deviations(values: Floats) -> Floats:
     return scaled
 
 
-def _behind(scores: list[float], texts: int) -> list[float]:
+def _append_unread(scores: list[float], texts: int) -> list[float]:
     """Return scores for all texts: those that were not read come behind, in their order."""
     least, rest = min(scores), texts - len(scores)
     return scores + [least * (rest - place) / (rest + 1) for place in range(rest)]

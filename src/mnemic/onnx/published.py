@@ -16,7 +16,7 @@ _MODES = {
 _STATEMENTS = ("document", "passage")
 
 
-def described(
+def describe_model(
     path: Path,
     *,
     name: str | None,

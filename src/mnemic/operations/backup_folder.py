@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput, StoreCorrupt
-from mnemic.stores.atomic_files import part_of, put, synced
+from mnemic.stores.atomic_files import part_of, put, sync_to_disk
 from mnemic.types import VectorSpace
 
 FORMAT, MANIFEST = "mnemic-backup/1", "manifest.json"
@@ -72,7 +72,7 @@ class Manifest:
     def store_in(self, folder: Path) -> None:
         """Write the manifest next to the data, durably."""
         (folder / MANIFEST).write_text(json.dumps(self.as_dict(), indent=2) + "\n", encoding="utf-8")
-        synced(folder / MANIFEST)
+        sync_to_disk(folder / MANIFEST)
 
 
 class RestoreResult(NamedTuple):

@@ -117,7 +117,7 @@ class _Move:
         after = None
         while page := await self.source.requests(self.tenant, after=after, limit=PAGE):
             after = page[-1].idempotency_key
-            answered = await commit(self.source, partial(_answered, self.tenant, page))
+            answered = await commit(self.source, partial(_answered_requests, self.tenant, page))
             await commit(self.target, partial(_remember, self.tenant, answered))
             self.counts["requests"] += len(page)
 
@@ -182,7 +182,7 @@ async def _write(changes: Sequence[Memory], unit: Unit) -> None:
         await unit.apply(Mutation(tenant=one.scope.tenant, silent=True, insert=first, replace=later))
 
 
-async def _answered(tenant: str, page: Sequence[StoredAnswer], unit: Unit) -> list[AnsweredRequest]:
+async def _answered_requests(tenant: str, page: Sequence[StoredAnswer], unit: Unit) -> list[AnsweredRequest]:
     found = []
     for one in page:
         known = await unit.reads.find_request(tenant, one.idempotency_key)

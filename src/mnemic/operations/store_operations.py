@@ -51,21 +51,21 @@ def restore_store(
     """
     erased: list[ErasureReceipt] = []
 
-    async def prepared(part: str, manifest: Manifest) -> None:
+    async def prepare_part(part: str, manifest: Manifest) -> None:
         async with AsyncExitStack() as stores:
-            copy = await stores.enter_async_context(_opened(part, keyring))
-            later = None if erasures is None else await stores.enter_async_context(_opened(erasures, keyring))
+            copy = await stores.enter_async_context(_open_store(part, keyring))
+            later = None if erasures is None else await stores.enter_async_context(_open_store(erasures, keyring))
             for tenant, (lines, last) in manifest.tenants.items():
                 known = {} if later is None else await erased_since(later, tenant, lines, last)
                 known |= {one.subject: one.blocks_relearning for one in receipts if one.tenant == tenant}
                 erased.extend(await erase_again(copy, clock, tenant, known, actor=Actor(tenant=tenant, user="restore")))
 
     if (backups := backend("backups", target)) is not None:
-        return RestoreResult(asyncio.run(backups.restore(plain(target), folder, prepared))), erased
+        return RestoreResult(asyncio.run(backups.restore(plain(target), folder, prepare_part))), erased
     path = store_file(target)
     if path is None:
         raise NotSupported("restore", hint="a backup is restored into a file or a database")
-    return restore(folder, path, lambda part, manifest: asyncio.run(prepared(part, manifest))), erased
+    return restore(folder, path, lambda part, manifest: asyncio.run(prepare_part(part, manifest))), erased
 
 
 def move_store(
@@ -78,9 +78,9 @@ def move_store(
 
     async def run() -> MigrationResult:
         async with AsyncExitStack() as stores:
-            source = await stores.enter_async_context(_opened(location, keyring))
+            source = await stores.enter_async_context(_open_store(location, keyring))
             space = await commit(source, lambda unit: unit.reads.space())
-            into = await stores.enter_async_context(_opened(target, keyring, space))
+            into = await stores.enter_async_context(_open_store(target, keyring, space))
             noted = [one.tenant for one in await Tenants(source, clock).all()]
             return await move(source, into, {*tenants, *noted, SERVICE_TENANT})
 
@@ -98,7 +98,7 @@ def salvage_store(location: str, target: Path, *, keyring: Keyring | None = None
 
 
 @asynccontextmanager
-async def _opened(
+async def _open_store(
     location: str, keyring: Keyring | None, space: VectorSpace | None = None
 ) -> AsyncIterator[RecordStore]:
     store = build_store(location, durability="durable", keyring=keyring)

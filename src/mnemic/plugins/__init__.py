@@ -28,21 +28,21 @@ def plugin(group: str, name: str, *, package: str | None = None) -> Any | None:
 
     Raises InvalidConfig (`invalid_config:plugin:<name>`) if two packages offer it, or it cannot be loaded.
     """
-    found = [one for one in _offered(group, name) if package in (None, one.module.partition(".")[0])]
-    return _loaded(group, name, found) if found else None
+    found = [one for one in _offered_entry_points(group, name) if package in (None, one.module.partition(".")[0])]
+    return _load_entry_point(group, name, found) if found else None
 
 
-def loaded(group: str, packages: Iterable[str]) -> dict[str, Any]:
+def load_offered(group: str, packages: Iterable[str]) -> dict[str, Any]:
     """Load everything that the import packages `packages` offer in `group`, by name. Raises as `plugin` does."""
     wanted = frozenset(packages)
     found: dict[str, list[EntryPoint]] = {}
     for one in _entry_points(group=f"mnemic.{group}"):
         if one.module.partition(".")[0] in wanted:
             found.setdefault(one.name, []).append(one)
-    return {name: _loaded(group, name, offers) for name, offers in found.items()}
+    return {name: _load_entry_point(group, name, offers) for name, offers in found.items()}
 
 
-def _loaded(group: str, name: str, found: Sequence[EntryPoint]) -> Any:
+def _load_entry_point(group: str, name: str, found: Sequence[EntryPoint]) -> Any:
     # The same object twice is one package installed in two places, which does no harm.
     if len({one.value for one in found}) > 1:
         raise InvalidConfig(f"plugin:{name}", hint=f"more than one package offers it in mnemic.{group}")
@@ -55,7 +55,7 @@ def _loaded(group: str, name: str, found: Sequence[EntryPoint]) -> Any:
 
 def is_offered(group: str, name: str) -> bool:
     """Return True if a package offers `name` in `group`; nothing is loaded."""
-    return bool(_offered(group, name))
+    return bool(_offered_entry_points(group, name))
 
 
 def names(group: str) -> list[str]:
@@ -63,7 +63,7 @@ def names(group: str) -> list[str]:
     return sorted({one.name for one in _entry_points(group=f"mnemic.{group}")})
 
 
-def offered(groups: Sequence[str] = GROUPS) -> list[tuple[str, str, str, str]]:
+def list_plugins(groups: Sequence[str] = GROUPS) -> list[tuple[str, str, str, str]]:
     """Return every plug-in that is installed: its group, its name, the object, and the package with its version."""
     # Every search of one group reads the entry points of all packages.
     found = import_module("importlib.metadata").entry_points()
@@ -80,7 +80,7 @@ def scheme_of(location: str) -> str | None:
     return scheme.casefold() if separator else None
 
 
-def _offered(group: str, name: str) -> list[EntryPoint]:
+def _offered_entry_points(group: str, name: str) -> list[EntryPoint]:
     return _entry_points(group=f"mnemic.{group}", name=name)
 
 

@@ -86,7 +86,7 @@ def end_of(
     return _earlier(_after(now, ttl), _after(stated_at or now, longest))
 
 
-def bounded(memory: Memory, policy: Policy, *, now: datetime) -> datetime | None:
+def bounded_expiry(memory: Memory, policy: Policy, *, now: datetime) -> datetime | None:
     """Return when a memory expires that is corrected, approved, restored or repeated at `now`: as before, within the
     policy. A memory dated in the future counts from `now`.
     """

@@ -58,7 +58,7 @@ class Grant:
             object.__setattr__(self, "keys", _canonical(self.keys))
 
     @classmethod
-    def of(cls, policy: Policy, *, trust: Iterable[str] = (), levels: Iterable[str] = (Level.USER,)) -> Grant:
+    def from_policy(cls, policy: Policy, *, trust: Iterable[str] = (), levels: Iterable[str] = (Level.USER,)) -> Grant:
         """Everything the policy allows but its sensitive keys; those in `trust` are granted as well.
 
         This is the trust toggle: the same policy, another grant.

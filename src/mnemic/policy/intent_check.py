@@ -41,7 +41,7 @@ def check_intent(raw: object, policy: Policy, budget: Budget) -> Intent:
     parts = () if raw.get("parts") is None else _parts(raw["parts"])
     if too_long or any(len(text) > budget.max_query_chars for text in (query, *parts)):
         raise InvalidIntent("query_too_long")
-    return Intent(query=query, top_k=top_k, levels=levels, parts=parts, **_narrowed(raw))
+    return Intent(query=query, top_k=top_k, levels=levels, parts=parts, **_parse_narrowing(raw))
 
 
 def _query(raw: object, name: str) -> tuple[str, bool]:
@@ -82,7 +82,7 @@ def _parts(raw: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text, _ in read))
 
 
-def _narrowed(raw: Mapping[Any, Any]) -> dict[str, Any]:
+def _parse_narrowing(raw: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the requested kinds and times."""
     narrowed: dict[str, Any] = {}
     if raw.get("kinds") is not None:

@@ -191,7 +191,7 @@ class Policy:
         """Return True if a memory's time to live starts again on confirmation: by its key's rule, or its kind."""
         return kind not in self.fixed_kinds if key is None else self.rule(key).expiry == "sliding"
 
-    def within(self, longest: Mapping[Kind, timedelta]) -> Policy:
+    def with_longest(self, longest: Mapping[Kind, timedelta]) -> Policy:
         """Return this policy with these longest times for kinds; if both name one, the shorter."""
         shorter = {kind: min(ttl, self.longest.get(kind, ttl)) for kind, ttl in longest.items()}
         return replace(self, longest={**self.longest, **shorter}) if shorter else self

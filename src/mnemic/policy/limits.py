@@ -189,7 +189,7 @@ class LimitCheck:
 
     def warnings(self, candidate: Candidate) -> tuple[str, ...]:
         """Return the limits the candidate counts towards that are used up beyond their soft part."""
-        used = [(quota, self._used(quota)) for quota in self.limits.quotas if quota.applies(candidate)]
+        used = [(quota, self._usage_shares(quota)) for quota in self.limits.quotas if quota.applies(candidate)]
         return tuple(name for quota, limits in used for name, part in limits.items() if part >= quota.soft)
 
     def _consent(self, key: str) -> str | None:
@@ -198,13 +198,13 @@ class LimitCheck:
     def _quota(self, candidate: Candidate) -> str | None:
         for quota in self.limits.quotas:
             if quota.applies(candidate):
-                for name, part in self._used(quota).items():
+                for name, part in self._usage_shares(quota).items():
                     room = self.has_room or quota.on_full == "evict"  # a batch evicts for all of itself
                     if part >= 1 and not (room and makes_room(quota_exceeded(name))):
                         return quota_exceeded(name)
         return None
 
-    def _used(self, quota: Quota) -> dict[str, float]:
+    def _usage_shares(self, quota: Quota) -> dict[str, float]:
         # The batch's own additions are not in the store yet.
         usages = dict(self.usages.get(quota.per, {}))
         for one in self.admitted:

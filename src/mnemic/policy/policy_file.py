@@ -202,7 +202,7 @@ def read_policy_bundle(data: object) -> PolicyBundle:
     return PolicyBundle(
         policy=policy,
         grant=_grant(file.grant, policy),
-        budget=Budget(**_given(file.budget)),
+        budget=Budget(**_given_settings(file.budget)),
         limits=_limits(file.limits),
         redaction=file.redaction.rules(),
         entities=file.entities.read,
@@ -244,7 +244,7 @@ def _policy(file: _File) -> Policy:
 
 
 def _grant(grant: _Grant, policy: Policy) -> Grant:
-    granted = Grant.of(policy, trust=grant.trust, levels=grant.levels)
+    granted = Grant.from_policy(policy, trust=grant.trust, levels=grant.levels)
     if grant.keys is None:
         return granted
     return Grant(
@@ -279,7 +279,7 @@ def _days(days: float | None, name: str) -> timedelta | None:
     return None if days is None else timedelta(days=days)
 
 
-def _given(settings: BaseModel) -> dict[str, Any]:
+def _given_settings(settings: BaseModel) -> dict[str, Any]:
     return {name: value for name, value in settings.model_dump().items() if value is not None}
 
 
@@ -347,7 +347,7 @@ def _rule_data(rule: KeyRule) -> dict[str, Any]:
 
 def _grant_data(grant: Grant, policy: Policy) -> dict[str, Any]:
     trusted = sorted(policy.sensitive_keys - grant.denied_keys)
-    keys = None if grant.keys == Grant.of(policy, trust=trusted).keys else sorted(grant.keys or ())
+    keys = None if grant.keys == Grant.from_policy(policy, trust=trusted).keys else sorted(grant.keys or ())
     return {"keys": keys, "trust": trusted, "levels": sorted(grant.levels)}
 
 

@@ -12,7 +12,7 @@ MAX_ITEMS = 20
 MAX_DEPTH = 3
 
 
-async def echoed(raw: object, redact: Callable[[str], Awaitable[str]], *, depth: int = MAX_DEPTH) -> JsonValue:
+async def echo_input(raw: object, redact: Callable[[str], Awaitable[str]], *, depth: int = MAX_DEPTH) -> JsonValue:
     """`raw` as JSON data of bounded size, each text and each name through `redact`; anything else by its type's
     name.
     """
@@ -25,6 +25,7 @@ async def echoed(raw: object, redact: Callable[[str], Awaitable[str]], *, depth:
     if isinstance(raw, Mapping):
         pairs = list(raw.items())[:MAX_ITEMS]
         return {
-            await redact(str(name)[:MAX_CHARS]): await echoed(value, redact, depth=depth - 1) for name, value in pairs
+            await redact(str(name)[:MAX_CHARS]): await echo_input(value, redact, depth=depth - 1)
+            for name, value in pairs
         }
-    return [await echoed(value, redact, depth=depth - 1) for value in raw[:MAX_ITEMS]]
+    return [await echo_input(value, redact, depth=depth - 1) for value in raw[:MAX_ITEMS]]

@@ -54,12 +54,12 @@ def loads(text: object, *, max_bytes: int = MAX_BYTES, max_values: int | None = 
         raise NotStrictJson(f"more than {max_values} values")
     if _is_too_deep(scan):
         raise NotStrictJson(f"deeper than {MAX_DEPTH} levels")
-    value = _parsed(raw)
+    value = _parse_json(raw)
     _require_plain(value, scan)
     return value
 
 
-def _parsed(raw: bytes) -> object:
+def _parse_json(raw: bytes) -> object:
     try:
         value: object = from_json(raw, allow_inf_nan=False, cache_strings="none")
     except ValueError as error:

@@ -30,7 +30,7 @@ class Keyring(Protocol):
     def destroy(self, subject: Scope) -> bool:
         """Destroy the subject's key, durably; return False if there is none. Later data gets a new one."""
 
-    def named(self, subject: Scope) -> bytes:
+    def subject_name(self, subject: Scope) -> bytes:
         """Return the name that represents the subject: a salted hash."""
 
     def whose(self, sealed: bytes) -> bytes:
@@ -41,7 +41,7 @@ class Keyring(Protocol):
         until `retire`. An unfinished rotation is continued. Return the generation of each key.
         """
 
-    def anew(self, sealed: bytes, bound: bytes) -> bytes | None:
+    def reseal_value(self, sealed: bytes, bound: bytes) -> bytes | None:
         """Return the value sealed with the current key; None if it already is, or can no longer be opened."""
 
     def retire(self, followed: Mapping[bytes, int]) -> int:

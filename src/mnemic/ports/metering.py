@@ -53,7 +53,7 @@ class MeteredCompleter:
         except ModelFailed as failure:
             _add(Cost(**failure.paid))
             raise
-        _add(Cost.of(completion))
+        _add(Cost.from_completion(completion))
         return completion
 
     async def close(self) -> None:
@@ -61,7 +61,7 @@ class MeteredCompleter:
         await self._inner.close()
 
 
-def metered(completer: Completer) -> Completer:
+def count_calls(completer: Completer) -> Completer:
     """`completer`, so that its calls are counted, once each."""
     return completer if getattr(completer, "is_metered", False) else MeteredCompleter(completer)
 

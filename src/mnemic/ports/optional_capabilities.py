@@ -40,7 +40,7 @@ class VacuumStatus(Protocol):
     async def vacuum(self) -> datetime:
         """Ask the server to vacuum, if the store may; return the server's time before that."""
 
-    async def unvacuumed(self, since: datetime) -> int:
+    async def count_unvacuumed(self, since: datetime) -> int:
         """Return the number of non-empty tables that the server has not vacuumed since then: these may still contain
         removed data. Returns all of them if that is unknown.
         """
@@ -72,7 +72,7 @@ class Damage(NamedTuple):
 class DamageScan(Protocol):
     """Capability of a store with checksums of its rows."""
 
-    async def damaged(self, tenant: str) -> list[Damage]:
+    async def find_damage(self, tenant: str) -> list[Damage]:
         """Return the first of the tenant's damaged rows; reads every row."""
 
 

@@ -169,7 +169,7 @@ class Snapshot(Protocol):
     async def speakers(self, where: Where) -> frozenset[str]:
         """Return the speakers in `where`'s scopes."""
 
-    async def believed(
+    async def as_known_at(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
         """Return a snapshot as of `known_at`: each memory of `scopes` in the newest version written by then, except
@@ -183,7 +183,7 @@ class SecondSpace(Protocol):
     async def begin_space(self, space: VectorSpace) -> None:
         """Begin to fill `space`, or continue an interrupted run; a partly filled other space is dropped."""
 
-    async def unfilled(self, *, limit: int) -> list[Memory]:
+    async def memories_without_vector(self, *, limit: int) -> list[Memory]:
         """Memories of every tenant and status that have no vector yet in the space being filled."""
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
@@ -338,5 +338,5 @@ class VectorPrefetch(Protocol):
 class ChangeFeed(Protocol):
     """Optional capability of a snapshot: report the changes of a scope, so that its data need not be read again."""
 
-    async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
+    async def changes_since(self, scope: Scope, seen: int) -> ScopeChanges:
         """Return the changes after the change `seen` (0: everything), for memories of every status."""

@@ -76,12 +76,12 @@ class InProcessEmbedder:
 
     async def warm(self) -> None:
         """Load the model now, so that the first text need not wait for it."""
-        await self._in_worker(self._loaded, None)
+        await self._in_worker(self._load_model, None)
 
     def begin(self) -> None:
         if self._model is None and self._process == os.getpid():
             with suppress(RuntimeError):  # closed
-                self._short.submit(self._loaded)
+                self._short.submit(self._load_model)
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
@@ -109,26 +109,26 @@ class InProcessEmbedder:
             worker.shutdown(wait=False, cancel_futures=True)
         self._waiting.cancel()
 
-    def _loaded(self) -> Vectors:
+    def _load_model(self) -> Vectors:
         with self._loading:
             if self._model is None:
                 self._model = self._load()
             return self._model
 
     def _make(self, texts: Sequence[str]) -> list[Vector]:
-        return self._loaded()(texts)
+        return self._load_model()(texts)
 
     async def _with_others(self, text: str, deadline: Deadline | None) -> list[Vector]:
         """Return the vector of a short text, made together with those of other calls that wait as well."""
         self._ready(deadline)
         future = self._waiting.add(text)
         # Each call brings a turn of the thread along. The first turn answers all that wait, the others find nothing.
-        self._submitted(self._short, partial(self._waiting.run, self._make, self._loaded))
+        self._submit_work(self._short, partial(self._waiting.run, self._make, self._load_model))
         return await self._result(future, deadline)
 
     async def _in_worker(self, work: Callable[[], T], deadline: Deadline | None, *, long: bool = False) -> T:
         self._ready(deadline)
-        return await self._result(self._submitted(self._long if long else self._short, work), deadline)
+        return await self._result(self._submit_work(self._long if long else self._short, work), deadline)
 
     def _ready(self, deadline: Deadline | None) -> None:
         if self._closed:
@@ -139,7 +139,7 @@ class InProcessEmbedder:
             raise EmbedderFailed("timeout")
 
     @staticmethod
-    def _submitted(worker: ThreadPoolExecutor, work: Callable[[], T]) -> Future[T]:
+    def _submit_work(worker: ThreadPoolExecutor, work: Callable[[], T]) -> Future[T]:
         try:
             return worker.submit(work)
         except RuntimeError:  # closed in between, or the interpreter is going down

@@ -12,7 +12,7 @@ from typing import Any
 
 from mnemic.errors import EmbedderFailed, MnemicError, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.ports import Clock, Completer, Embedder
-from mnemic.ports.metering import metered
+from mnemic.ports.metering import count_calls
 from mnemic.runtime.circuit_breaker import CircuitBreaker
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 
@@ -54,22 +54,22 @@ class BreakingEmbedder:
             raise _circuit_open()
         # A large batch takes long by nature, so its timeout does not open the circuit.
         if len(texts) > FEW:
-            return await self._asked(texts, deadline, had_time=_has_time(deadline), opens=False)
+            return await self._ask_inner(texts, deadline, had_time=_has_time(deadline), opens=False)
         soon = Deadline.after(FEW_SECONDS, self._clock.monotonic)
         whole = deadline is None or soon.remaining() <= deadline.remaining()
         # The half-open trial: one call is let through to find out whether the server is back.
         if self._circuit.is_open:
-            return await self._tried(self._asked(texts, soon, had_time=True, opens=True))
+            return await self._try_call(self._ask_inner(texts, soon, had_time=True, opens=True))
         within = soon if whole else deadline
-        asked = self._asked(texts, within, had_time=_has_time(within), opens=whole)
+        asked = self._ask_inner(texts, within, had_time=_has_time(within), opens=whole)
         self._waiting += 1
         try:
             # A crowd waits only briefly, so that a hanging embedder does not occupy all request slots.
-            return await (self._tried(asked, crowded=True) if self._waiting > CROWD else asked)
+            return await (self._try_call(asked, crowded=True) if self._waiting > CROWD else asked)
         finally:
             self._waiting -= 1
 
-    async def _asked(
+    async def _ask_inner(
         self, texts: Sequence[str], deadline: Deadline | None, *, had_time: bool, opens: bool
     ) -> list[Vector]:
         try:
@@ -80,12 +80,12 @@ class BreakingEmbedder:
             opens = opens and failure.reason == "embedder_failed:timeout"
             _record(self._circuit, failure, unanswered=unanswered, had_time=had_time, opens=opens)
             raise
-        self._circuit.answered()
+        self._circuit.close_circuit()
         # A counter, not a flag: callers compare it with the value they began with.
         self._answers += 1
         return vectors
 
-    async def _tried(self, call: Coroutine[Any, Any, list[Vector]], *, crowded: bool = False) -> list[Vector]:
+    async def _try_call(self, call: Coroutine[Any, Any, list[Vector]], *, crowded: bool = False) -> list[Vector]:
         """Run a call with the full time limit of which its caller waits for a part only: the trial of an open circuit,
         or one in a crowd of which none was answered.
         """
@@ -124,7 +124,7 @@ class BreakingCompleter:
     is_metered = True
 
     def __init__(self, inner: Completer, clock: Clock) -> None:
-        self._inner = metered(inner)
+        self._inner = count_calls(inner)
         self._circuit = CircuitBreaker(clock.monotonic)
 
     @property
@@ -141,7 +141,7 @@ class BreakingCompleter:
             unanswered = isinstance(failure, ModelTimeout | ModelUnavailable)
             _record(self._circuit, failure, unanswered=unanswered, had_time=had_time)
             raise
-        self._circuit.answered()
+        self._circuit.close_circuit()
         return completion
 
     async def close(self) -> None:
@@ -160,7 +160,7 @@ def _record(
     circuit: CircuitBreaker, failure: MnemicError, *, unanswered: bool, had_time: bool, opens: bool = False
 ) -> None:
     if not unanswered or failure.permanent:
-        circuit.answered()
+        circuit.close_circuit()
     # The timeout of a call that began with hardly any time left is no evidence against the server.
     elif had_time:
-        circuit.missed(opens=opens)
+        circuit.count_timeout(opens=opens)

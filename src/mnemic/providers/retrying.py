@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, MnemicError, ModelFailed, ModelInvalidJson
 from mnemic.ports import Clock, Completer, Embedder
-from mnemic.ports.metering import metered
+from mnemic.ports.metering import count_calls
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class RetryingCompleter:
         chance: Callable[[], float] = random.random,
         check: Callable[[str], object] | None = None,
     ) -> None:
-        self._inner = metered(inner)
+        self._inner = count_calls(inner)
         self._check = check
         self._retry = _Retry(clock, attempts, longest_wait, chance)
 

@@ -135,12 +135,12 @@ class Telephone:
         return self._english(start) or self._abroad(start)
 
 
-def near(text: str) -> Telephone:
+def telephony_near(text: str) -> Telephone:
     """For a number that is grouped or has a country code: "numbers" and "my office line" suffice."""
     return Telephone(Before(_NEAR, text, _NEAR_SIGNS), text)
 
 
-def called(text: str) -> Telephone:
+def telephony_calling(text: str) -> Telephone:
     """For digits in one piece, which may be anything."""
     return Telephone(Before(_CALLED, text, (*TELEPHONY, "contact", "number")), text)
 

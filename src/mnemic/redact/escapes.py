@@ -17,7 +17,7 @@ _SIGNS = ("%", "&", "\\")
 _TWICE = re.compile(r"(?<=%)(?:25){1,2}(?=[0-9A-Fa-f]{2})|(?<=&)(?:amp;){1,2}")
 
 
-def decoded(text: str) -> tuple[str, list[int]] | None:
+def decode_escapes(text: str) -> tuple[str, list[int]] | None:
     """Decode `text`; return it with the offset in `text` of each character (and of the end). None if nothing is
     escaped.
 

@@ -21,8 +21,11 @@ class Spoken:
     """
 
     def __init__(self, *words: str, joined: str = "", stems: bool = False) -> None:
-        apart, within = _listed(" ".join(words)), _listed(joined)
-        either = [headed(apart) + ("" if stems else r"(?![^\W\d_])"), *([headed(within, start="")] if within else [])]
+        apart, within = _split_list(" ".join(words)), _split_list(joined)
+        either = [
+            expression_of_words(apart) + ("" if stems else r"(?![^\W\d_])"),
+            *([expression_of_words(within, start="")] if within else []),
+        ]
         self.expression = f"(?:{'|'.join(either)})"
         self._words = (*apart, *within)
 
@@ -45,11 +48,11 @@ class Spoken:
         return holds(text, self._plain) or (not text.isascii() and holds(text, self._others))
 
 
-def _listed(words: str) -> list[str]:
+def _split_list(words: str) -> list[str]:
     return [word.replace("~", " ") for word in words.split()]
 
 
-def headed(words: Iterable[str], *, start: str = r"(?<![^\W_].)") -> str:
+def expression_of_words(words: Iterable[str], *, start: str = r"(?<![^\W_].)") -> str:
     """Return an expression for any of `words` that tests the first letter before anything else. `start` is a lookbehind
     tested after that letter; by default no letter or digit may precede it.
     """

@@ -27,13 +27,13 @@ def fold(text: str) -> tuple[str, list[int] | None]:
     if text.isascii() or text.replace(PLACEHOLDER, "").isascii():
         return text, None
     folded, offsets = _made_plain(text)
-    return _parted(folded, offsets) if _JOINS.search(folded) else (folded, offsets)
+    return _split_parts(folded, offsets) if _JOINS.search(folded) else (folded, offsets)
 
 
 def _made_plain(text: str) -> tuple[str, list[int] | None]:
     characters = set(text)
     changed = {character: plain for character in characters if (plain := _PLAIN[ord(character)]) != character}
-    folded = _replaced(text, changed)
+    folded = _replace_characters(text, changed)
     if all(len(plain) == 1 for plain in changed.values()):
         return folded, None
     lengths = dict.fromkeys(characters, 1) | {character: len(plain) for character, plain in changed.items()}
@@ -43,7 +43,7 @@ def _made_plain(text: str) -> tuple[str, list[int] | None]:
     return folded, [*chain.from_iterable(map(repeat, count(), each)), len(text)]
 
 
-def _parted(folded: str, offsets: list[int] | None) -> tuple[str, list[int] | None]:
+def _split_parts(folded: str, offsets: list[int] | None) -> tuple[str, list[int] | None]:
     seams = [seam.start() for seam in _SEAM.finditer(folded)]
     if not seams:
         return folded, offsets
@@ -54,7 +54,7 @@ def _parted(folded: str, offsets: list[int] | None) -> tuple[str, list[int] | No
 _FEW = 12
 
 
-def _replaced(text: str, changed: Mapping[str, str]) -> str:
+def _replace_characters(text: str, changed: Mapping[str, str]) -> str:
     if len(changed) > _FEW or not all(map(str.isascii, changed.values())):
         return text.translate(_PLAIN)
     # The replacements are plain, so that no character is replaced twice.

@@ -19,7 +19,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
-from mnemic.redact.escapes import decoded
+from mnemic.redact.escapes import decode_escapes
 from mnemic.redact.normalised_text import fold
 from mnemic.redact.types import PLACEHOLDER, Action, Detector, InvalidRules, Redaction, Span, Unredactable
 
@@ -58,7 +58,7 @@ class Finds:
 
     def redact(self, text: str, secret: bytes) -> Redaction:
         """Replace every find. Raises Unredactable (`redaction`)."""
-        text = MARKER.sub(lambda match: _kept(match, secret), text.replace(PLACEHOLDER, "\ufffd"))
+        text = MARKER.sub(lambda match: _keep_match(match, secret), text.replace(PLACEHOLDER, "\ufffd"))
         markers = [_Marked(one := match.group(), len(one), "", "") for match in MARKER.finditer(text)]
         text = MARKER.sub(PLACEHOLDER, text)
         replaced: list[str] = []
@@ -103,18 +103,20 @@ class Finds:
 
     def _finds(self, text: str) -> list[_Find]:
         """Return the spans to replace, in order and without overlaps."""
-        found = self._found(text)
-        unescaped = decoded(text)
+        found = self._find_all(text)
+        unescaped = decode_escapes(text)
         if unescaped:
             # In addition to the original text: a password may contain characters that look like an escape.
             plain, offsets = unescaped
             inside = {(start, end) for start, end, _, _ in found}
-            more = [(offsets[start], offsets[end], entity, value) for start, end, entity, value in self._found(plain)]
+            more = [
+                (offsets[start], offsets[end], entity, value) for start, end, entity, value in self._find_all(plain)
+            ]
             found += [find for find in more if find[:2] not in inside]
-        spans = _merged(found, text)
+        spans = _merge_finds(found, text)
         return [span for span in spans if self._action(span[2]) is not Action.ALLOW] if self._actions else spans
 
-    def _found(self, text: str) -> list[_Find]:
+    def _find_all(self, text: str) -> list[_Find]:
         """Return every find in `text`, in no order."""
         folded, offsets = fold(text)
         has_placeholder = PLACEHOLDER in folded
@@ -161,14 +163,14 @@ def _hmac(secret: bytes, *parts: str) -> str:
     return hmac.digest(secret, "\x1f".join(parts).encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
-def _kept(match: re.Match[str], secret: bytes) -> str:
+def _keep_match(match: re.Match[str], secret: bytes) -> str:
     entity, token = match.groups()
     pseudonym, check = token[:_PSEUDONYM_DIGITS], token[_PSEUDONYM_DIGITS:]
     genuine = len(check) == _CHECK_DIGITS and hmac.compare_digest(check, _check(entity, pseudonym, secret))
     return match.group() if genuine else f"({entity}#{token})"
 
 
-def _merged(found: list[_Find], text: str) -> list[_Find]:
+def _merge_finds(found: list[_Find], text: str) -> list[_Find]:
     """Return the matches in order; those that overlap as one, under the name of the longest."""
     merged: list[_Find] = []
     longest = until = 0
@@ -177,12 +179,12 @@ def _merged(found: list[_Find], text: str) -> list[_Find]:
         start, end, entity, _ = find
         if start >= until:
             if torn:
-                merged[-1], torn = _spelled(merged[-1], text), False
+                merged[-1], torn = _spell_find(merged[-1], text), False
             merged.append(find)
             longest, until = end - start, end
             continue
         begun, _, name, _ = last = merged[-1]
-        if find == (_spelled(last, text) if torn and (start, end) == (begun, until) else last):
+        if find == (_spell_find(last, text) if torn and (start, end) == (begun, until) else last):
             continue
         if end - start > longest:
             name, longest = entity, end - start
@@ -191,11 +193,11 @@ def _merged(found: list[_Find], text: str) -> list[_Find]:
             torn = (start, end) != (begun, until)
             merged[-1] = (begun, until, name, find[3])
     if torn:
-        merged[-1] = _spelled(merged[-1], text)
+        merged[-1] = _spell_find(merged[-1], text)
     return merged
 
 
-def _spelled(find: _Find, text: str) -> _Find:
+def _spell_find(find: _Find, text: str) -> _Find:
     start, end, entity, _ = find
     return (start, end, entity, text[start:end])
 

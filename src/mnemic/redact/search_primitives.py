@@ -72,7 +72,7 @@ class AnyCase:
 
     def on(self, text: str) -> tuple[re.Pattern[str], str]:
         """Return the expression to search with, and the text to search in; places are those of `text`."""
-        return (self._small.compiled, lowered(text)) if _plain(text) else (self._any.compiled, text)
+        return (self._small.compiled, lower_text(text)) if _plain(text) else (self._any.compiled, text)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """Every match, in order; places are those of `text`."""
@@ -118,7 +118,7 @@ found = partial(cast("Callable[[type[Found], tuple[int, int, str]], Found]", tup
 
 def holds(text: str, words: tuple[str, ...]) -> bool:
     """Return True if one of `words`, which are in lower case, is anywhere in `text`."""
-    lower = lowered(text)
+    lower = lower_text(text)
     for word in words:  # noqa: SIM110 - a generator would cost more than the search
         if word in lower:
             return True
@@ -132,7 +132,7 @@ def holds_signed(text: str, signed: Mapping[str, tuple[str, ...]]) -> bool:
     """Do the same for words by a sign that each of them contains ("" for those without): if the text lacks the sign,
     its words are not searched.
     """
-    return _LETTER.search(lowered(text)) is not None and any(
+    return _LETTER.search(lower_text(text)) is not None and any(
         sign in text and holds(text, words) for sign, words in signed.items()
     )
 
@@ -143,7 +143,7 @@ def _plain(text: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def lowered(text: str) -> str:
+def lower_text(text: str) -> str:
     """Return `text` in lower case, computed once for all searches of one text."""
     # All searches of one text run before the next text.
     return text.lower()
@@ -158,7 +158,7 @@ def is_numbered(text: str) -> bool:
     return _NUMBERED.search(text) is not None
 
 
-def numbered(searches: Iterable[Search]) -> Search:
+def require_long_number(searches: Iterable[Search]) -> Search:
     """Return the searches, restricted to texts that contain a number of seven digits."""
 
     def search(text: str) -> Iterator[Found]:

@@ -44,18 +44,20 @@ class AttributeAnswers:
     about: Mapping[str, float] = field(default_factory=dict)
     over: frozenset[str] = frozenset()
 
-    def raised(self, scores: Mapping[str, float]) -> Mapping[str, float]:
+    def raise_answers(self, scores: Mapping[str, float]) -> Mapping[str, float]:
         """Return `scores`, raised for the memories that answer."""
         if not self.about and not self.over:
             return scores
-        after = _lowered(scores, self.over, BEHIND)
+        after = _lower_scores(scores, self.over, BEHIND)
         return {one: score + LIFT * (one in self.about) for one, score in after.items()}
 
-    def related(self, known: float | None, relevances: Mapping[str, float]) -> tuple[float | None, Mapping[str, float]]:
+    def adjust_relevances(
+        self, known: float | None, relevances: Mapping[str, float]
+    ) -> tuple[float | None, Mapping[str, float]]:
         """Return the relevance of the search and those of its memories, with the answers."""
         if not self.about and not self.over:
             return known, relevances
-        found = _lowered(relevances, self.over, OVER)
+        found = _lower_scores(relevances, self.over, OVER)
         if not self.about:
             return known, found
         found |= {one: max(found.get(one, 0.0), least) for one, least in self.about.items()}
@@ -123,6 +125,6 @@ def _is_short(memory: Memory) -> bool:
     return len(memory.content.split()) <= MAX_WORDS
 
 
-def _lowered(values: Mapping[str, float], among: frozenset[str], part: float) -> dict[str, float]:
+def _lower_scores(values: Mapping[str, float], among: frozenset[str], part: float) -> dict[str, float]:
     """Return `values` with that part of those of `among`."""
     return {one: value * part if one in among else value for one, value in values.items()}

@@ -39,10 +39,10 @@ def intent_of(
     return Intent(
         query=query,
         top_k=top_k,
-        levels=_listed(levels),
-        kinds=_listed(None if kinds is None else [kind_of(kind) for kind in kinds]),
-        categories=_listed(categories),
-        keys=_listed(keys),
+        levels=_as_tuple(levels),
+        kinds=_as_tuple(None if kinds is None else [kind_of(kind) for kind in kinds]),
+        categories=_as_tuple(categories),
+        keys=_as_tuple(keys),
         happened_from=begin,
         happened_to=end,
         as_of=moment(times[2], "as_of"),
@@ -57,5 +57,5 @@ def moment(given: datetime | None, name: str) -> datetime | None:
     return None if given is None else aware(given, name)
 
 
-def _listed(values: Sequence[T] | None) -> tuple[T, ...] | None:
+def _as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
     return None if values is None else tuple(values)

@@ -35,7 +35,7 @@ class ContentJudgement:
     plain_chat: bool = False
 
     @classmethod
-    def of(
+    def judge(
         cls,
         question: Question,
         memories: Mapping[str, Memory],
@@ -47,20 +47,20 @@ class ContentJudgement:
     ) -> ContentJudgement:
         """Judge `memories`, of which `messages` are messages of a conversation; `nearest`: the list of meaning."""
         statements = {one: memory for one, memory in memories.items() if one not in messages}
-        words = EverydayWords.among(question, statements, nearest, model)
+        words = EverydayWords.judge(question, statements, nearest, model)
         plain = model == ANOTHER_MODEL and _is_plain(question, [memories[one] for one in messages if one in memories])
         return cls(question, model, asked, recorded_questions(question.text, memories), words, plain)
 
-    def moved(self, scores: Mapping[str, float]) -> tuple[Mapping[str, float], dict[str, ScoreShift]]:
+    def apply_moves(self, scores: Mapping[str, float]) -> tuple[Mapping[str, float], dict[str, ScoreShift]]:
         """Return `scores` after all moves, and the scores before and after each, by its name."""
         after = without_value(scores, self.asking)
-        worded = self.words.without(self.asking).raised(after)
+        worded = self.words.omit(self.asking).raise_scores(after)
         moves = self.words.moves(after, worded)
         if self.asking:
             asking = (one for one in self.asking if one in scores)
             before = {one: scores[one] for one in asking}
             moves |= {QUESTION: ScoreShift(before, dict.fromkeys(before, 0.0))}
-        raised = self.asked.raised(worded)
+        raised = self.asked.raise_answers(worded)
         return raised, moves | {ASKED: ScoreShift(worded, raised)}
 
     def relevances(
@@ -72,11 +72,11 @@ class ContentJudgement:
     ) -> tuple[float | None, Mapping[str, float]]:
         """Return the relevance of the search and those of its memories; `best`: as in `mnemic.retrieve.relevance`."""
         order, words = best_first(scores), self.words
-        answers = words.without(self.asking).relevances
+        answers = words.omit(self.asking).relevances
         lists_left, plain = without_score(lists, self.asking), self.plain_chat
         known = relevance(lists_left, self.question, self.model, scores, messages, order, answers, plain)
         each = relevances(lists, scores, messages, self.question, self.model, best, order, words.relevances)
-        return self.asked.related(known, without_value(each, self.asking))
+        return self.asked.adjust_relevances(known, without_value(each, self.asking))
 
 
 def _is_plain(question: Question, said: Sequence[Memory]) -> bool:

@@ -32,13 +32,13 @@ async def meeting(
         before = page[-1].memory_id
 
 
-async def narrowed(
+async def filter_ids(
     snapshot: Snapshot, where: Where, data: Mapping[str, Any], *, index: DataIndex | None = None
 ) -> frozenset[str]:
     """Return the ids of the memories that meet the filter, current or superseded: `where` selects among them for each
     list. Memories that `index` knows are not read.
     """
-    narrowed = None if index is None else await index.narrowed(snapshot, where, data)
+    narrowed = None if index is None else await index.filter_ids(snapshot, where, data)
     if narrowed is not None:
         return narrowed
     any_time = replace(where, statuses=frozenset(Status), as_of=None)
@@ -57,7 +57,7 @@ async def first_meeting(
     """Return the first `limit` of `meeting`. Raises InvalidInput (`where`, `operator`) for an invalid filter."""
     found: list[Memory] = []
     data = checked_filter(data) or {}
-    within = None if limit <= 0 else await _within(snapshot, where, data, index)
+    within = None if limit <= 0 else await _indexed_filter(snapshot, where, data, index)
     if within is not None:
         return await snapshot.newest(within, limit=limit, before=before)
     if limit > 0:
@@ -75,17 +75,19 @@ async def count_meeting(
     invalid filter.
     """
     data = checked_filter(data) or {}
-    within = await _within(snapshot, where, data, index)
+    within = await _indexed_filter(snapshot, where, data, index)
     if within is not None:
         return await snapshot.count(within)
     return len([True async for _ in meeting(snapshot, where, data)])
 
 
-async def _within(snapshot: Snapshot, where: Where, data: Mapping[str, Any], index: DataIndex | None) -> Where | None:
+async def _indexed_filter(
+    snapshot: Snapshot, where: Where, data: Mapping[str, Any], index: DataIndex | None
+) -> Where | None:
     """Return the filter for the memories among `where` whose data meets `data`, by the index; None if the index cannot
     decide.
     """
-    narrowed = None if index is None else await index.narrowed(snapshot, where, data)
+    narrowed = None if index is None else await index.filter_ids(snapshot, where, data)
     if narrowed is None:
         return None
     return where.among(narrowed)

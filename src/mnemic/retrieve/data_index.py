@@ -70,13 +70,13 @@ class DataIndex:
         with self._lock:
             self._scopes.clear()
 
-    async def narrowed(self, snapshot: Snapshot, where: Where, data: Mapping[str, Any]) -> frozenset[str] | None:
+    async def filter_ids(self, snapshot: Snapshot, where: Where, data: Mapping[str, Any]) -> frozenset[str] | None:
         """Return the ids of the memories of the scopes with data that meets the filter, of any status; None if the
         store does not report changes.
         """
         if not isinstance(snapshot, ChangeFeed):
             return None
-        name, found = _named(data), frozenset[str]()
+        name, found = _filter_name(data), frozenset[str]()
         for scope in dict.fromkeys(where.scopes):
             found |= await self._meeting(snapshot, scope, name, data)
         return found
@@ -88,7 +88,7 @@ class DataIndex:
                 known = self._scopes.setdefault(scope, ScopeData())
                 self._scopes.move_to_end(scope)
                 seen = known.seen
-            changed = await moment.changed(scope, seen)
+            changed = await moment.changes_since(scope, seen)
             with self._lock:
                 if known.seen == seen:
                     if changed.seen > seen:
@@ -101,5 +101,5 @@ class DataIndex:
             self._scopes.popitem(last=False)
 
 
-def _named(data: Mapping[str, Any]) -> str:
+def _filter_name(data: Mapping[str, Any]) -> str:
     return json.dumps(data, sort_keys=True, default=dict)

@@ -45,14 +45,14 @@ def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Map
     made: dict[tuple[str, str], list[Memory]] = {}
     for memory in known:
         if memory.kind is Kind.LONG_TERM:
-            made.setdefault(_said(memory), []).append(memory)
+            made.setdefault(_speaker_and_words(memory), []).append(memory)
     found: dict[str, str] = {}
     first: dict[tuple[object, ...], str] = {}
     for message in known:
         # An episode has its steps in `data`: two runs of one task are two, although they are named by the same words.
         if message.kind is not Kind.EPISODIC or "steps" in message.data:
             continue
-        said, session = _said(message), message.source.session
+        said, session = _speaker_and_words(message), message.source.session
         # A memory recorded or added without a conversation may be of any.
         same = [
             one for one in made.get(said, ()) if None in (session, one.source.session) or one.source.session == session
@@ -77,7 +77,7 @@ def without_repetitions(entries: Sequence[Entry], repeated: Mapping[str, str]) -
     return list(found.values())
 
 
-def _said(memory: Memory) -> tuple[str, str]:
+def _speaker_and_words(memory: Memory) -> tuple[str, str]:
     """Return the speaker and the words."""
     return memory.source.speaker or "user", _words_of(memory.content)
 

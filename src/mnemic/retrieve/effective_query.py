@@ -21,9 +21,9 @@ def plan_of(search: ParsedSearch, lists: Iterable[str]) -> SearchPlan:
         queries=(question.text, *(part.text for part in search.parts)) if question.text else (),
         top_k=request.top_k,
         levels=tuple(scope.level for scope in where.scopes),
-        kinds=_listed(where.kinds),
-        categories=_listed(where.categories),
-        keys=_listed(where.keys),
+        kinds=_as_tuple(where.kinds),
+        categories=_as_tuple(where.categories),
+        keys=_as_tuple(where.keys),
         happened_from=where.happened_from,
         happened_to=where.happened_to,
         as_of=where.as_of,
@@ -46,7 +46,7 @@ def with_anchor(plan: SearchPlan, anchor: TimeAnchor | None) -> SearchPlan:
     return replace(plan, anchor=anchor.memory_id, anchor_at=anchor.moment, anchor_side=anchor.clause.side.value)
 
 
-def _listed(words: Iterable[str] | None) -> tuple[str, ...] | None:
+def _as_tuple(words: Iterable[str] | None) -> tuple[str, ...] | None:
     return None if words is None else tuple(sorted(map(str, words)))
 
 

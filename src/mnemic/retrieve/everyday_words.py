@@ -44,7 +44,7 @@ class EverydayWords:
     related: frozenset[str] = frozenset()
 
     @classmethod
-    def among(
+    def judge(
         cls, question: Question, statements: Mapping[str, Memory], nearest: Sequence[Scored], model: str
     ) -> EverydayWords:
         """Judge `statements`; nothing where the language of the question is not in the table, `model` has no weights,
@@ -61,13 +61,13 @@ class EverydayWords:
         found = {one: _relevance(weights, row) for one, row in rows.items()}
         return cls(found, frozenset(one for one, row in rows.items() if row[1] > 0))
 
-    def without(self, apart: Collection[str]) -> EverydayWords:
+    def omit(self, apart: Collection[str]) -> EverydayWords:
         """Return this judgement without memories that do not answer."""
         if not self.relevances:
             return self
         return replace(self, relevances={one: share for one, share in self.relevances.items() if one not in apart})
 
-    def raised(self, scores: Mapping[str, float]) -> Mapping[str, float]:
+    def raise_scores(self, scores: Mapping[str, float]) -> Mapping[str, float]:
         """Return `scores`, raised by the relevance."""
         if not self.relevances:
             return scores

@@ -110,7 +110,7 @@ def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> l
         named = [f"'{word}'" for word, terms in _words_of(question.keywords) if not said.isdisjoint(terms)][:WORDS]
         # If it has a word implied by the question, the keyword list found it by that.
         if named or {"instances", "answers", "period"}.isdisjoint(ranks):
-            found.append("matches " + _listed(named) if named else "its context matches")
+            found.append("matches " + _word_list(named) if named else "its context matches")
     if "vector" in ranks and ranks["vector"].score >= CLOSE:
         found.append("close in meaning")
     return found
@@ -134,7 +134,7 @@ def _signs(ranks: Mapping[str, Rank]) -> list[str]:
     return found + [phrase for name, phrase in _AGAINST.items() if name in ranks and ranks[name].score < 0]
 
 
-def _listed(words: list[str]) -> str:
+def _word_list(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 

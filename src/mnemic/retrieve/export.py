@@ -91,18 +91,18 @@ def _source(data: Mapping[str, Any]) -> Source:
     return Source(origin=Origin(data["origin"]), span=None if span is None else (int(span[0]), int(span[1])), **texts)
 
 
-def _required(value: object) -> str:
+def _require_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
 
 
 def _optional(value: object) -> str | None:
-    return None if value is None else _required(value)
+    return None if value is None else _require_text(value)
 
 
 def _memory_id(value: object) -> str:
-    return str(UUID(_required(value)))
+    return str(UUID(_require_text(value)))
 
 
 def _lineage(value: Sequence[object]) -> tuple[str, ...]:
@@ -117,8 +117,8 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "status": Status,
     "key": _optional,
     "category": _optional,
-    "content": _required,
-    "context": _required,
+    "content": _require_text,
+    "context": _require_text,
     "data": dict,
     "confidence": float,
     "trust": lambda name: Trust[name.upper()],
@@ -132,7 +132,7 @@ def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 
-async def accepted(store: RecordStore, where: Where) -> AsyncIterator[Memory]:
+async def accepted_memories(store: RecordStore, where: Where) -> AsyncIterator[Memory]:
     """All memories that `where` accepts, newest first, page by page."""
     before: str | None = None
     while page := await store.newest(where, limit=PAGE, before=before):
@@ -141,9 +141,9 @@ async def accepted(store: RecordStore, where: Where) -> AsyncIterator[Memory]:
             yield memory
 
 
-async def exported(store: RecordStore, where: Where) -> AsyncIterator[dict[str, Any]]:
+async def export_lines(store: RecordStore, where: Where) -> AsyncIterator[dict[str, Any]]:
     """Memories that `where` accepts, newest first, page by page; one dict each."""
-    async for memory in accepted(store, where):
+    async for memory in accepted_memories(store, where):
         yield as_dict(memory)
 
 

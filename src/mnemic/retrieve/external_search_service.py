@@ -21,11 +21,11 @@ INDEX = "search_index"
 class ExternalSearch(Protocol):
     """A service that ranks memories by words and by meaning."""
 
-    async def ranked(self, question: Question, where: Where, deadline: Deadline | None) -> Sequence[Scored]:
+    async def rank(self, question: Question, where: Where, deadline: Deadline | None) -> Sequence[Scored]:
         """Return its best memories within `where`, in a possibly slightly older state. Raises MnemicError."""
 
 
-async def accepted(found: Sequence[Scored], where: Where, snapshot: Snapshot) -> Sequence[Scored]:
+async def keep_accepted(found: Sequence[Scored], where: Where, snapshot: Snapshot) -> Sequence[Scored]:
     """Return the memories that `where` accepts in their stored state: a service may lag, or name memories that are
     gone.
     """
@@ -41,12 +41,12 @@ class SearchIndexAdapter:
     backend: OptionalBackend
 
     @classmethod
-    def among(cls, projections: Sequence[Projection], clock: Clock) -> Self | None:
+    def from_projections(cls, projections: Sequence[Projection], clock: Clock) -> Self | None:
         """Return the first of these projections that is a search index; None if none is."""
         index = next((each for each in projections if isinstance(each, SearchIndex)), None)
         return None if index is None else cls(index, OptionalBackend(clock))
 
-    async def ranked(self, question: Question, where: Where, deadline: Deadline | None) -> Sequence[Scored]:
+    async def rank(self, question: Question, where: Where, deadline: Deadline | None) -> Sequence[Scored]:
         """Return the service's best, words and vector in one query; nothing if it does not support the query (a time in
         the past). Raises StoreBusy and StoreUnavailable.
         """

@@ -61,7 +61,7 @@ async def first_read(
         if search is None or speakers != guess or request.known_at is not None:
             return FirstRead(hidden=keys, speakers=speakers)
         # A store may run this again: failures of an abandoned try are not noted.
-        tried = replace(search.without(keys), errors={}, failures=[])
+        tried = replace(search.without_keys(keys), errors={}, failures=[])
         return FirstRead(hidden=keys, speakers=speakers, search=tried, lists=await lists(tried, snapshot))
 
     return await store.read(once)

@@ -18,7 +18,7 @@ SHARES = frozenset({"graph"})
 """Lists whose scores are shares already, 0 to 1: the best of such a list may be worth little."""
 
 
-def normalised(scores: Sequence[float], *, from_zero: bool) -> Sequence[float]:
+def normalise_scores(scores: Sequence[float], *, from_zero: bool) -> Sequence[float]:
     """Return the scores mapped so that the best is 1: from zero for scores that mean something at zero (BM25), else
     from the list's own lowest (cosines, times). Equal scores map to 1.
     """
@@ -62,12 +62,12 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int 
     for name, entries in lists.items():
         if not entries:
             continue
-        weight, (ids, scores) = weights.of(name), zip(*entries, strict=True)
+        weight, (ids, scores) = weights.weight_of(name), zip(*entries, strict=True)
         # The best hit of a list is mapped to 1 regardless of its score: without this, one common word would count like
         # all.
         if name == "keyword" and full:
             weight *= min(1.0, max(scores) / full)
-        shares = scores if name in SHARES else normalised(scores, from_zero=name in FROM_ZERO)
+        shares = scores if name in SHARES else normalise_scores(scores, from_zero=name in FROM_ZERO)
         # The first list needs no lookups; in most searches it is the longest.
         if not fused:
             fused = {memory_id: weight * share for memory_id, share in zip(ids, shares, strict=True)}

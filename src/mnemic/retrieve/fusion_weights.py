@@ -30,6 +30,6 @@ class Weights:
         # Without graph and search service: few queries have these lists, and scores must compare between queries.
         return self.vector + self.keyword + self.key + self.recency
 
-    def of(self, name: str) -> float:
+    def weight_of(self, name: str) -> float:
         """Return the weight of the list `name`, 0 for an unknown one."""
         return float(getattr(self, name, 0.0))

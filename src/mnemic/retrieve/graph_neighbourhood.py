@@ -46,13 +46,13 @@ Walk = Callable[[Deadline | None], Awaitable[Sequence[ReachedNode]]]
 class Neighbourhood(Protocol):
     """Protocol of the graph of known people and things."""
 
-    async def named(self, query: str, where: Where, snapshot: Snapshot) -> Walk | None:
+    async def find_named(self, query: str, where: Where, snapshot: Snapshot) -> Walk | None:
         """Return the walk from the entities that `query` names in the scopes of `where`; None if it names none. Only
         `moment` is read here. The walk may read another database, and its results are not yet filtered.
         """
 
 
-async def around(
+async def visible_neighbours(
     reached: Iterable[ReachedNode], where: Where, keyword: Sequence[Scored], snapshot: Snapshot, *, depth: int
 ) -> tuple[Sequence[ReachedNode], dict[str, Sequence[Scored]]]:
     """Return those of `reached` whose path is visible, and the lists made of them. A path is hidden if one of its
@@ -63,7 +63,10 @@ async def around(
     any_kind = replace(where, kinds=None, categories=None, keys=None, happened_from=None, happened_to=None)
     known = {memory_id for memory_id, memory in memories.items() if any_kind.accepts(memory)}
     near = [one for one in reached if known.issuperset(one.way)]
-    lists = {GRAPH: _relations(near, where, memories), NEAR: await _remembered(near, where, keyword, snapshot, depth)}
+    lists = {
+        GRAPH: _relations(near, where, memories),
+        NEAR: await _memories_named(near, where, keyword, snapshot, depth),
+    }
     return near, {name: entries for name, entries in lists.items() if entries}
 
 
@@ -78,7 +81,7 @@ def _relations(near: Sequence[ReachedNode], where: Where, memories: Mapping[str,
     )
 
 
-async def _remembered(
+async def _memories_named(
     near: Sequence[ReachedNode], where: Where, keyword: Sequence[Scored], snapshot: Snapshot, depth: int
 ) -> Sequence[Scored]:
     """Find the memories with the name of one that was reached along a relation that the query names, or with another

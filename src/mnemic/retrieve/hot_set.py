@@ -45,7 +45,7 @@ class HotReader:
     hot: HotSet | None = None
 
     @classmethod
-    def among(cls, projections: Sequence[Projection], store: RecordStore) -> HotReader:
+    def from_projections(cls, projections: Sequence[Projection], store: RecordStore) -> HotReader:
         """Return a reader through the first of these projections that is a hot set."""
         return cls(store, next((each for each in projections if isinstance(each, HotSet)), None))
 
@@ -72,7 +72,7 @@ class HotReader:
         """None if the set may lack one of the `limit` newest, or has pending changes."""
         if (await self.store.projections()).get(hot.name):
             return None
-        known = {scope: await self._known(hot, scope, limit) for scope in where.scopes}
+        known = {scope: await self._read_hot(hot, scope, limit) for scope in where.scopes}
         wanted = [memory_id for newest in known.values() for memory_id in newest.memory_ids]
         rows = await self.store.get_many(wanted, scopes=where.scopes)
         accepted = [memory for memory in rows.values() if where.accepts(memory)]
@@ -81,7 +81,7 @@ class HotReader:
             return None
         return sorted(accepted, key=lambda memory: (memory.happened_at, memory.memory_id), reverse=True)[:limit]
 
-    async def _known(self, hot: HotSet, scope: Scope, limit: int) -> HotSetContents:
+    async def _read_hot(self, hot: HotSet, scope: Scope, limit: int) -> HotSetContents:
         known = await hot.newest(scope, limit=limit)
         if known is not None:
             return known

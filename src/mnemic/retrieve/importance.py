@@ -74,7 +74,7 @@ def contenders(scores: Mapping[str, float], top_k: int, weight: float, order: Se
     return [memory_id for memory_id in best if scores[memory_id] >= least]
 
 
-def weighed(scores: Mapping[str, float], memories: Mapping[str, Memory], weight: float) -> dict[str, float]:
+def weigh_importance(scores: Mapping[str, float], memories: Mapping[str, Memory], weight: float) -> dict[str, float]:
     """Return the scores; of `memories` up to half of `weight` more for the important ones, less for the unimportant."""
     moved = dict(scores)
     for memory_id, memory in memories.items():

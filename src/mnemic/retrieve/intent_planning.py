@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Clock, Completer
-from mnemic.ports.metering import metered
+from mnemic.ports.metering import count_calls
 from mnemic.prompts import intent_prompt
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
@@ -41,7 +41,7 @@ class ModelPlanner:
     asks_model = True
 
     def __init__(self, completer: Completer, clock: Clock | None = None) -> None:
-        self._completer = metered(completer)
+        self._completer = count_calls(completer)
         self._clock = clock or SystemClock()
 
     async def plan(self, goal: str, *, levels: Sequence[str], budget: Budget, deadline: Deadline) -> Any:

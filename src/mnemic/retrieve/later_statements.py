@@ -44,7 +44,7 @@ _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _STEP = 1e-6
 
 
-def outdated(
+def find_outdated(
     memories: Sequence[Memory], closed: Mapping[str, Memory] = NO_MEMORIES, space: VectorSpace | None = None
 ) -> dict[str, str]:
     """Return, for each memory that a later one replaces or tells a change of, the memory_id of the latest such memory.
@@ -52,7 +52,7 @@ def outdated(
     `closed` are the memories they superseded, directly or indirectly, by memory_id; a message that only repeats one of
     these is outdated as well. `space` is that of their vectors.
     """
-    ordered = sorted((one for one in memories if _compared(one)), key=_moment)
+    ordered = sorted((one for one in memories if _is_comparable(one)), key=_moment)
     # Vectors of two models cannot be compared.
     if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
         return {}
@@ -99,7 +99,7 @@ def latest_first(
     which outdates which.
     """
     compared = [memories[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in memories]
-    found = outdated(compared, closed, space)
+    found = find_outdated(compared, closed, space)
     newer = {**newer, **found}
     if not newer:
         return list(entries), found
@@ -123,7 +123,7 @@ def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
     """Return, for each memory that gives a value where another valid one of equal trust gives a different one, the
     memory_ids of those, the latest first. Nothing is closed by it: there may be a second dog.
     """
-    stating = [one for one in memories if _compared(one) and one.status is Status.ACTIVE]
+    stating = [one for one in memories if _is_comparable(one) and one.status is Status.ACTIVE]
     ordered = sorted(stating, key=_moment, reverse=True)
     found: dict[str, list[Memory]] = {}
     for place, later in enumerate(ordered):
@@ -180,7 +180,7 @@ def _of_equal_trust(earlier: Memory, later: Memory) -> bool:
     return apart and earlier.trust == later.trust and _comparable(earlier, later)
 
 
-def _compared(memory: Memory) -> bool:
+def _is_comparable(memory: Memory) -> bool:
     if memory.kind not in _KINDS or memory.vector is None:
         return False
     said = memory.content

@@ -44,7 +44,9 @@ def features(
     question: Question,
 ) -> Floats:
     """One row for each of `signals` (messages alone), a column for each of `NAMES`."""
-    return features_of(MessageTable.of(signals, question), lists, np.array([scores[one] for one in signals]), question)
+    return features_of(
+        MessageTable.from_signals(signals, question), lists, np.array([scores[one] for one in signals]), question
+    )
 
 
 def features_of(
@@ -54,15 +56,15 @@ def features_of(
     rows = messages.rows
     if not rows:
         return np.zeros((0, len(NAMES)))
-    every, cosine, cosine_place = _listed(lists.get("vector", ()), rows)
-    listed, word, word_place = _listed(lists.get("keyword", ()), rows)
+    every, cosine, cosine_place = _list_features(lists.get("vector", ()), rows)
+    listed, word, word_place = _list_features(lists.get("keyword", ()), rows)
     far, silent = np.isnan(cosine), np.isnan(word)
     low, high, mean, spread = _spread(every)
     likeness = np.where(far, 0.0, (cosine - low) / (high - low + TINY))
     word = np.where(silent, 0.0, word)
     words = word / (listed.max() if listed.size else 1.0)
     own = LIKENESS * likeness + WORDS * words
-    near, session = messages.near(own), messages.sessions(own)
+    near, session = messages.neighbour_values(own), messages.sessions(own)
     spoken, timed = messages.spoken, messages.timed
     columns = (
         likeness, words, far, np.where(far, low, cosine), word / (4.0 * max(1, question.words)),
@@ -90,7 +92,7 @@ def _spread(every: Floats) -> tuple[float, float, float, float]:
     return least, most, mean, math.sqrt(float(off @ off) / every.size)
 
 
-def _listed(found: Sequence[Scored], rows: Mapping[str, int]) -> tuple[Floats, Floats, Floats]:
+def _list_features(found: Sequence[Scored], rows: Mapping[str, int]) -> tuple[Floats, Floats, Floats]:
     """All scores of a list; for each of `rows` its score (not a number if it is not in the list), and a share that
     falls with the place.
     """
@@ -111,7 +113,7 @@ class HiddenUnits(NamedTuple):
     bases: Floats
     worths: Floats
 
-    def scored(self, table: Floats) -> Floats:
+    def add_units(self, table: Floats) -> Floats:
         """Return the amount that the units add to the score of each row of features."""
         added: Floats = np.maximum(table @ self.weights + self.bases, 0.0) @ self.worths
         return added
@@ -133,12 +135,12 @@ class Ranker:
         units = HiddenUnits(hidden, np.array(fitted["bases"]), np.array(fitted["worths"]))
         return cls(tuple(float(row[0]) for row in named), units)
 
-    def scored(self, table: Floats) -> Floats:
+    def score_rows(self, table: Floats) -> Floats:
         """Return a score for each row of features, any number; only their order means something."""
         scores: Floats = table @ np.asarray(self.weights)
-        return scores if self.units is None else scores + self.units.scored(table)
+        return scores if self.units is None else scores + self.units.add_units(table)
 
-    def reordered(
+    def reorder(
         self,
         lists: Mapping[str, Sequence[Scored]],
         scores: Mapping[str, float],
@@ -152,11 +154,11 @@ class Ranker:
         # One message has only one order.
         if len(signals) < 2:
             return dict(scores)
-        messages = messages or MessageTable.of(signals, question)
+        messages = messages or MessageTable.from_signals(signals, question)
         if not messages.between_people:
             return dict(scores)
         own = np.fromiter(map(scores.__getitem__, messages.rows), np.float64, len(messages.rows))
-        learned = self.scored(features_of(messages, lists, own, question))
+        learned = self.score_rows(features_of(messages, lists, own, question))
         dealt = np.empty_like(own)
         # The learned order decides which message gets which of the scores; the scores themselves stay.
         dealt[(-learned).argsort(kind="stable")] = -np.sort(-own)

@@ -53,7 +53,7 @@ class QuerySubjects:
     first: float = 0.0
 
     @classmethod
-    def of(
+    def from_signals(
         cls,
         scores: Mapping[str, float],
         signals: Mapping[str, Signals],
@@ -92,7 +92,7 @@ def features(
     """
     chosen = list(signals) if among is None else among
     order = best_first(scores) if order is None else order
-    about = QuerySubjects.of(scores, signals, question, order)
+    about = QuerySubjects.from_signals(scores, signals, question, order)
     cosines, words = dict(lists.get("vector", ())), dict(lists.get("keyword", ()))
     # A message that the list does not contain is no nearer than the last one in it.
     far = min(cosines.values(), default=0.0)
@@ -160,14 +160,14 @@ class MessageScale:
         """Return the probability that the hits concern the person that the query asks about; 1 if it names no person.
         `order`: as in `QuerySubjects.of`.
         """
-        about = QuerySubjects.of(scores, signals, question, order)
+        about = QuerySubjects.from_signals(scores, signals, question, order)
         if about.speakers is None:
             return 1.0
         first, share, base = self.agreed
         return 1 / (1 + math.exp(-(first * about.first + share * about.share + base)))
 
 
-def _shipped() -> MessageScale:
+def _bundled_scale() -> MessageScale:
     """Return the scale with the bundled weights."""
     read = json.loads(get_data("mnemic.retrieve", "relevance.json") or b"{}")
     messages = {
@@ -177,5 +177,5 @@ def _shipped() -> MessageScale:
     return MessageScale(messages, tuple(float(read["agreement"][name]) for name in (*AGREEMENT, "base")))
 
 
-MESSAGE_SCALE = _shipped()
+MESSAGE_SCALE = _bundled_scale()
 """Read with the module, like its code, so that no search waits for a file."""

@@ -49,7 +49,7 @@ class MessageTable:
     between_people: bool = True
 
     @classmethod
-    def of(cls, signals: Mapping[str, Signals], question: Question) -> Self:
+    def from_signals(cls, signals: Mapping[str, Signals], question: Question) -> Self:
         """`signals`: of messages alone."""
         if not signals:
             none, nowhere = np.zeros(0), np.zeros(0, np.int64)
@@ -59,11 +59,11 @@ class MessageTable:
         size, named = len(rows), question.speakers
         words, asking, oneself, timed = np.fromiter(chain.from_iterable(cues), np.float64, 4 * size).reshape(-1, 4).T
         spoken = np.fromiter(map(named.__contains__, speakers), np.float64, size) if named else np.zeros(size)
-        chats, turn = _numbered(sessions), np.fromiter(turns, np.int64, size)
+        chats, turn = _number_sessions(sessions), np.fromiter(turns, np.int64, size)
         of_time, near, people = _of_time(question, times), _neighbours(chats, turn), _are_people(frozenset(speakers))
         return cls(rows, chats, turn, words, asking, oneself, timed, spoken, of_time, near, people)
 
-    def near(self, values: Floats, steps: int = len(STEPS)) -> Floats:
+    def neighbour_values(self, values: Floats, steps: int = len(STEPS)) -> Floats:
         """Return a row for each of the first `steps` of `STEPS`: of each message the value of the one so many turns on;
         0 if none was found.
         """
@@ -116,7 +116,7 @@ def _neighbours(chats: Whole, turns: Whole) -> Whole:
     return found
 
 
-def _numbered(sessions: Sequence[str | None]) -> Whole:
+def _number_sessions(sessions: Sequence[str | None]) -> Whole:
     """Return a number for the session of each message."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(sessions))}
     return np.fromiter(map(numbers.__getitem__, sessions), np.int64, len(sessions))

@@ -39,12 +39,12 @@ class NameLookup:
 
     def _holds(self, name: str) -> bool:
         spelled, words = analyse(name).sequence, _WORD.findall(name.casefold())
-        return _within(spelled, self._terms) or (
+        return _contains_name(spelled, self._terms) or (
             bool(words) and any(all(map(_alike, words, part)) for part in _parts(self._words, len(words)))
         )
 
 
-def _within(name: Sequence[str], terms: Sequence[str]) -> bool:
+def _contains_name(name: Sequence[str], terms: Sequence[str]) -> bool:
     return bool(name) and any(list(part) == list(name) for part in _parts(terms, len(name)))
 
 

@@ -41,10 +41,10 @@ class OptionalBackend:
                 result = await work()
         except TimeoutError:
             if seconds == longest:  # the caller had set a shorter time
-                self._circuit.missed()
+                self._circuit.count_timeout()
             raise StoreBusy from None
         except Exception:  # it failed at once, which costs the next call no time
-            self._circuit.answered()
+            self._circuit.close_circuit()
             raise
-        self._circuit.answered()
+        self._circuit.close_circuit()
         return result

@@ -20,7 +20,7 @@ async def with_past(
     if search.past is None:
         return lists, scores, {}
     hidden = replace(search.past, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
-    found = await replace(search, where=hidden).made(PART_LISTS, snapshot)
+    found = await replace(search, where=hidden).make_lists(PART_LISTS, snapshot)
     then = fuse(found, weights)
     if PERIOD in lists:  # events of the time come before facts only true then
         return longer(lists, found), {**then, **scores}, {}

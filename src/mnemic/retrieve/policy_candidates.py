@@ -38,20 +38,20 @@ class PreferenceBias:
 
     def filters(self, where: Where) -> list[tuple[str, Where]]:
         """Return a filter for each way into the `top_k`, with its reason, none wider than `where`."""
-        ways = [(PINNED, way) for way in self.pinned(where)] if self.beside is None else []
+        ways = [(PINNED, way) for way in self.pinned_filters(where)] if self.beside is None else []
         if self.keys:
-            ways.append((PREFERENCE_BIAS, replace(where, keys=_within(self.keys, where.keys))))
+            ways.append((PREFERENCE_BIAS, replace(where, keys=_intersect(self.keys, where.keys))))
         return ways
 
-    def pinned(self, where: Where) -> list[Where]:
+    def pinned_filters(self, where: Where) -> list[Where]:
         """Return a filter for each way of pinning, none wider than `where`."""
         ways = []
         if self.pinned_keys:
-            ways.append(replace(where, keys=_within(self.pinned_keys, where.keys)))
+            ways.append(replace(where, keys=_intersect(self.pinned_keys, where.keys)))
         if self.pinned_kinds:
-            ways.append(replace(where, kinds=_within(self.pinned_kinds, where.kinds)))
+            ways.append(replace(where, kinds=_intersect(self.pinned_kinds, where.kinds)))
         if self.pinned_categories:
-            ways.append(replace(where, categories=_within(self.pinned_categories, where.categories)))
+            ways.append(replace(where, categories=_intersect(self.pinned_categories, where.categories)))
         return ways
 
 
@@ -62,7 +62,7 @@ def checked_pinned(pinned: int) -> int:
     return pinned
 
 
-def _within(wanted: frozenset[T], allowed: frozenset[T] | None) -> frozenset[T]:
+def _intersect(wanted: frozenset[T], allowed: frozenset[T] | None) -> frozenset[T]:
     return wanted if allowed is None else wanted & allowed
 
 

@@ -120,7 +120,7 @@ class ParsedRequest:
     of_the_world: bool = False
 
     @classmethod
-    def of(cls, text: str) -> ParsedRequest:
+    def from_text(cls, text: str) -> ParsedRequest:
         """Return `text` cut to its first and last `READ` characters."""
         if is_small_talk(text):
             return cls(frozenset(), frozenset(), is_small_talk=True)
@@ -135,7 +135,7 @@ class ParsedRequest:
         topics, named = topics_of_request(words), topics_of_request(words, touching=False)
         return cls(words, topics, named, wants_choice=wants_choice and topics != _CODE)
 
-    def concerned(self, hits: Sequence[Hit]) -> set[str]:
+    def find_concerned(self, hits: Sequence[Hit]) -> set[str]:
         """Return the ids of those of `hits` (preferences and the like) on which the answer could depend.
 
         A choice, a plan or a draft depends on more than words and topics show, so it also gets the nearest ones if few
@@ -188,14 +188,14 @@ class ParsedRequest:
             return cosine is not None and cosine >= ALIKE
         # A value under a key is too short to be like anything.
         if self.wants_choice and key is None and cosine is not None:
-            compared = self._compared(said, topics, cosine)
+            compared = self._compare_words(said, topics, cosine)
             return compared.probability() >= LEAST and (cosine >= MIN_UNKNOWN or compared.has_in_common)
         if self.words & said:
             return True
         alike = ALIKE if topics else OF_A_CHOICE if self.wants_choice else ALIKE_WITHOUT_TOPIC
         return bool(self.topics & topics) or (cosine is not None and cosine >= alike)
 
-    def _compared(self, said: frozenset[str], topics: frozenset[str], cosine: float) -> RequestSimilarity:
+    def _compare_words(self, said: frozenset[str], topics: frozenset[str], cosine: float) -> RequestSimilarity:
         return RequestSimilarity(
             cosine=cosine,
             shared=len(self.words & said),
@@ -222,8 +222,8 @@ def _shapes_answers(content: str, category: str | None) -> bool:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_stemmed(content_words(text))) - _EMPTY
+    return frozenset(_stem_words(content_words(text))) - _EMPTY
 
 
-def _stemmed(words: Iterable[str]) -> list[str]:
+def _stem_words(words: Iterable[str]) -> list[str]:
     return terms(" ".join(words))

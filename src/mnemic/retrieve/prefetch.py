@@ -62,7 +62,7 @@ class QueryEmbedding:
         self._texts = list(texts)
         self._made = asyncio.ensure_future(vectors_of_queries(self._embedder, self._texts, self._deadline))
 
-    async def of(self, texts: Sequence[str]) -> Sequence[Vector]:
+    async def vectors_of(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Return the vectors of `texts`, from the embedding that was started if the texts are the same. Raises
         EmbedderFailed.
         """

@@ -105,7 +105,7 @@ def read_question(
     `asked_on`. A question for the other side's words asks about no speaker.
     """
     known = frozenset(speakers)
-    people = called(known - ROLES)
+    people = names_of_people(known - ROLES)
     named = frozenset(person for person, names in people.items() if any(_name(name).search(text) for name in names))
     # "What did you tell me?" asks for the other side's words, although it says "me".
     if "user" in known and _ME.search(text) and not _ASKS_BACK.search(text):
@@ -124,7 +124,7 @@ def read_question(
     )
 
 
-def called(people: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def names_of_people(people: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return the names that each of `people` may be called by: the whole name, then its first word if no other name has
     that.
     """

@@ -168,7 +168,7 @@ class RelevanceModel:
     memories: int
 
     @classmethod
-    def of(cls, lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> RelevanceModel | None:
+    def from_lists(cls, lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> RelevanceModel | None:
         """Return None if nothing can be judged: without a query or a memory, among few memories of an unknown model, or
         if a list failed.
         """
@@ -183,7 +183,7 @@ class RelevanceModel:
         words = max(1, question.words)
         return cls(scale, (rarity(MIN_MEMORIES) / rarity(len(nearest)) if few else 1.0) / words, len(nearest))
 
-    def lowered(self) -> RelevanceModel:
+    def for_numbers_only(self) -> RelevanceModel:
         """Return the model for the messages of a chat in the language of the question, by their number."""
         scale = replace(self.scale, base=self.scale.base - OF_A_CHAT * _way_to_many(self.memories))
         return replace(self, scale=scale)
@@ -226,7 +226,7 @@ def relevances(
     memories, best first, if they are in order already. `judged`: statements that were read
     (`mnemic.retrieve.everyday_words`).
     """
-    gauge = RelevanceModel.of(lists, question, model)
+    gauge = RelevanceModel.from_lists(lists, question, model)
     if gauge is None:
         return {}
     found = gauge.relevances(lists, [one for one in scores if one not in signals and one not in judged])
@@ -266,14 +266,14 @@ def relevance(
     `relevances`. Of statements that were read the best decides, and cosines and words only of messages. `plain_chat`:
     the messages are in the language of the question, English.
     """
-    gauge = RelevanceModel.of(lists, question, model)
+    gauge = RelevanceModel.from_lists(lists, question, model)
     if gauge is None:
         return None
     if plain_chat and model == ANOTHER_MODEL:
-        said = _known(gauge.lowered(), lists, lambda one: one.memory_id in signals)
-        known = max(said, _known(gauge, lists, lambda one: one.memory_id not in signals))
+        said = _known_relevance(gauge.for_numbers_only(), lists, lambda one: one.memory_id in signals)
+        known = max(said, _known_relevance(gauge, lists, lambda one: one.memory_id not in signals))
     else:
-        known = _known(gauge, lists, (lambda one: one.memory_id in signals) if judged else None)
+        known = _known_relevance(gauge, lists, (lambda one: one.memory_id in signals) if judged else None)
     if signals:
         known = round(known * MESSAGE_SCALE.agreement(scores, signals, question, order), 4)
     known = max(known, *_by_words(gauge, lists, model, judged).values()) if judged else known
@@ -284,7 +284,7 @@ def relevance(
     return max(known, RELATED) if related else known
 
 
-def _known(
+def _known_relevance(
     gauge: RelevanceModel, lists: Mapping[str, Sequence[Scored]], among: Callable[[Scored], bool] | None = None
 ) -> float:
     """Return the relevance of the best cosine and the best words, of those `among` alone if it is given."""

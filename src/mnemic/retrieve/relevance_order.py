@@ -21,7 +21,7 @@ later one is at most as relevant as the last of them.
 """
 
 
-def explained(
+def explain_order(
     entries: Sequence[Entry], relevances: Mapping[str, float], messages: Collection[str]
 ) -> tuple[list[Entry], Mapping[str, float]]:
     """Return the entries with their scores, best first, and the relevances that explain their order. `messages` and the
@@ -33,7 +33,7 @@ def explained(
     judged = [one for one, _, reason in entries if reason == RELEVANCE and one in relevances]
     said = [one for one in judged if one in messages]
     stated = [one for one in judged if one not in messages]
-    found = {**_fitted(said, relevances), **_fitted(stated, relevances)}
+    found = {**_fit_relevances(said, relevances), **_fit_relevances(stated, relevances)}
     order = merge(stated, said, key=lambda one: -found[one]) if said and stated else said or stated
     return _dealt(entries, iter(order), relevances), {**relevances, **found}
 
@@ -49,7 +49,7 @@ def _dealt(entries: Sequence[Entry], order: Iterator[str], relevances: Mapping[s
     return [entry if entry[2] != RELEVANCE else (next(moved), next(scores), RELEVANCE) for entry in entries]
 
 
-def _fitted(order: Sequence[str], relevances: Mapping[str, float]) -> dict[str, float]:
+def _fit_relevances(order: Sequence[str], relevances: Mapping[str, float]) -> dict[str, float]:
     """Return the relevances of the first `POOLED` fitted to the order, and the rest bounded by the preceding ones."""
     found = _isotonic(order[:POOLED], relevances)
     least = min(found.values(), default=1.0)

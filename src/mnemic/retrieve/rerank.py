@@ -16,7 +16,7 @@ RERANKED = 50
 """Minimum number of memories given to the reranker; a call that requests more hits gives it that many."""
 
 
-async def reranked(
+async def rerank(
     reranker: Reranker,
     search: ParsedSearch,
     ranked: RankedMemories,

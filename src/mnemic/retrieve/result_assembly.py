@@ -30,7 +30,7 @@ from mnemic.retrieve.named_memories import NameLookup
 from mnemic.retrieve.past_questions import asks_past, restore_superseded, value_at
 from mnemic.retrieve.policy_candidates import PINNED, find_biased, in_order
 from mnemic.retrieve.question import Question
-from mnemic.retrieve.relevance_order import POOLED, explained
+from mnemic.retrieve.relevance_order import POOLED, explain_order
 from mnemic.retrieve.search_state import Lists, ParsedSearch
 from mnemic.retrieve.signals import UNMOVED, MessageBoosts, ScoreShift, sign_ranks
 from mnemic.types import Hit, Kind, Memory, Rank, SearchResult, Signals, Status, Where
@@ -75,10 +75,10 @@ async def result_of(
     """
     request, where = search.request, search.where
     biased = await find_biased(snapshot, where, request.bias, search.errors)
-    beside = await _beside(search, ranked.scores, snapshot, scored)
+    beside = await _add_pinned(search, ranked.scores, snapshot, scored)
     kept = ranked.scores
     if request.named:
-        named = await _named(search, {*kept, *biased, *beside}, snapshot)
+        named = await _find_named(search, {*kept, *biased, *beside}, snapshot)
         kept = {one: score for one, score in kept.items() if one in named}
         biased = {one: reason for one, reason in biased.items() if one in named}
         beside = {one: score for one, score in beside.items() if one in named}
@@ -89,9 +89,9 @@ async def result_of(
     # Only the best are compared with each other: the cost grows with their square.
     known = await _best(search, ranked, rest[:COMPARED], snapshot)
     rest = await _readable(search, rest, known, snapshot)
-    closed = {} if asks_past(search.question) else await _closed(search, known, snapshot)
+    closed = {} if asks_past(search.question) else await _closed_values(search, known, snapshot)
     rest, passed, newer = await _latest(search, rest, known, closed, snapshot)
-    rest, relevances = _explained(search, ranked, rest, known, (passed, newer))
+    rest, relevances = _explain_statements(search, ranked, rest, known, (passed, newer))
     if request.min_score > 0:  # only now: the later of two statements is as relevant as the one that it outdates
         reached = {**ranked.scores, **relevances}
         rest = [entry for entry in rest if entry[0] in biased or reached.get(entry[0], 0.0) >= request.min_score]
@@ -138,7 +138,7 @@ async def _latest(
     return *latest_first(entries, known, closed, search.question.space, newer), newer
 
 
-def _explained(
+def _explain_statements(
     search: ParsedSearch,
     ranked: RankedMemories,
     entries: Sequence[Entry],
@@ -155,7 +155,7 @@ def _explained(
     repeated = repetitions(entries, known)
     if said_too := {made: relevances[one] for one, made in repeated.items() if one in relevances}:
         relevances = {one: max(share, said_too.get(one, 0.0)) for one, share in relevances.items()}
-    return explained(without_repetitions(entries, repeated), relevances, messages)
+    return explain_order(without_repetitions(entries, repeated), relevances, messages)
 
 
 async def _best(
@@ -187,7 +187,7 @@ def _knows_damage(snapshot: Snapshot) -> TypeGuard[KnownDamage]:
     return hasattr(snapshot, "known_damage")
 
 
-async def _closed(search: ParsedSearch, known: Mapping[str, Memory], snapshot: Snapshot) -> Mapping[str, Memory]:
+async def _closed_values(search: ParsedSearch, known: Mapping[str, Memory], snapshot: Snapshot) -> Mapping[str, Memory]:
     """Return the memories that the best ones superseded, directly or indirectly, if messages that may have stated them
     are among them.
     """
@@ -245,7 +245,7 @@ async def _hits(
         )
         for memory_id, score, reason in order
         # Read again under the filter: a list may come from a search service that lags.
-        if memory_id in memories and _accepted(search, memories[memory_id])
+        if memory_id in memories and _accepts(search, memories[memory_id])
     )
 
 
@@ -257,18 +257,18 @@ def _sentence(
     return cast("str", lazy)
 
 
-def _accepted(search: ParsedSearch, memory: Memory) -> bool:
+def _accepts(search: ParsedSearch, memory: Memory) -> bool:
     return search.where.accepts(memory) or (search.past is not None and search.past.accepts(memory))
 
 
-async def _named(search: ParsedSearch, found: Collection[str], snapshot: Snapshot) -> set[str]:
+async def _find_named(search: ParsedSearch, found: Collection[str], snapshot: Snapshot) -> set[str]:
     """Return the hits that the query names."""
     naming = NameLookup(search.question.text)
     rows = await snapshot.get_many(list(found), scopes=search.where.scopes)
     return {memory_id for memory_id, memory in rows.items() if naming.names(memory)}
 
 
-async def _beside(
+async def _add_pinned(
     search: ParsedSearch,
     scores: Mapping[str, float],
     snapshot: Snapshot,
@@ -280,13 +280,13 @@ async def _beside(
     most = search.request.bias.beside
     if not most:
         return {}
-    ways = search.request.bias.pinned(search.where)
+    ways = search.request.bias.pinned_filters(search.where)
     # One more than may be returned, to learn whether a ranking is needed at all.
     pinned = {one: scores.get(one, 0.0) for one in await _newest(search, ways, most + 1, snapshot)}
     if len(pinned) > most:
         pinned = {}
         for where in ways:
-            lists = await replace(search, where=where).made(PINNED_LISTS, snapshot)
+            lists = await replace(search, where=where).make_lists(PINNED_LISTS, snapshot)
             pinned = either(pinned, scored(lists))
     best = sorted(pinned.items(), key=lambda entry: (entry[1], entry[0]), reverse=True)
     return dict(best[:most])

@@ -16,16 +16,16 @@ from mnemic.retrieve.asked_attributes import answering
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import asked_by, with_instances
 from mnemic.retrieve.content_judgement import ContentJudgement
-from mnemic.retrieve.data_filter import narrowed
+from mnemic.retrieve.data_filter import filter_ids
 from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
 from mnemic.retrieve.everyday_words import READ
-from mnemic.retrieve.external_search_service import INDEX, ExternalSearch, accepted
+from mnemic.retrieve.external_search_service import INDEX, ExternalSearch, keep_accepted
 from mnemic.retrieve.first_read import FirstLists, Hidden, first_read, hidden_now
 from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares_of
 from mnemic.retrieve.fusion_weights import Weights
-from mnemic.retrieve.graph_neighbourhood import GRAPH, Neighbourhood, around
-from mnemic.retrieve.importance import contenders, weighed
+from mnemic.retrieve.graph_neighbourhood import GRAPH, Neighbourhood, visible_neighbours
+from mnemic.retrieve.importance import contenders, weigh_importance
 from mnemic.retrieve.later_statements import COMPARED
 from mnemic.retrieve.learned_ranker import Ranker
 from mnemic.retrieve.message_relevance import best_first
@@ -36,11 +36,11 @@ from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import NO_MODEL, NOTHING, measured_with
 from mnemic.retrieve.relevance_order import POOLED
-from mnemic.retrieve.rerank import reranked, texts_of
+from mnemic.retrieve.rerank import rerank, texts_of
 from mnemic.retrieve.result_assembly import NO_MEMORIES, NO_SIGNALS, RankedMemories, result_of
 from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
 from mnemic.retrieve.signals import LEARNED, MessageBoosts, ScoreShift, SignalWeights, with_signals
-from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, anchored
+from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, raise_anchored
 from mnemic.types import Deadline, JsonValue, Memory, Scored, SearchResult, Signals, Vector, Where
 
 MAX_TOP_K = 100
@@ -128,34 +128,34 @@ class Searcher:
         )
         if not request.text:
             keys = await hidden_now(hidden, self.store)
-            return await self._read((await request.read(frozenset())).without(keys), self._listed)
+            return await self._read((await request.read(frozenset())).without_keys(keys), self._list_newest)
         embedding = QueryEmbedding(self.embedder, deadline)
         try:
-            search, served, early = await self._begun(request, embedding, hidden, deadline)
+            search, served, early = await self._begin_search(request, embedding, hidden, deadline)
         finally:
             embedding.close()
-        return await self._answered(search, early, served, deadline)
+        return await self._answer_search(search, early, served, deadline)
 
-    async def _begun(
+    async def _begin_search(
         self, request: SearchRequest, embedding: QueryEmbedding, hidden: Hidden | None, deadline: Deadline | None
     ) -> tuple[ParsedSearch, Sequence[Scored], Lists]:
         """Return the search with its vectors, the ranking of a search service, and the lists that need no vector."""
         search, made = await self._heard(request, embedding, hidden)
         (search, served), early = await asyncio.gather(
-            self._served(search, embedding, deadline), self._early(search, made, deadline)
+            self._ask_service(search, embedding, deadline), self._early(search, made, deadline)
         )
         return search, served, early
 
-    async def _answered(
+    async def _answer_search(
         self, search: ParsedSearch, early: Lists, served: Sequence[Scored], deadline: Deadline | None
     ) -> SearchResult:
         """Return the result, in the reranker's order if there is one, before and after which the store is read."""
         reranker = self.reranker
         if reranker is None:
             return await self._read(search, partial(self._answer, early, served))
-        found, texts = await self._read(search, partial(self._shown, early, served))
-        ranked = await reranked(reranker, search, found.ranked, texts, deadline)
-        return await self._read(search, partial(self._completed, replace(found, ranked=ranked)))
+        found, texts = await self._read(search, partial(self._show_hits, early, served))
+        ranked = await rerank(reranker, search, found.ranked, texts, deadline)
+        return await self._read(search, partial(self._complete_outcome, replace(found, ranked=ranked)))
 
     async def _heard(
         self, request: SearchRequest, embedding: QueryEmbedding, hidden: Hidden | None
@@ -175,11 +175,11 @@ class Searcher:
         if search is None or found.speakers != guess:
             self.spoken.note(scopes, found.speakers)
             search = await request.read(found.speakers)
-            return search.without(found.hidden), None
-        return found.search or search.without(found.hidden), found.lists
+            return search.without_keys(found.hidden), None
+        return found.search or search.without_keys(found.hidden), found.lists
 
     async def _narrowed_first(self, search: ParsedSearch, snapshot: Snapshot) -> FirstLists:
-        return await self._first(await _narrowed(search, snapshot, self.data), snapshot)
+        return await self._first(await _narrow_by_data(search, snapshot, self.data), snapshot)
 
     async def _early(self, search: ParsedSearch, made: FirstLists | None, deadline: Deadline | None) -> Lists:
         """Return the lists that need no vector; `made`: those of the first read."""
@@ -190,7 +190,7 @@ class Searcher:
                 return lists
             words, depth = lists.get("keyword", ()), self.depth
             near, more = await self._read(
-                search, lambda one, then: around(reached, one.where, words, then, depth=depth)
+                search, lambda one, then: visible_neighbours(reached, one.where, words, then, depth=depth)
             )
         except MnemicError as failure:
             search.note(GRAPH, failure)
@@ -200,13 +200,13 @@ class Searcher:
 
     async def _first(self, search: ParsedSearch, snapshot: Snapshot) -> FirstLists:
         """Return the early lists, and the graph neighbourhood of the entities that the query names."""
-        lists = await search.made(self.early_lists, snapshot)
+        lists = await search.make_lists(self.early_lists, snapshot)
         if "keyword" in lists and (meant := asked_by(search.question)):
-            lists = with_instances(lists, await search.made(meant, snapshot))
+            lists = with_instances(lists, await search.make_lists(meant, snapshot))
         if self.surroundings is None or not (self.weights.graph or self.weights.near):
             return lists, None
         try:
-            return lists, await self.surroundings.named(search.question.text, search.where, snapshot)
+            return lists, await self.surroundings.find_named(search.question.text, search.where, snapshot)
         except MnemicError as failure:
             search.note(GRAPH, failure)
             return lists, None
@@ -223,12 +223,12 @@ class Searcher:
             nonlocal tried
             # A new state for each try: failures of a try that the store repeats must not be reported.
             tried = replace(search, where=where, errors=dict(search.errors), failures=search.failures[:known])
-            return await work(await _narrowed(tried, snapshot, self.data), snapshot)
+            return await work(await _narrow_by_data(tried, snapshot, self.data), snapshot)
 
         if known_at is None:
             outcome = await self.store.read(once)
         else:
-            outcome = await once(await self.store.believed(where.scopes, known_at, live_at=search.where.live_at))
+            outcome = await once(await self.store.as_known_at(where.scopes, known_at, live_at=search.where.live_at))
         search.errors.update(tried.errors)
         search.failures.extend(tried.failures[known:])
         return outcome
@@ -236,25 +236,25 @@ class Searcher:
     async def _vectors(self, search: ParsedSearch, embedding: QueryEmbedding) -> Sequence[Vector | None]:
         """Return the vector of each text, None for a text without one."""
         try:
-            return await embedding.of(search.texts)
+            return await embedding.vectors_of(search.texts)
         except MnemicError as failure:
             search.note("vector", failure)
             return [None] * len(search.texts)
 
-    async def _served(
+    async def _ask_service(
         self, search: ParsedSearch, embedding: QueryEmbedding, deadline: Deadline | None
     ) -> tuple[ParsedSearch, Sequence[Scored]]:
         """Return the search with its vectors, and the ranking of a search service, which knows no past states."""
-        search = search.embedded(await self._vectors(search, embedding), embedding.space)
+        search = search.with_vectors(await self._vectors(search, embedding), embedding.space)
         if self.elsewhere is None or search.request.known_at is not None:
             return search, ()
         try:
-            return search, await self.elsewhere.ranked(search.question, search.where, deadline)
+            return search, await self.elsewhere.rank(search.question, search.where, deadline)
         except MnemicError as failure:
             search.note(INDEX, failure)
             return search, ()
 
-    async def _listed(self, search: ParsedSearch, snapshot: Snapshot) -> SearchResult:
+    async def _list_newest(self, search: ParsedSearch, snapshot: Snapshot) -> SearchResult:
         """Without a query: the newest."""
         lists: Lists = {"recency": await snapshot.recent(search.where, limit=search.request.top_k)}
         return await self._result(
@@ -264,49 +264,51 @@ class Searcher:
     async def _answer(
         self, early: Lists, served: Sequence[Scored], search: ParsedSearch, snapshot: Snapshot
     ) -> SearchResult:
-        return await self._completed(await self._found(early, served, search, snapshot), search, snapshot)
+        return await self._complete_outcome(await self._find_hits(early, served, search, snapshot), search, snapshot)
 
-    async def _shown(
+    async def _show_hits(
         self, early: Lists, served: Sequence[Scored], search: ParsedSearch, snapshot: Snapshot
     ) -> tuple[SearchOutcome, Mapping[str, str]]:
         """Return the hits, and the texts of the best for the reranker, by id."""
-        found = await self._found(early, served, search, snapshot)
+        found = await self._find_hits(early, served, search, snapshot)
         return found, await texts_of(found.ranked.scores, search, snapshot)
 
-    async def _completed(self, found: SearchOutcome, search: ParsedSearch, snapshot: Snapshot) -> SearchResult:
+    async def _complete_outcome(self, found: SearchOutcome, search: ParsedSearch, snapshot: Snapshot) -> SearchResult:
         result = await self._result(search, found.ranked, snapshot)
         return replace(result, relevance=found.relevance, plan=with_anchor(result.plan, found.anchor))
 
-    async def _found(
+    async def _find_hits(
         self, early: Lists, served: Sequence[Scored], search: ParsedSearch, snapshot: Snapshot
     ) -> SearchOutcome:
         late = {} if search.question.vector is None else await _late(self.late_lists, search, snapshot)
-        lists = early | late | ({INDEX: await accepted(served, search.where, snapshot)} if served else {})  # 1: lists
+        lists = (
+            early | late | ({INDEX: await keep_accepted(served, search.where, snapshot)} if served else {})
+        )  # 1: lists
         # Every list failed: an empty answer would look like "nothing is known".
         if not lists:
             raise search.failures[0]
-        scores = self._fused(lists, search.question)  # 2: one score each
+        scores = self._fuse_lists(lists, search.question)  # 2: one score each
         for part in search.parts:
-            found = await replace(search, question=part).made(PART_LISTS, snapshot)
-            scores = either(scores, self._fused(found, part))
+            found = await replace(search, question=part).make_lists(PART_LISTS, snapshot)
+            scores = either(scores, self._fuse_lists(found, part))
             lists = longer(lists, found)
         lists, scores, then = await with_past(search, lists, scores, self.weights, snapshot)  # 3: the past
         signals = await self._signals(search, scores, snapshot)  # 4: boosts
         lifts = MessageBoosts(scores, signals, search.question, self.signal_weights)
-        signed = lifts.added()
+        signed = lifts.add_boosts()
         anchor = await self._anchor(search, snapshot) if signals else None  # 5: a dating event
-        lifted = by_hand = anchored(signed, signals, anchor, self.signal_weights.anchored)
+        lifted = by_hand = raise_anchored(signed, signals, anchor, self.signal_weights.anchored)
         if self.ranker is not None:  # 6: learned order of messages
-            lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
+            lifted = self.ranker.reorder(lists, lifted, lifts.signals, search.question, lifts.table)
         read = await self._contenders(search, lifted, snapshot)  # 7: read the memories that can still reach the result
         messages, nearest = lifts.signals, lists.get("vector", ())
         model = measured_with(self.embedder.space, search.question)
         asked = await answering(read, search.question, snapshot, search.where.scopes)  # 8: which texts answer
-        said = ContentJudgement.of(search.question, read, asked, nearest=nearest, messages=messages, model=model)
-        raised, moves = said.moved(weighed(lifted, read, self.signal_weights.importance))
+        said = ContentJudgement.judge(search.question, read, asked, nearest=nearest, messages=messages, model=model)
+        raised, moves = said.apply_moves(weigh_importance(lifted, read, self.signal_weights.importance))
         moves |= {THEN: ScoreShift(NOTHING, then), ANCHORED: ScoreShift(signed, by_hand)}
         moves |= {LEARNED: ScoreShift(by_hand, lifted)}
-        scores = self._scaled(raised)
+        scores = self._scale_scores(raised)
         any_place = self.per_session is not None or self.reranker is not None
         known, stated = said.relevances(lists, scores, messages, _read_of(search, any_place))  # 9: probabilities
         ranked = RankedMemories(
@@ -314,7 +316,7 @@ class Searcher:
         )
         return SearchOutcome(ranked, known, anchor)
 
-    def _fused(self, lists: Lists, question: Question) -> dict[str, float]:
+    def _fuse_lists(self, lists: Lists, question: Question) -> dict[str, float]:
         weights = self.weights
         if measured_with(self.embedder.space, question) == NO_MODEL:
             weights = replace(weights, vector=weights.vector * UNREAD)
@@ -331,8 +333,8 @@ class Searcher:
         """Return the memory of the event by which the query gives its time."""
         if search.clause is None or search.event is None:
             return None
-        lists = await replace(search, question=search.event).made(PART_LISTS, snapshot)
-        scores = self._fused(lists, search.event)
+        lists = await replace(search, question=search.event).make_lists(PART_LISTS, snapshot)
+        scores = self._fuse_lists(lists, search.event)
         signals = await self._signals(search, scores, snapshot)
         scores = with_signals(scores, signals, search.event, self.signal_weights)
         model = measured_with(self.embedder.space, search.event)
@@ -350,15 +352,15 @@ class Searcher:
         wanted = dict.fromkeys([*contenders(scores, most, weight, order), *order[:read]])
         return await snapshot.get_many(list(wanted), scopes=search.where.scopes)
 
-    def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
+    def _scale_scores(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""
         return shares_of(scores, self.weights.most + self.signal_weights.most)
 
     async def _result(self, search: ParsedSearch, ranked: RankedMemories, snapshot: Snapshot) -> SearchResult:
-        def scored(lists: Lists) -> dict[str, float]:
-            return self._scaled(self._fused(lists, search.question))
+        def score_lists(lists: Lists) -> dict[str, float]:
+            return self._scale_scores(self._fuse_lists(lists, search.question))
 
-        result = await result_of(search, ranked, snapshot, scored=scored, per_session=self.per_session)
+        result = await result_of(search, ranked, snapshot, scored=score_lists, per_session=self.per_session)
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
         return replace(result, errors={**result.errors, **without}) if without else result
 
@@ -379,18 +381,18 @@ async def _late(lists: Mapping[str, RankedList], search: ParsedSearch, snapshot:
     """Return the lists that need a vector; a memory is as near as to the nearest of the question and the statements
     that would answer it.
     """
-    late = await search.made(lists, snapshot)
+    late = await search.make_lists(lists, snapshot)
     for statement in search.stated:
-        found = await replace(search, question=statement).made(lists, snapshot)
+        found = await replace(search, question=statement).make_lists(lists, snapshot)
         late = {name: nearest(entries, found.get(name, ())) for name, entries in late.items()}
     return late
 
 
-async def _narrowed(search: ParsedSearch, snapshot: Snapshot, index: DataIndex) -> ParsedSearch:
+async def _narrow_by_data(search: ParsedSearch, snapshot: Snapshot, index: DataIndex) -> ParsedSearch:
     """Return the search restricted to memories whose data meets the filter, applied before any list is cut."""
     if search.request.data is None:
         return search
-    found = await narrowed(snapshot, search.where, search.request.data, index=index)
+    found = await filter_ids(snapshot, search.where, search.request.data, index=index)
     # The filter of superseded memories too, or it would let through memories that `data` excludes.
     past = None if search.past is None else replace(search.past, memory_ids=found)
     return replace(search, where=replace(search.where, memory_ids=found), past=past)

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from functools import partial
 
 from mnemic.errors import MnemicError
-from mnemic.language.questions.asked_attributes import stated
+from mnemic.language.questions.asked_attributes import statement_opening
 from mnemic.language.questions.time_clause import Clause, clause_of
 from mnemic.language.text.time_expressions import READ
 from mnemic.ports import Snapshot
@@ -57,7 +57,7 @@ class SearchRequest:
             question=question,
             past=past_of(question, self.where, self.asked_on, clause),
             parts=tuple(read(part) for part in (self.parts or parts_of(self.text))),
-            stated=tuple(map(read, filter(None, (stated(question.embedded),)))),
+            stated=tuple(map(read, filter(None, (statement_opening(question.embedded),)))),
             clause=clause,
             event=None if clause is None else read(clause.text),
         )
@@ -93,7 +93,7 @@ class ParsedSearch:
         """The texts of `asked`."""
         return [one.embedded for one in self.asked]
 
-    def embedded(self, vectors: Sequence[Vector | None], space: VectorSpace) -> ParsedSearch:
+    def with_vectors(self, vectors: Sequence[Vector | None], space: VectorSpace) -> ParsedSearch:
         """Return this search with the vectors of `asked`, which are of `space`."""
         asked = [replace(one, vector=vector, space=space) for one, vector in zip(self.asked, vectors, strict=True)]
         # `asked` ends with the event, if there is one; the rest is question, parts, statements, in this order.
@@ -101,7 +101,7 @@ class ParsedSearch:
         parts, said = asked[1 : 1 + len(self.parts)], asked[1 + len(self.parts) :]
         return replace(self, question=asked[0], parts=tuple(parts), stated=tuple(said), event=event)
 
-    def without(self, keys: frozenset[str] | None) -> ParsedSearch:
+    def without_keys(self, keys: frozenset[str] | None) -> ParsedSearch:
         """Return the same without memories under `keys`, including past values; None: unchanged."""
         if keys is None:
             return self
@@ -114,7 +114,7 @@ class ParsedSearch:
         self.errors[name] = failure.reason
         self.failures.append(failure)
 
-    async def made(self, lists: Mapping[str, RankedList], snapshot: Snapshot) -> Lists:
+    async def make_lists(self, lists: Mapping[str, RankedList], snapshot: Snapshot) -> Lists:
         """Those of `lists` that can be made; failures are noted."""
         made: Lists = {}
         for name, make in lists.items():

@@ -58,18 +58,18 @@ class MessageBoosts:
         self._scores = scores
         self._question = question
         self._weights = weights
-        self.table = MessageTable.of(self.signals, question)
+        self.table = MessageTable.from_signals(self.signals, question)
         self._own = np.array([scores[one] for one in self.signals])
         self._sessions = self.table.best_three(self._own) if self.signals else self._own
         # Only short messages depend on their neighbours ("Yes, the second one"); long ones are understood alone.
         self._linked = self.table.words <= SHORT_WORDS
-        before, after = self._near() if self.signals else (self._own, self._own)
+        before, after = self._scores_of_neighbours() if self.signals else (self._own, self._own)
         self._before, self._after = before, after
 
-    def _near(self) -> Floats:
+    def _scores_of_neighbours(self) -> Floats:
         """Return the scores of the messages before and after each, if both are short."""
         linked = self._linked
-        near = self.table.near(np.where(linked, self._own, 0.0), 2)
+        near = self.table.neighbour_values(np.where(linked, self._own, 0.0), 2)
         return np.where(linked, near, 0.0)
 
     def each(self, memory_ids: Sequence[str]) -> list[tuple[str, list[float]]]:
@@ -92,7 +92,7 @@ class MessageBoosts:
         amounts = (np.array([weight for _, weight, _ in signs])[:, None] * chosen).tolist()
         return [(name, amount) for (name, _, _), amount in zip(signs, amounts, strict=True)]
 
-    def added(self) -> dict[str, float]:
+    def add_boosts(self) -> dict[str, float]:
         """Return the scores with the signals' boosts. A memory without signals keeps its score."""
         if not self.signals:
             return dict(self._scores)
@@ -112,7 +112,7 @@ def with_signals(
     scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question, weights: SignalWeights
 ) -> dict[str, float]:
     """Return the scores with the signals' boosts; see `MessageBoosts`."""
-    return MessageBoosts(scores, signals, question, weights).added()
+    return MessageBoosts(scores, signals, question, weights).add_boosts()
 
 
 LEARNED = "learned"

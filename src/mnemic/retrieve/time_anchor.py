@@ -82,7 +82,7 @@ async def _covers(memory_id: str, asked: Question, where: Where, snapshot: Snaps
     return len(shared) >= COVERED * len(wanted)
 
 
-def anchored(
+def raise_anchored(
     scores: Mapping[str, float], signals: Mapping[str, Signals], anchor: TimeAnchor | None, weight: float
 ) -> Mapping[str, float]:
     """Return the scores, raised by `weight` on the requested side of the anchor; nothing is lowered."""

@@ -43,13 +43,13 @@ class CircuitBreaker:
         """Return True if the last calls were not answered; an allowed call is a trial then."""
         return self._failed >= self._most
 
-    def missed(self, *, opens: bool = False) -> None:
+    def count_timeout(self, *, opens: bool = False) -> None:
         """Count a timeout. With `opens` one is enough to open the circuit."""
         # With `opens` the call had its full time: two more callers need not wait as long to learn the same.
         self._failed = max(self._failed + 1, self._most if opens else 0)
         # The rest starts with the failure, not with the call that failed.
         self._tried_at = self._now()
 
-    def answered(self) -> None:
+    def close_circuit(self) -> None:
         """Close the circuit."""
         self._failed = 0

@@ -107,7 +107,7 @@ class Portal:
             await self._stop.wait()
 
     def _begin(self, run: Callable[[], Awaitable[T]], answer: Future[T]) -> None:
-        task = self._calls.create_task(_answered(run, answer))
+        task = self._calls.create_task(_set_answer(run, answer))
 
         def withdrawn(one: Future[T]) -> None:
             if one.cancelled() and not task.done():
@@ -116,7 +116,7 @@ class Portal:
         answer.add_done_callback(withdrawn)
 
 
-async def _answered(run: Callable[[], Awaitable[T]], answer: Future[T]) -> None:
+async def _set_answer(run: Callable[[], Awaitable[T]], answer: Future[T]) -> None:
     """Set the result or exception of `run` as the answer; nothing of it reaches the other calls."""
     with suppress(InvalidStateError):  # withdrawn meanwhile
         try:

@@ -48,7 +48,7 @@ class CallMode(Generic[M]):
     call: Call | None = None
 
 
-def awaited() -> CallMode[Awaited]:
+def async_mode() -> CallMode[Awaited]:
     """Return the call mode of asynchronous facades."""
     return CallMode(None)
 

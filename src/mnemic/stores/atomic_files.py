@@ -21,7 +21,7 @@ _BESIDE_PART = (*_BESIDE, ".ballast")
 _LOCKS = ".lock"
 
 
-def synced(file: Path) -> None:
+def sync_to_disk(file: Path) -> None:
     """Sync the file, or the names in the folder, to the disk."""
     handle = os.open(file, os.O_RDONLY)
     try:
@@ -51,9 +51,9 @@ def part_of(target: Path) -> Iterator[Path]:
 
 def put(part: Path, target: Path) -> None:
     """Rename the work in progress to `target`, durably: first its own folder entries are synced, then the rename."""
-    synced(part)
+    sync_to_disk(part)
     part.replace(target)
-    synced(target.parent)
+    sync_to_disk(target.parent)
 
 
 def left_parts(folder: Path) -> list[Path]:
@@ -88,7 +88,7 @@ def set_aside(target: Path) -> list[Path]:
             stale.rename(free)
             moved.append(free)
     if moved:
-        synced(target.parent)
+        sync_to_disk(target.parent)
     return moved
 
 

@@ -63,7 +63,7 @@ class BatchedSimilarity:
             del self._near[vector]
         self.nbytes = sum(near.places.nbytes + len(vector) for vector, near in self._near.items())
 
-    def near(self, vector: Vector, at_least: float, size: int) -> tuple[NDArray[np.int64], float] | None:
+    def find_near(self, vector: Vector, at_least: float, size: int) -> tuple[NDArray[np.int64], float] | None:
         """Return those of `size` places with a possible cosine of `at_least` to `vector`, and all that were added
         since, with the cosine from which on none is missing; None if the vector was not prefetched.
         """

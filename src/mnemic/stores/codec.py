@@ -223,7 +223,7 @@ def cues_of(memory: Memory) -> bytes:
     return CUES.pack(cues.words, cues.asking, cues.oneself, cues.timed)
 
 
-def adopted(known: bytes, given: bytes) -> None:
+def check_secret(known: bytes, given: bytes) -> None:
     """Raise InvalidInput (`move:not_empty`) if the tenant already has a secret other than the given one."""
     if known != given:
         raise InvalidInput("move:not_empty", hint="something of this tenant is there already")
@@ -283,25 +283,25 @@ def with_id(memory_id: str, memory: Memory) -> Memory:
     database takes a damaged index at its word, and does not compare the row.
     """
     if memory.memory_id != memory_id:
-        raise damaged("memory")
+        raise damage_error("memory")
     return memory
 
 
 def with_fingerprint(fingerprint: str, memory: Memory) -> Memory:
     """Return the memory that an index gave for this fingerprint. Raises StoreCorrupt (`memory`) if it is another."""
     if memory.fingerprint != fingerprint:
-        raise damaged("memory")
+        raise damage_error("memory")
     return memory
 
 
 def with_key(key: str, memory: Memory) -> Memory:
     """Return `memory` if it has this key or is damaged. Raises StoreCorrupt (`memory`) otherwise."""
     if memory.key != key and memory.content != DAMAGED:
-        raise damaged("memory")
+        raise damage_error("memory")
     return memory
 
 
-def damaged(what: str) -> StoreCorrupt:
+def damage_error(what: str) -> StoreCorrupt:
     """Return the error for a row of `what` that differs from what was written."""
     return StoreCorrupt(what, hint=_HINT)
 
@@ -311,7 +311,7 @@ def checked_marks(rows: Iterable[Sequence[Any]]) -> dict[str, str]:
     found = {}
     for name, value, checksum in rows:
         if checksum != text_check(name, value):
-            raise damaged("mark")
+            raise damage_error("mark")
         found[name] = value
     return found
 
@@ -319,14 +319,14 @@ def checked_marks(rows: Iterable[Sequence[Any]]) -> dict[str, str]:
 def checked_request(digest: str, receipt: str, checksum: int) -> tuple[str, str]:
     """Digest and receipt of a request's row. Raises StoreCorrupt (`request`)."""
     if checksum != text_check(digest, receipt):
-        raise damaged("request")
+        raise damage_error("request")
     return digest, receipt
 
 
 def checked_secret(tenant: str, secret: bytes, checksum: int) -> bytes:
     """Return the secret of a tenant's row. Raises StoreCorrupt (`tenant`)."""
     if checksum != text_check(tenant, secret):
-        raise damaged("tenant")
+        raise damage_error("tenant")
     return bytes(secret)
 
 

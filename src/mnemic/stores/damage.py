@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import MnemicError, StoreCorrupt
-from mnemic.stores.codec import DAMAGED, damaged, load, memory_from, moment_of
+from mnemic.stores.codec import DAMAGED, damage_error, load, memory_from, moment_of
 from mnemic.types import Kind, Memory, Scope, Status
 from mnemic.types.scope import scope_named
 
@@ -37,13 +37,13 @@ def placeholder(row: Mapping[str, Any], place: tuple[str, str, str], **known: An
             **known,
         )
     except UNREADABLE as error:
-        raise damaged("memory") from error
+        raise damage_error("memory") from error
 
 
 def earlier(sealer: Sealer, body: bytes, checksum: int, version: int, current: Memory) -> Memory:
     """Return an earlier version of the memory `current`; of a damaged row as much as is known."""
     try:
-        return sealer.checked(body, checksum, current.scope, None)
+        return sealer.decode_checked(body, checksum, current.scope, None)
     except StoreCorrupt:
         return replace(current, version=version, content=DAMAGED, context="", data={}, vector=None)
 

@@ -14,7 +14,16 @@ from mnemic.language.text.keywords import keyword_scores
 from mnemic.types import ListNamespaces, Namespace, Vector
 from mnemic.types.filter_language import accepts, check_conditions, equal
 
-__all__ = ["accepts", "best_first", "check_conditions", "cosines", "equal", "keyword_scores", "listed", "texts_in"]
+__all__ = [
+    "accepts",
+    "best_first",
+    "check_conditions",
+    "cosines",
+    "equal",
+    "keyword_scores",
+    "list_matching",
+    "texts_in",
+]
 
 # -- order -------------------------------------------------------------------------------------------------------------
 
@@ -54,7 +63,7 @@ def best_first(rows: Sequence[tuple[Any, ...]], scores: Mapping[int, float]) -> 
 # -- namespaces --------------------------------------------------------------------------------------------------------
 
 
-def listed(namespaces: Sequence[Namespace], wanted: ListNamespaces) -> list[Namespace]:
+def list_matching(namespaces: Sequence[Namespace], wanted: ListNamespaces) -> list[Namespace]:
     """Return the namespaces that `wanted` asks for."""
     depth = wanted.max_depth
     chosen = sorted({one if depth is None else one[:depth] for one in namespaces if _fits(one, wanted)})

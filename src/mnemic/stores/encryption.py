@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mnemic.errors import KeyFailed, StoreCorrupt
 from mnemic.ports.keyring import SigningKeyring
 from mnemic.stores.audit_format import Sign
-from mnemic.stores.codec import CUES, body_check, damaged, dump, load, memory_fields, memory_from, unpacked_vector
+from mnemic.stores.codec import CUES, body_check, damage_error, dump, load, memory_fields, memory_from, unpacked_vector
 from mnemic.types import Memory, Scope, Vector, subject_of
 from mnemic.types.scope import scope_named
 
@@ -66,7 +66,7 @@ class Sealer:
         self.opens = keyring is not None
         self.seals = seals and keyring is not None
         # Encrypted content is readable only as long as its key exists: no plain text is cached.
-        self._decoded = self._checked if self.opens else lru_cache(maxsize=KEPT_DECODED)(self._checked)
+        self._decoded = self._decode_checked if self.opens else lru_cache(maxsize=KEPT_DECODED)(self._decode_checked)
 
     @property
     def sign(self) -> Sign | None:
@@ -96,7 +96,7 @@ class Sealer:
             if sealed is None:
                 return memory_from(fields, scope, unpacked_vector(vector))
             memory_id, version = fields["memory_id"], fields["version"]
-            opened = self._opened(base64.b64decode(sealed), place_of("body", memory_id, version))
+            opened = self._open_value(base64.b64decode(sealed), place_of("body", memory_id, version))
             # The row must stay readable for jobs and restores after its key was destroyed.
             said = {"content": ERASED, "source": {}} if opened is None else load(opened.decode())
             fields |= said | {"source": fields["source"] | said["source"]}
@@ -104,11 +104,13 @@ class Sealer:
             raise StoreCorrupt("memory") from error
         return memory_from(fields, scope, self.vector(memory_id, vector) if self._vectors else vector)
 
-    def checked(self, body: bytes, checksum: int, scope: Scope, vector: bytes | None) -> Memory:
+    def decode_checked(self, body: bytes, checksum: int, scope: Scope, vector: bytes | None) -> Memory:
         """Decode a memory's body. Raises StoreCorrupt (`memory`)."""
         return self._decoded(body, checksum, scope.tenant, scope.level, scope.owner, vector)
 
-    def _checked(self, body: bytes, checksum: int, tenant: str, level: str, owner: str, vector: bytes | None) -> Memory:
+    def _decode_checked(
+        self, body: bytes, checksum: int, tenant: str, level: str, owner: str, vector: bytes | None
+    ) -> Memory:
         scope = scope_named(tenant, level, owner)
         return self.memory(whole_text(body, checksum, scope), scope, vector)
 
@@ -119,14 +121,14 @@ class Sealer:
             if "sealed" not in fields:
                 return dict(fields.get("data") or {})
         except (AttributeError, ValueError, TypeError) as error:
-            raise damaged("memory") from error
-        return self.checked(body, checksum, scope, None).data
+            raise damage_error("memory") from error
+        return self.decode_checked(body, checksum, scope, None).data
 
     def is_sealed(self, text: str) -> bool:
         """Return True if this body is sealed."""
         return "sealed" in load(text)
 
-    def searched(self, memory: Memory, plain: SearchData) -> SearchData:
+    def search_fields(self, memory: Memory, plain: SearchData) -> SearchData:
         """Return the search columns of a row. An encrypted row has no cues: the rest is in `content`, encrypted."""
         if self._keyring is None or not self.seals:
             return plain
@@ -137,11 +139,11 @@ class Sealer:
         packed = _pack((plain.content, plain.context, speaker, plain.cues))
         return SearchData(vector, self._keyring.seal(subject, packed, place_of("words", memory_id)), b"", None, b"")
 
-    def found(self, memory_id: str, row: SearchData) -> SearchData:
+    def read_search_data(self, memory_id: str, row: SearchData) -> SearchData:
         """Return the search data that `searched` stored."""
         if row.cues:
             return row
-        packed = self._opened(row.content, place_of("words", memory_id))
+        packed = self._open_value(row.content, place_of("words", memory_id))
         if packed is None:
             return NOTHING
         content, context, speaker, cues = _unpack(packed)
@@ -149,7 +151,7 @@ class Sealer:
 
     def vector(self, memory_id: str, stored: bytes | None) -> Vector | None:
         """Return the vector of a sealed row."""
-        return unpacked_vector(self._opened(stored, place_of("vector", memory_id))) if stored else None
+        return unpacked_vector(self._open_value(stored, place_of("vector", memory_id))) if stored else None
 
     def vector_beside(self, text: str, memory: Memory, vector: Vector) -> bytes:
         """Return an additional vector as stored: encrypted like the body, empty if that cannot be decrypted."""
@@ -159,7 +161,7 @@ class Sealer:
             return b""
         return self._keyring.seal(_subject(memory), vector, place_of("vector", memory.memory_id))
 
-    def _opened(self, sealed: bytes, place: bytes) -> bytes | None:
+    def _open_value(self, sealed: bytes, place: bytes) -> bytes | None:
         """Return the decrypted value, or None if the key was destroyed."""
         if self._keyring is None:
             raise KeyFailed("missing", hint="the store is encrypted: name the master key in MNEMIC_KEY_FILE")
@@ -175,11 +177,11 @@ class Sealer:
 def whole_text(body: bytes, checksum: int, scope: Scope) -> str:
     """Return the text of a body. Raises StoreCorrupt (`memory`) if its checksum differs."""
     if checksum != body_check(scope.tenant, scope.level.value, scope.owner, body):
-        raise damaged("memory")
+        raise damage_error("memory")
     try:
         return body.decode()
     except UnicodeDecodeError as error:
-        raise damaged("memory") from error
+        raise damage_error("memory") from error
 
 
 def _subject(memory: Memory) -> Scope:

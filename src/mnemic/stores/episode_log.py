@@ -52,23 +52,23 @@ class EpisodeLog:
         """Append new episodes, and remove those that may no longer be read. Other kinds than `episodic` are skipped."""
         shown = [change for change in changes if change.memory is None or change.memory.kind is Kind.EPISODIC]
         if shown:
-            await asyncio.to_thread(self._locked, lambda: self._applied(shown))
+            await asyncio.to_thread(self._run_locked, lambda: self._apply_changes(shown))
 
     async def clear(self, tenant: str) -> None:
         """Take out every line of the tenant."""
-        await asyncio.to_thread(self._locked, lambda: self._without(self._of(tenant)))
+        await asyncio.to_thread(self._run_locked, lambda: self._remove_places(self._places_of_tenant(tenant)))
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
         """Return the number of lines that the files have of these memories."""
         wanted = {(tenant, memory_id) for memory_id in memory_ids}
-        return await asyncio.to_thread(self._locked, lambda: sum(place in wanted for place in self._lines()))
+        return await asyncio.to_thread(self._run_locked, lambda: sum(place in wanted for place in self._lines()))
 
     async def close(self) -> None:
         """Do nothing: no file stays open."""
 
     # -- under the lock ------------------------------------------------------------------------------------------------
 
-    def _locked(self, work: Callable[[], T]) -> T:
+    def _run_locked(self, work: Callable[[], T]) -> T:
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             # `flock` serialises processes but not the threads of one process, so both locks are needed.
@@ -87,9 +87,9 @@ class EpisodeLog:
         for file in self._files.values():
             file.look()
 
-    def _applied(self, changes: Sequence[Change]) -> None:
+    def _apply_changes(self, changes: Sequence[Change]) -> None:
         gone = {(change.entry.scope.tenant, change.entry.memory_id) for change in changes if change.shown is None}
-        self._without(gone)
+        self._remove_places(gone)
         shown = [change.shown for change in changes if change.shown is not None]
         # Entries may be delivered twice and out of order: only a newer version is appended.
         new = [memory for memory in shown if self._version(_place(memory)) < memory.version]
@@ -112,10 +112,10 @@ class EpisodeLog:
         """Return the last version of the memory that was written, 0 for none."""
         return max((file.seen.get(place, 0) for file in self._files.values()), default=0)
 
-    def _of(self, tenant: str) -> set[_Place]:
+    def _places_of_tenant(self, tenant: str) -> set[_Place]:
         return {place for file in self._files.values() for place in file.seen if place[0] == tenant}
 
-    def _without(self, gone: Set[_Place]) -> None:
+    def _remove_places(self, gone: Set[_Place]) -> None:
         for file in self._files.values():
             if not file.seen.keys().isdisjoint(gone):
                 file.rewrite(gone)

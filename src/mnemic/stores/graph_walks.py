@@ -57,7 +57,7 @@ def halves(hops: int) -> tuple[int, int]:
     return (hops + 1) // 2, hops // 2
 
 
-def joined(
+def shortest_join(
     there: Mapping[str, int], back: Mapping[str, int], relations: Collection[Relation]
 ) -> tuple[Relation, ...] | None:
     """Return a shortest way between the nodes at distance 0 of `there` and of `back`, or None if the two never meet."""

@@ -44,7 +44,7 @@ class NameLookup:
         """Memory in use, the dict by estimate."""
         return self._order.nbytes + 150 * len(self._late)
 
-    def noted(self, names: Sequence[Hashable]) -> None:
+    def note_names(self, names: Sequence[Hashable]) -> None:
         """Record that the keys of these names were appended to the column."""
         end = len(self._column.all)
         self._late |= zip(names, range(end - len(names), end), strict=True)
@@ -56,10 +56,10 @@ class NameLookup:
         found = np.array([self._late.get(name, -1) for name in names], np.int64)
         if len(self._order):
             missing = np.flatnonzero(found < 0)
-            found[missing] = self._sorted([self._key(names[number]) for number in missing.tolist()])
+            found[missing] = self._sorted_keys([self._key(names[number]) for number in missing.tolist()])
         return found
 
-    def _sorted(self, keys: Sequence[Hashable]) -> NDArray[np.int64]:
+    def _sorted_keys(self, keys: Sequence[Hashable]) -> NDArray[np.int64]:
         keyed = self._column.all[: len(self._order)]
         wanted = np.array(keys, keyed.dtype)
         places = self._order[np.searchsorted(keyed, wanted, "right", sorter=self._order) - 1].astype(np.int64)
@@ -103,10 +103,10 @@ class Identifiers:
         """Append further places."""
         first = len(self)
         self._rows.extend(row_ids)
-        self._by_row.noted(row_ids)
+        self._by_row.note_names(row_ids)
         keys = _keys(memory_ids)
         self._keys.extend(keys)
-        self._by_name.noted(memory_ids)
+        self._by_name.note_names(memory_ids)
         for offset in np.flatnonzero(keys == b"").tolist():
             self._odd[first + offset] = memory_ids[offset]
             self._odd_places[memory_ids[offset]] = first + offset
@@ -128,7 +128,7 @@ class Identifiers:
                 places[number] = self._odd_places.get(memory_id, -1)
         return places
 
-    def named(self, places: NDArray[Any]) -> list[str]:
+    def names_at(self, places: NDArray[Any]) -> list[str]:
         """Return the identifiers of these places."""
         chosen: list[int] = places.tolist()
         kept = self._texts
@@ -147,8 +147,8 @@ class Identifiers:
     def newest(self, places: NDArray[Any], count: int) -> list[str]:
         """Return the `count` greatest identifiers of these places, greatest first."""
         if self._odd or len(places) <= count:
-            return sorted(self.named(places), reverse=True)[:count]
-        return self.named(places[np.argsort(self._keys.all[places])[: -count - 1 : -1]])
+            return sorted(self.names_at(places), reverse=True)[:count]
+        return self.names_at(places[np.argsort(self._keys.all[places])[: -count - 1 : -1]])
 
     def best(self, places: NDArray[np.int64], scores: NDArray[np.float64], limit: int) -> list[Scored]:
         """Return the places with the highest scores, best first, at most `limit`; among equals the newer memory."""
@@ -156,7 +156,7 @@ class Identifiers:
             return []
         worst = np.partition(scores, -limit)[-limit] if limit < len(scores) else scores.min()
         above = scores > worst
-        better = zip(scores[above].tolist(), self.named(places[above]), strict=True)
+        better = zip(scores[above].tolist(), self.names_at(places[above]), strict=True)
         ranked = sorted(better, reverse=True)
         last = self.newest(places[scores == worst], limit - len(ranked))
         ranked += [(float(worst), memory_id) for memory_id in last]

@@ -17,7 +17,7 @@ from mnemic.language.text.analyse import analyse, parse_query
 from mnemic.language.text.bm25 import BM25
 from mnemic.language.text.cues import read_cues
 from mnemic.ports import Snapshot
-from mnemic.stores.codec import checked_vector, cosines, damaged, fields_of, to_micros
+from mnemic.stores.codec import checked_vector, cosines, damage_error, fields_of, to_micros
 from mnemic.types import Memory, Scope, Scored, Signals, Status, Vector, VectorSpace, Where
 from mnemic.types.facets import facets_of, has_facets
 
@@ -36,7 +36,7 @@ class StoredMemories:
     """Memories of which only the fields for their removal are known: they are in no list."""
 
     @classmethod
-    def joined(cls, several: Sequence[StoredMemories]) -> StoredMemories:
+    def join_memories(cls, several: Sequence[StoredMemories]) -> StoredMemories:
         """Return the memories of several scopes."""
         if len(several) == 1:
             return several[0]
@@ -65,7 +65,7 @@ class StoredMemories:
     def whole(self, memory: Memory | None) -> Memory | None:
         """Return the memory. Raises StoreCorrupt (`memory`) if its row is damaged."""
         if memory is not None and (memory.scope.tenant, memory.memory_id) in self.damaged:
-            raise damaged("memory")
+            raise damage_error("memory")
         return memory
 
     def next_turn(self, scope: Scope, session: str | None) -> int:
@@ -89,7 +89,10 @@ class StoredMemories:
     def inside(self, scope: Scope) -> dict[str, tuple[Memory, TermCounts]]:
         """Return the memories of a scope by memory_id, with their terms."""
         inside = (one for one in self.memories.items() if one[1].scope == scope and one[0] not in self.damaged)
-        return {memory.memory_id: (memory, self.terms.get(place) or TermCounts.of(memory)) for place, memory in inside}
+        return {
+            memory.memory_id: (memory, self.terms.get(place) or TermCounts.from_memory(memory))
+            for place, memory in inside
+        }
 
     def active(self, scope: Scope) -> list[Memory]:
         """Oldest first: identifiers sort by creation."""
@@ -104,12 +107,12 @@ class InMemorySnapshot:
         self._stored = stored
         self._space = space
 
-    async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
+    async def _memories_in(self, scopes: Sequence[Scope]) -> StoredMemories:
         """Return the memories of these scopes, and perhaps of others."""
         return self._stored
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        stored = await self._of(scopes)
+        stored = await self._memories_in(scopes)
         found = {memory_id: stored.get(memory_id, scopes) for memory_id in memory_ids}
         return {
             one: memory
@@ -118,23 +121,23 @@ class InMemorySnapshot:
         }
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        stored = await self._of([scope])
+        stored = await self._memories_in([scope])
         return stored.whole(stored.find_fingerprint(scope, fingerprint))
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        stored = await self._of(scopes)
+        stored = await self._memories_in(scopes)
         current = stored.get(memory_id, scopes)
         return [] if current is None else [*stored.history.get((current.scope.tenant, memory_id), ()), current]
 
     async def newest(
         self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
     ) -> list[Memory]:
-        accepted = sorted(await self._accepted(where), key=lambda memory: memory.memory_id, reverse=True)
+        accepted = sorted(await self._accepted_memories(where), key=lambda memory: memory.memory_id, reverse=True)
         following = (memory for memory in accepted if before is None or memory.memory_id < before)
         return [memory for memory in following if not facets or has_facets(facets_of(memory), facets)][:limit]
 
     async def count(self, where: Where) -> int:
-        return len(await self._accepted(where))
+        return len(await self._accepted_memories(where))
 
     async def nearest(
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
@@ -142,26 +145,27 @@ class InMemorySnapshot:
         if space not in (None, self._space):
             raise SpaceMismatch(hint="the vectors were made by another model")
         checked_vector(vector, self._space.dimension)
-        ranked = by_cosine(await self._accepted(where), vector)
+        ranked = by_cosine(await self._accepted_memories(where), vector)
         return [Scored(memory_id=memory.memory_id, score=score) for memory, score in ranked[:limit]]
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        accepted = {memory.memory_id for memory in await self._accepted(where)}
+        accepted = {memory.memory_id for memory in await self._accepted_memories(where)}
         scores: dict[str, float] = {}
         for scope in dict.fromkeys(where.scopes):
-            inside = (await self._of(where.scopes)).inside(scope)
+            inside = (await self._memories_in(where.scopes)).inside(scope)
             scores |= _by_words(inside, query)
         found = ((memory_id, score) for memory_id, score in scores.items() if memory_id in accepted and score > 0)
         return _best(found, limit)
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
         times = (
-            (memory.memory_id, (to_micros(memory.happened_at) or 0) / 1e6) for memory in await self._accepted(where)
+            (memory.memory_id, (to_micros(memory.happened_at) or 0) / 1e6)
+            for memory in await self._accepted_memories(where)
         )
         return _best(times, limit)
 
     async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        found, stored = await self.get_many(memory_ids, scopes=where.scopes), await self._of(where.scopes)
+        found, stored = await self.get_many(memory_ids, scopes=where.scopes), await self._memories_in(where.scopes)
         return {
             memory_id: Signals(
                 memory_id=memory_id,
@@ -175,30 +179,30 @@ class InMemorySnapshot:
         }
 
     async def speakers(self, where: Where) -> frozenset[str]:
-        stored = await self._of(where.scopes)
+        stored = await self._memories_in(where.scopes)
         said = (memory.source.speaker for scope in where.scopes for memory in stored.active(scope))
         return frozenset(speaker for speaker in said if speaker is not None)
 
-    async def believed(
+    async def as_known_at(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, space=self._space)
+        return await snapshot_known_at(self, scopes, known_at, live_at, space=self._space)
 
     async def known_damage(self, where: Where) -> bool:
         """Return the answer of the capability `KnownDamage`."""
-        stored = await self._of(where.scopes)
+        stored = await self._memories_in(where.scopes)
         return any(
             stored.memories[place].scope in where.scopes and stored.memories[place].status in where.statuses
             for place in stored.damaged
             if place in stored.memories
         )
 
-    async def _accepted(self, where: Where) -> list[Memory]:
-        stored = await self._of(where.scopes)
+    async def _accepted_memories(self, where: Where) -> list[Memory]:
+        stored = await self._memories_in(where.scopes)
         return [one for place, one in stored.memories.items() if place not in stored.damaged and where.accepts(one)]
 
 
-async def believed(
+async def snapshot_known_at(
     snapshot: Snapshot,
     scopes: Sequence[Scope],
     known_at: datetime,
@@ -257,7 +261,7 @@ class TermCounts(NamedTuple):
     lengths: tuple[int, int]
 
     @classmethod
-    def of(cls, memory: Memory) -> Self:
+    def from_memory(cls, memory: Memory) -> Self:
         """Return cues of the memory's current content."""
         content, context = (analyse(text, stems=True) for text in fields_of(memory))
         counts = Counter(content.sequence + content.extras), Counter(context.sequence + context.extras)

@@ -45,7 +45,7 @@ class IndexCache:
             self._slots.move_to_end(scope)
             return slot
 
-    def known(self, scope: Hashable) -> Slot | None:
+    def peek(self, scope: Hashable) -> Slot | None:
         """Return the scope's slot if there is one; it is not used by that."""
         with self._lock:
             return self._slots.get(scope)

@@ -40,7 +40,7 @@ def write(index: ScopeIndex, file: BinaryIO, mark: Mapping[str, Any]) -> None:
     """Write the index to `file`; `mark` is stored in its head. Raises OSError."""
     index.settle()
     arrays: list[NDArray[Any]] = []
-    columns = {name: _described(vars(index)[name], arrays) for name in _COLUMNS}
+    columns = {name: _describe_value(vars(index)[name], arrays) for name in _COLUMNS}
     lengths = [array.nbytes for array in arrays]
     checks = [zlib.crc32(_bytes(array)) for array in arrays]
     said = {"names": index.names, "live": len(index), "seen": index.seen, "columns": columns}
@@ -86,21 +86,21 @@ def _bytes(array: NDArray[Any]) -> memoryview:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
-def _described(value: Any, arrays: list[NDArray[Any]]) -> Any:
+def _describe_value(value: Any, arrays: list[NDArray[Any]]) -> Any:
     """Return the JSON form of a value, its arrays moved into `arrays`."""
     if isinstance(value, AppendOnlyColumn):
-        return {"room": _described(value.all, arrays)} | _numbers(value)
+        return {"room": _describe_value(value.all, arrays)} | _numbers(value)
     if isinstance(value, PostingsSegment):
-        return {"part": [_described(one, arrays) for one in value]}
+        return {"part": [_describe_value(one, arrays) for one in value]}
     if isinstance(value, _OWN):
-        return {name: _described(one, arrays) for name, one in vars(value).items() if name not in _DERIVED}
+        return {name: _describe_value(one, arrays) for name, one in vars(value).items() if name not in _DERIVED}
     if isinstance(value, np.ndarray):
         arrays.append(value)
         return {"array": len(arrays) - 1, "type": value.dtype.descr, "shape": value.shape}
     if isinstance(value, Mapping):
-        return {"pairs": [[key, _described(one, arrays)] for key, one in value.items()]}
+        return {"pairs": [[key, _describe_value(one, arrays)] for key, one in value.items()]}
     if isinstance(value, list):
-        return {"items": [_described(one, arrays) for one in value]}
+        return {"items": [_describe_value(one, arrays) for one in value]}
     return {"value": value}
 
 

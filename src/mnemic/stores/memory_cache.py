@@ -25,7 +25,7 @@ class MemoryCache(Generic[T]):
         """Memory in use, by estimate."""
         return _BYTES * len(self._kept)
 
-    def of(self, memory_ids: Iterable[str]) -> dict[str, T]:
+    def values_of(self, memory_ids: Iterable[str]) -> dict[str, T]:
         """Return the values of those of the memories that have one, in their order."""
         kept, wanted = self._kept, list(memory_ids)
         if unknown := [one for one in wanted if one not in kept]:

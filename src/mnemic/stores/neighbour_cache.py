@@ -26,7 +26,7 @@ class NeighbourCache:
         """Memory in use, by estimate."""
         return BYTES * len(self._kept)
 
-    def at(self, places: Sequence[int]) -> list[Memory | None]:
+    def memories_at(self, places: Sequence[int]) -> list[Memory | None]:
         """Return the memories at these places, None for those that are not cached."""
         found = list(map(self._kept.get, places))
         for place, memory in zip(places, found, strict=True):

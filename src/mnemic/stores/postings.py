@@ -33,7 +33,7 @@ class PostingsSegment(NamedTuple):
     def nbytes(self) -> int:
         return self.terms.nbytes + self.starts.nbytes + self.places.nbytes + self.counts.nbytes
 
-    def of(self, term: np.uint32) -> tuple[NDArray[np.int64], NDArray[Any]] | None:
+    def places_with_term(self, term: np.uint32) -> tuple[NDArray[np.int64], NDArray[Any]] | None:
         at = int(np.searchsorted(self.terms, term))
         if at == len(self.terms) or self.terms[at] != term:
             return None
@@ -107,12 +107,12 @@ class Postings:
             self._settle()
         return bool(fields)
 
-    def of(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def places_with_term(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places that contain `term`, each once, and how often."""
         if not (self._full or len(self._open.terms) or len(self._late_terms)):
             return _NONE  # as the contexts of most scopes are
         wanted = np.uint32(term)
-        found = [rows for part in (*self._full, self._open) if (rows := part.of(wanted)) is not None]
+        found = [rows for part in (*self._full, self._open) if (rows := part.places_with_term(wanted)) is not None]
         # The tail is unsorted, so it is scanned; it is short.
         late = np.flatnonzero(self._late_terms.all == wanted)
         if len(late):

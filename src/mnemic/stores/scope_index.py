@@ -115,10 +115,10 @@ class ScopeIndex:
     def nbytes(self) -> int:
         """Memory in use, by estimate. Recomputed now and then only: every use of an index asks for it."""
         if self._weight is None or self._grown > _WEIGHED_AFTER:
-            self._weight, self._grown = self._weighed(), 0
+            self._weight, self._grown = self._count_bytes(), 0
         return self._weight + _ENTRY_BYTES * self._grown + self.recalled.nbytes
 
-    def _weighed(self) -> int:
+    def _count_bytes(self) -> int:
         columns: list[_Weighed] = [self._identifiers, self._vectors, self._expected, self._cues, self._happened]
         columns += [self._signals, self._content, self._context]
         columns += [*self._named.values(), *self._said.values(), *self._times.values()]
@@ -167,9 +167,9 @@ class ScopeIndex:
         self._identifiers.extend(columns["row_id"], columns["memory_id"])
         self._vectors.extend(columns["vector"])
         for name, codes in self._named.items():
-            codes.extend(self._coded(columns[name]))
+            codes.extend(self._encode_names(columns[name]))
         for name in ("session", "speaker"):
-            self._said[name].extend(self._coded(columns[name]))
+            self._said[name].extend(self._encode_names(columns[name]))
         self._said["turn"].extend([-1 if turn is None else turn for turn in columns["turn"]])
         self._cues.extend(np.frombuffer(b"".join(columns["cues"]), _CUES))
         happened = columns["happened_at"]
@@ -198,7 +198,7 @@ class ScopeIndex:
             self._expected.look(self._vectors.matrix, vectors, at_least)
             self._weight = None
 
-    def near(
+    def find_near(
         self, where: Where, vector: Vector, *, limit: int, at_least: float, read: Read | None = None
     ) -> list[Scored]:
         """Return at most `limit` memories with a cosine of at least `at_least`, best first. Exact while vectors are in
@@ -218,29 +218,29 @@ class ScopeIndex:
             best = scores[order := np.argsort(-scores)[: limit + 1]]
             if not (best[1:] == best[:-1]).any():  # among equals their identifiers decide
                 return places[order[:limit]].tolist(), best[:limit].tolist()
-        found = self.near(where, vector, limit=limit, at_least=at_least, read=read)
+        found = self.find_near(where, vector, limit=limit, at_least=at_least, read=read)
         return self.places_of([entry.memory_id for entry in found]), [entry.score for entry in found]
 
     def _close(
         self, where: Where, vector: Vector, limit: int, at_least: float, read: Read | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the accepted places with a cosine of at least `at_least`, as far as the best `limit` need them."""
-        accepted, present = self._accepted(where), self._vectors.present
+        accepted, present = self._accepted_places(where), self._vectors.present
         wanted = np.frombuffer(vector, "<f4")
-        if (known := self._expected.near(vector, at_least, len(accepted))) is not None:
+        if (known := self._expected.find_near(vector, at_least, len(accepted))) is not None:
             among = known[0][(accepted & present)[known[0]]]
             places, scores = self._vectors.cosines(among, wanted, self._identifiers.rows, read)
             if known[1] <= at_least or np.count_nonzero(scores >= known[1]) >= limit:
                 enough = scores >= at_least
                 return places[enough], scores[enough]
-        return self._vectors.near(accepted, wanted, at_least)
+        return self._vectors.find_near(accepted, wanted, at_least)
 
     def nearest(self, where: Where, vector: Vector, *, limit: int, read: Read | None = None) -> list[Scored]:
         """Return by cosine, best first, the memories that `where` accepts and that have a vector. Exact up to
         `EXACT_UP_TO` memories; beyond that some of the last may be missed, but their number never falls short. `read`
         rereads vectors; an index that `rereads` needs it.
         """
-        accepted = self._accepted(where) & self._vectors.present
+        accepted = self._accepted_places(where) & self._vectors.present
         wanted = np.frombuffer(vector, "<f4")
         if self._live <= EXACT_UP_TO:
             chosen = np.flatnonzero(accepted)
@@ -253,7 +253,7 @@ class ScopeIndex:
 
     def match(self, where: Where, terms: Sequence[int], *, limit: int, quoted: Quoted | None = None) -> list[Scored]:
         """By BM25, best first, only positive scores; if something is `quoted`, only rows that contain it."""
-        chosen, fields = self._accepted(where), (self._content, self._context)
+        chosen, fields = self._accepted_places(where), (self._content, self._context)
         if self._content.catch_up() | self._context.catch_up():
             self._weight = None
         if quoted is not None:
@@ -269,12 +269,12 @@ class ScopeIndex:
 
     def recent(self, where: Where, *, limit: int) -> list[Scored]:
         """By time, newest first; the score is seconds since 1970."""
-        chosen = latest(np.flatnonzero(self._accepted(where)), self._happened.all, limit)
+        chosen = latest(np.flatnonzero(self._accepted_places(where)), self._happened.all, limit)
         return self._identifiers.best(chosen, self._happened.all[chosen] / 1e6, limit)
 
     def signals(self, memory_ids: Collection[str]) -> dict[str, Signals]:
         """Return the ranking facts of those of the memories that are in the index, by id."""
-        return self._signals.of(memory_ids)
+        return self._signals.values_of(memory_ids)
 
     def _made_signals(self, memory_ids: Sequence[str]) -> dict[str, Signals]:
         live = self._is_live(found := self._identifiers.of_ids(memory_ids))
@@ -298,7 +298,7 @@ class ScopeIndex:
 
     def ids_at(self, places: Sequence[int]) -> list[str]:
         """Return the identifiers of the memories at these places."""
-        return self._identifiers.named(np.array(places, np.int64))
+        return self._identifiers.names_at(np.array(places, np.int64))
 
     def speakers(self) -> frozenset[str]:
         """Return everybody who speaks in an active memory of the scope."""
@@ -307,7 +307,7 @@ class ScopeIndex:
             self._last_spoken = frozenset(name for name in map(self.names.__getitem__, spoken) if name is not None)
         return self._last_spoken
 
-    def _coded(self, names: Sequence[str | None]) -> list[int]:
+    def _encode_names(self, names: Sequence[str | None]) -> list[int]:
         """Return the numbers that represent `names` in this index."""
         for name in dict.fromkeys(names):
             if name not in self._codes:
@@ -315,15 +315,15 @@ class ScopeIndex:
                 self.names.append(name)
         return list(map(self._codes.__getitem__, names))
 
-    def _accepted(self, where: Where) -> NDArray[np.bool_]:
+    def _accepted_places(self, where: Where) -> NDArray[np.bool_]:
         """Evaluate `Where.accepts` for all places; the next list of a search shares the array: do not change it."""
         if where.keys is not None and self._codes.keys().isdisjoint(where.keys):
             return np.zeros(len(self._identifiers), np.bool_)  # the words of a question are seldom keys
         if self._last_accepted is None or self._last_accepted[0] is not where:
-            self._last_accepted = (where, self._evaluated(where))
+            self._last_accepted = (where, self._evaluate_filter(where))
         return self._last_accepted[1]
 
-    def _evaluated(self, where: Where) -> NDArray[np.bool_]:
+    def _evaluate_filter(self, where: Where) -> NDArray[np.bool_]:
         statuses = where.statuses if where.as_of is None else where.statuses | {Status.SUPERSEDED}
         accepted = self._any_of("status", statuses)
         for name, values in (("kind", where.kinds), ("category", where.categories), ("key", where.keys)):
@@ -365,6 +365,6 @@ class ScopeIndex:
         self._last_accepted = self._last_spoken = self._last_active = None
         self._live -= len(places)
         self.recalled.forget(places.tolist())
-        self._signals.forget(self._identifiers.named(places))
+        self._signals.forget(self._identifiers.names_at(places))
         self._named["status"].all[places] = _GONE
         self._vectors.forget(places)

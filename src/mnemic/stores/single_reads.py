@@ -88,7 +88,7 @@ class SingleReads(ABC):
     async def speakers(self, where: Where) -> frozenset[str]:
         return await self.read(lambda moment: moment.speakers(where))
 
-    async def believed(
+    async def as_known_at(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await self.read(lambda moment: moment.believed(scopes, known_at, live_at=live_at))
+        return await self.read(lambda moment: moment.as_known_at(scopes, known_at, live_at=live_at))

@@ -27,7 +27,7 @@ def containing(fields: tuple[Postings, Postings], terms: Iterable[int], size: in
     for term in terms:
         holders = np.zeros(size, np.bool_)
         for field in fields:
-            holders[field.of(term)[0]] = True
+            holders[field.places_with_term(term)[0]] = True
         found &= holders
     return found
 
@@ -59,7 +59,7 @@ def text_scores(fields: tuple[Postings, Postings], active: ActivePlaces, terms: 
     lengths = [field.lengths.all for field in fields]
     frequency = np.zeros_like(scores)
     for term in terms:
-        found = [(number, *field.of(term)) for number, field in enumerate(fields)]
+        found = [(number, *field.places_with_term(term)) for number, field in enumerate(fields)]
         found = [one for one in found if len(one[1])]
         # Most terms are in one of the fields: nothing has to be added up then.
         if len(found) == 1:

@@ -65,7 +65,7 @@ class QuantisedVectors:
         most = max(_LEAST, 20 * limit, len(self) // _PART)
         if np.count_nonzero(among) <= most:
             return np.flatnonzero(among)
-        apart = self._apart(vector)
+        apart = self._hamming_distances(vector)
         # Filtered after counting: the distances of all places in one pass are cheaper than gathering the wanted ones
         # first.
         apart[~among] = _NEVER
@@ -94,7 +94,7 @@ class QuantisedVectors:
         for column in self._columns:
             column.all[places[places < len(self)]] = 0
 
-    def _apart(self, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
+    def _hamming_distances(self, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
         """Return the Hamming distance of each vector from this one."""
         apart = np.zeros(len(self), np.uint16)
         wanted = self._words(vector[None, :])[0]
@@ -205,7 +205,7 @@ class Vectors:
             scores = np.vecdot(self._matrix.all, wanted)[places]
         return places, scores.astype(np.float64)
 
-    def near(
+    def find_near(
         self, accepted: NDArray[np.bool_], wanted: NDArray[np.float32], at_least: float
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the accepted places that have a vector with a cosine of at least `at_least`, and their cosines. Raises

@@ -14,12 +14,12 @@ from typing import Any
 def merge(known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Return `new` over `known`, field by field. Neither is changed."""
     return {
-        name: _merged(name, known.get(name), new.get(name))
+        name: _merge_values(name, known.get(name), new.get(name))
         for name in [*known, *(name for name in new if name not in known)]
     }
 
 
-def _merged(name: str, known: Any, new: Any) -> Any:
+def _merge_values(name: str, known: Any, new: Any) -> Any:
     if new in (None, "") or new == [] or new == {}:
         return known
     if known in (None, ""):

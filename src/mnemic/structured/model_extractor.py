@@ -58,7 +58,7 @@ class _Grounding:
             return {name: one for name, one in inner.items() if one is not None} or None
         if isinstance(value, list):
             return [one for each in value if (one := self.only(each, schema, path)) is not None] or None
-        return value if self._holds(value, schema.at(path) or {}) else None
+        return value if self._holds(value, schema.find_property(path) or {}) else None
 
     def _holds(self, value: Any, schema: Mapping[str, Any]) -> bool:
         if isinstance(value, bool) or value is None or "enum" in schema or "const" in schema:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from mnemic.language.text.names import folded
+from mnemic.language.text.names import fold_name
 
 _TITLES = frozenset("mr mrs ms miss mstr dr prof chd inf".split())
 _WORD = re.compile(r"\w+")
@@ -28,7 +28,7 @@ def person_words(value: Any) -> tuple[str, ...]:
         value = value.get("name") or " ".join(str(value.get(part) or "") for part in ("givenName", "familyName"))
     if not isinstance(value, str):
         return ()
-    return tuple(sorted(set(_WORD.findall(folded(value))) - _TITLES))
+    return tuple(sorted(set(_WORD.findall(fold_name(value))) - _TITLES))
 
 
 def _alike(one: str, other: str) -> bool:

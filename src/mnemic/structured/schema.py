@@ -91,13 +91,13 @@ class Schema:
         for problem in self.problems(data):
             raise InvalidInput(f"data:{problem.path}:{problem.keyword}", hint="the data does not match the schema")
 
-    def at(self, path: Sequence[str]) -> Mapping[str, Any] | None:
+    def find_property(self, path: Sequence[str]) -> Mapping[str, Any] | None:
         """Return the schema of the property at `path`, or None if the schema names no such property."""
         here: Any = self.document
         for name in path:
-            here = _resolved(here, self.document)
+            here = _resolve_references(here, self.document)
             here = here.get("properties", {}).get(name) if isinstance(here, Mapping) else None
-        found = _resolved(here, self.document)
+        found = _resolve_references(here, self.document)
         return found if isinstance(found, Mapping) else None
 
 
@@ -193,7 +193,7 @@ def _target(reference: str, root: Mapping[str, Any]) -> Any:
     return root.get("$defs", {}).get(reference.removeprefix("#/$defs/")) if reference.startswith("#/$defs/") else None
 
 
-def _resolved(schema: Any, root: Mapping[str, Any]) -> Any:
+def _resolve_references(schema: Any, root: Mapping[str, Any]) -> Any:
     for _ in range(MAX_DEPTH):
         if not (isinstance(schema, Mapping) and "$ref" in schema):
             break

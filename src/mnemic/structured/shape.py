@@ -56,7 +56,7 @@ class Shape:
     modified: str | None = None
     normalise: Callable[[Mapping[str, Any]], Mapping[str, Any]] = field(default=_as_given, repr=False)
 
-    def checked(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    def check_data(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return `data` as it is stored. Raises InvalidInput (`invalid_input:data:<path>:<keyword>`)."""
         if not isinstance(data, Mapping):
             raise InvalidInput("data", hint="it must be a JSON object")
@@ -68,7 +68,7 @@ class Shape:
         """Return the key of the item: a hash of the known part of its identity; None without the first field of it."""
         values = [self._identifier(data, path) for path in self.identity]
         # Without a name the key is that of a shape without `person`.
-        values += person_words(self._named(data))
+        values += person_words(self._identity(data))
         return self._key(values) if values and values[0] is not None else None
 
     def keys(self, data: Mapping[str, Any]) -> list[str] | None:
@@ -96,7 +96,7 @@ class Shape:
             bool(pairs)
             and None not in pairs[0]
             and all(left == right for left, right in pairs if left is not None and right is not None)
-            and may_be_one(self._named(one), self._named(other))
+            and may_be_one(self._identity(one), self._identity(other))
         )
 
     def same_facets(self, data: Mapping[str, Any]) -> Sequence[frozenset[str]]:
@@ -107,26 +107,26 @@ class Shape:
         value = field_at(data, path)
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             return ()
-        if (self.schema.at(path) or {}).get("format") == "date-time":
+        if (self.schema.find_property(path) or {}).get("format") == "date-time":
             day = _day_of(value, own=True)
             return () if day is None else (frozenset({day_facet(self.identity[0], day.isoformat(), utc=False)}),)
         return (frozenset(value_facet(self.identity[0], one) for one in (value, str(value), *_number(value))),)
 
-    def merged(self, known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    def merge_data(self, known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         """One version of both: the later one by `modified`, else `new`, prevails."""
         stamps = [field_at(data, self.modified.split(".")) if self.modified else None for data in (known, new)]
         if all(isinstance(stamp, str) for stamp in stamps) and comparable(stamps[0]) > comparable(stamps[1]):
             known, new = new, known
         return merge(known, new)
 
-    def _named(self, data: Mapping[str, Any]) -> Any:
+    def _identity(self, data: Mapping[str, Any]) -> Any:
         return None if self.person is None else field_at(data, self.person.split("."))
 
     def _identifier(self, data: Mapping[str, Any], path: str) -> str | None:
         value = field_at(data, path.split("."))
         if value in (None, "") or isinstance(value, Mapping | list | tuple):
             return None
-        if (self.schema.at(path.split(".")) or {}).get("format") == "date-time":
+        if (self.schema.find_property(path.split(".")) or {}).get("format") == "date-time":
             return str(value)[:10]
         return str(value).strip().casefold()
 
@@ -153,7 +153,7 @@ class Shape:
 
     def _condition(self, name: str, wanted: Any) -> Condition:
         path = tuple(str(name).split("."))
-        schema = self.schema.at(path)
+        schema = self.schema.find_property(path)
         if schema is None:
             raise InvalidInput(f"field:{name}", hint="the schema names no such field")
         return Condition(path, wanted, timed=schema.get("format") == "date-time")

@@ -74,7 +74,7 @@ class StructuredMemory(KindView[M]):
         (`missing_extra:<name>`) for a shape of a package that is not installed.
         """
         shape = self._shape(name)
-        return await self._settled(shape, shape.checked(data), origin)
+        return await self._settle_data(shape, shape.check_data(data), origin)
 
     @verb
     async def query(self, name: str, where: Mapping[str, Any] | None = None, *, limit: int = 50) -> Sequence[Memory]:
@@ -118,7 +118,7 @@ class StructuredMemory(KindView[M]):
         receipts: list[WriteReceipt] = []
         for data in await self._extract(text, name, sent_at):
             shape = self._shape(name or str(data["@type"]))
-            receipts += await self._settled(shape, shape.checked(data), origin)
+            receipts += await self._settle_data(shape, shape.check_data(data), origin)
         return receipts
 
     @verb
@@ -169,7 +169,7 @@ class StructuredMemory(KindView[M]):
         found = await asyncio.to_thread(lambda: [reader.read(text, sent_on=sent_on) for reader in readers])
         return [one for each in found for one in each]
 
-    async def _settled(self, shape: Shape, data: Mapping[str, Any], origin: Origin) -> list[WriteReceipt]:
+    async def _settle_data(self, shape: Shape, data: Mapping[str, Any], origin: Origin) -> list[WriteReceipt]:
         """Put it, again and again while others change it too."""
         for _ in range(ATTEMPTS):
             try:
@@ -179,7 +179,7 @@ class StructuredMemory(KindView[M]):
         raise VersionConflict(hint="others keep changing it")
 
     async def _put(self, shape: Shape, data: Mapping[str, Any], origin: Origin) -> list[WriteReceipt]:
-        known = await self._known(shape, data)
+        known = await self._find_known(shape, data)
         if known:
             return [await self._revise(shape, memory, data, origin) for memory in known]
         receipt = await self._engine.add(
@@ -198,10 +198,10 @@ class StructuredMemory(KindView[M]):
             # Another caller put the same thing in the same moment: those fields must not get lost.
             other = await self._engine.get(memory_id, actor=self._actor)
             mine = await self._engine.get(receipt.memory_id or "", actor=self._actor)
-            return [await self._revise(shape, mine, shape.merged(other.data, data), origin)]
+            return [await self._revise(shape, mine, shape.merge_data(other.data, data), origin)]
         return [receipt]
 
-    async def _known(self, shape: Shape, data: Mapping[str, Any]) -> list[Memory]:
+    async def _find_known(self, shape: Shape, data: Mapping[str, Any]) -> list[Memory]:
         """Find the memories of the same thing: under its keys, or among all if the identity is incomplete."""
         if not shape.identity:
             return []
@@ -213,7 +213,7 @@ class StructuredMemory(KindView[M]):
         return [memory for memory in found if shape.same(memory.data, data)]
 
     async def _revise(self, shape: Shape, known: Memory, data: Mapping[str, Any], origin: Origin) -> WriteReceipt:
-        merged = shape.checked(shape.merged(known.data, data))
+        merged = shape.check_data(shape.merge_data(known.data, data))
         return await self._engine.update(
             known.memory_id,
             shape.content(merged),

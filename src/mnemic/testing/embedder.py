@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from mnemic.errors import EmbedderFailed
 from mnemic.language.text.analyse import terms
 from mnemic.types import Deadline, Vector, VectorSpace
-from mnemic.write.write_job import rounded
+from mnemic.write.write_job import round_vectors
 
 _PLACES_PER_WORD = 4
 
@@ -49,7 +49,7 @@ class WordEmbedder:
         length = math.sqrt(math.fsum(value * value for value in values)) or 1.0
         if length == 1.0 and not any(values):
             values[0] = 1.0
-        return rounded([array("f", [value / length for value in values]).tobytes()])[0]
+        return round_vectors([array("f", [value / length for value in values]).tobytes()])[0]
 
     async def close(self) -> None:
         """Record the call in `closed`; there is nothing to release."""

@@ -81,7 +81,7 @@ async def names(store: GraphStore, where: Scope | None = None) -> list[str]:
     return [one.node for one in await store.nodes(where or scope(), limit=500)]
 
 
-async def around(store: GraphStore, start: str, **more: object) -> dict[str, int]:
+async def distances_around(store: GraphStore, start: str, **more: object) -> dict[str, int]:
     """Return the distance of each neighbour, in relations."""
     found = await store.neighbours(scope(), start, **more)  # type: ignore[arg-type]
     return {one.node.node: one.hops for one in found}
@@ -125,7 +125,7 @@ class GraphStoreContract:
     async def test_a_memory_holds_only_what_it_said_last(self, store: GraphStore) -> None:
         await store.link(scope(), [fragment("m1", ("ana", "works_at", "siemens"))])
         await store.link(scope(), [fragment("m1", ("ana", "works_at", "bosch"))])
-        assert await around(store, "ana") == {"bosch": 1}
+        assert await distances_around(store, "ana") == {"bosch": 1}
         assert await names(store) == ["ana", "bosch"]
 
     async def test_the_last_fragment_of_a_batch_counts(self, store: GraphStore) -> None:
@@ -158,7 +158,7 @@ class GraphStoreContract:
         )
         await store.forget(scope(), ["m1", "absent"])
         assert await names(store) == ["bo"]
-        assert await around(store, "bo") == {}
+        assert await distances_around(store, "bo") == {}
         assert await store.traces("acme", ["m1"]) == 0
         await store.forget(scope(), ["m2"])
         assert await names(store) == []
@@ -189,9 +189,9 @@ class GraphStoreContract:
                 fragment("m2", ("ana", "works_at", "bosch"), valid_from=START + 2 * DAY),
             ],
         )
-        when = {day: await around(store, "ana", at=START + day * DAY) for day in (-1, 0, 1, 2, 3)}
+        when = {day: await distances_around(store, "ana", at=START + day * DAY) for day in (-1, 0, 1, 2, 3)}
         assert when == {-1: {}, 0: {"siemens": 1}, 1: {"siemens": 1}, 2: {"bosch": 1}, 3: {"bosch": 1}}
-        assert await around(store, "ana") == {"bosch": 1, "siemens": 1}
+        assert await distances_around(store, "ana") == {"bosch": 1, "siemens": 1}
         assert await store.path(scope(), "siemens", "bosch", at=START) is None
         past = await store.neighbours(scope(), "ana", at=START)
         assert (past[0].path[0].valid_from, past[0].path[0].valid_to) == (START, START + 2 * DAY)
@@ -207,7 +207,7 @@ class GraphStoreContract:
         await store.link(scope(), [said])
         (found,) = await store.neighbours(scope(), "a", at=moment)
         assert found.node.last_seen_at == found.path[0].valid_from == moment
-        assert await around(store, "a", at=moment - timedelta(microseconds=1)) == {}
+        assert await distances_around(store, "a", at=moment - timedelta(microseconds=1)) == {}
 
     async def test_neighbours_come_nearest_first_each_once(self, store: GraphStore) -> None:
         await store.link(
@@ -222,7 +222,7 @@ class GraphStoreContract:
         assert [(one.node.node, one.hops) for one in found] == [("z", 1), ("b", 1), ("c", 1), ("d", 2)]
         assert [one.node.node for one in await store.neighbours(scope(), "a", hops=3)][-1] == "e"
         assert [one.node.node for one in await store.neighbours(scope(), "a", hops=6, limit=2)] == ["z", "b"]
-        assert await around(store, "absent", hops=6) == {}
+        assert await distances_around(store, "absent", hops=6) == {}
 
     async def test_a_way_leads_from_end_to_end(self, store: GraphStore) -> None:
         chain = [(f"n{number}", "knows", f"n{number + 1}") for number in range(6)]
@@ -307,7 +307,7 @@ class GraphStoreContract:
             await store.link(scope(), [said])
             (seen,) = await store.nodes(scope(), among=[name])
             assert (seen.node, seen.name) == (name, name)
-            assert await around(store, name, hops=6) == {f"friend {number}": 1}
+            assert await distances_around(store, name, hops=6) == {f"friend {number}": 1}
             way = await store.path(scope(), f"friend {number}", name)
             assert way is not None
             assert len(way) == 1

@@ -116,7 +116,7 @@ def generated_content(said: Said) -> dict[str, Any]:
     }
 
 
-def conversed(said: Said) -> dict[str, Any]:
+def bedrock_answer(said: Said) -> dict[str, Any]:
     """Return the body of Bedrock's `/converse`."""
     block: dict[str, Any] = {"text": said.content or ""}
     if said.tool is not None:
@@ -149,7 +149,7 @@ PROTOCOLS: Mapping[str, Callable[[Said], dict[str, Any]]] = MappingProxyType(
         "/responses": response,
         "/messages": message,
         ":generateContent": generated_content,
-        "/converse": conversed,
+        "/converse": bedrock_answer,
         "/api/chat": ollama_chat,
     }
 )
@@ -173,7 +173,7 @@ def _text(said: Any) -> str:
     return _text(said.get("content", said.get("parts", said.get("text", "")))) if isinstance(said, Mapping) else ""
 
 
-def streamed(body: Mapping[str, Any]) -> bytes:
+def streamed_answer(body: Mapping[str, Any]) -> bytes:
     """Return a chat completion as server-sent events: all of it in one chunk, the reason why it ended, and the end
     marker. Bodies of `/v1/messages` and `/v1/responses` are sent as the events of these protocols.
     """

@@ -15,7 +15,7 @@ from mnemic.cli.lazy_loading import Command
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import say, say_json, table
 from mnemic.errors import InvalidInput
-from mnemic.plugins import offered
+from mnemic.plugins import list_plugins
 
 KINDS = {
     "store": ("stores", "build", "MNEMIC_STORE=$name://anything mnemic doctor"),
@@ -64,12 +64,12 @@ def plugin_(given: Given, /, action: str, name: str | None, kind: str | None, fo
     if given.as_json:
         say_json({"folder": str(made), "files": [path.relative_to(made).as_posix() for path in _files(made)]})
     else:
-        say(f"Wrote {made}. Try it:\n\n  pip install {made}\n  pytest {made}\n  {_tried(name, kind)}")
+        say(f"Wrote {made}. Try it:\n\n  pip install {made}\n  pytest {made}\n  {_try_project(name, kind)}")
     return 0
 
 
 def _list(given: Given) -> None:
-    found = offered()
+    found = list_plugins()
     if given.as_json:
         fields = ("group", "name", "object", "package")
         say_json([dict(zip(fields, one, strict=True)) for one in found])
@@ -98,12 +98,12 @@ def write_project(name: str, kind: str, folder: Path | None = None) -> Path:
         (package / f"{kind}.py", kind),
         (made / "tests" / f"test_{kind}.py", f"test_{kind}"),
     ):
-        path.write_text(_filled(template, name, kind), encoding="utf-8")
+        path.write_text(_fill_template(template, name, kind), encoding="utf-8")
     (package / "py.typed").touch()
     return made
 
 
-def _filled(template: str, name: str, kind: str) -> str:
+def _fill_template(template: str, name: str, kind: str) -> str:
     group, target, _ = KINDS[kind]
     text = (files(__package__) / "plugin_templates" / f"{template}.txt").read_text(encoding="utf-8")
     return Template(text).substitute(
@@ -117,13 +117,13 @@ def _filled(template: str, name: str, kind: str) -> str:
         words=kind.replace("_", " "),
         group=group,
         target=target,
-        tried=_tried(name, kind),
+        tried=_try_project(name, kind),
         version=version("mnemic"),
         needed="mnemic[structured]" if kind == "documents" else "mnemic",
     )
 
 
-def _tried(name: str, kind: str) -> str:
+def _try_project(name: str, kind: str) -> str:
     return Template(KINDS[kind][2]).substitute(name=name, entity=name.upper())
 
 

@@ -124,7 +124,7 @@ class ProjectionMachine(RuleBasedStateMachine):
                 await transaction.insert(new)
             else:
                 await transaction.replace(new)
-            await transaction.enqueue(OutboxEntry.of(new, "remove" if removed else None))
+            await transaction.enqueue(OutboxEntry.for_memory(new, "remove" if removed else None))
 
         await self._store.transact(work)
 
@@ -191,7 +191,7 @@ class ProjectionMachine(RuleBasedStateMachine):
     def come_late(self, old: Memory) -> None:
         """Let a stalled process apply outdated changes, and read the store again."""
         if self._copy.fault is None:
-            self._run(self._feeds[1].bring([Change(entry=OutboxEntry.of(old), memory=old)]))
+            self._run(self._feeds[1].bring([Change(entry=OutboxEntry.for_memory(old), memory=old)]))
 
     @rule(place=st.sampled_from(SCOPES))
     def rebuild(self, place: Scope) -> None:
@@ -216,9 +216,9 @@ class ProjectionMachine(RuleBasedStateMachine):
     def nothing_left_is_up_to_date(self) -> None:
         """Check that the copy equals the store whenever the outbox is empty."""
         if not self._run(self._store.pending(projection=self._copy.name, limit=1)):
-            self._run(self.check(self._run(self._stored())))
+            self._run(self.check(self._run(self._stored_memories())))
 
-    async def _stored(self) -> list[Memory]:
+    async def _stored_memories(self) -> list[Memory]:
         tenants = dict.fromkeys(place.tenant for place in SCOPES)
         return [one for tenant in tenants for one in await self._store.scan(tenant, statuses=list(Status))]
 

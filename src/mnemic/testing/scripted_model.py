@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from mnemic.testing.embedding_protocols import EMBEDDINGS, texts_of
-from mnemic.testing.model_protocols import PROTOCOLS, Said, said_by, streamed
+from mnemic.testing.model_protocols import PROTOCOLS, Said, said_by, streamed_answer
 
 
 class Fault(StrEnum):
@@ -201,7 +201,7 @@ class ScriptedModelServer:
     def answer(self, request: ModelRequest, reply: Reply) -> dict[str, Any]:
         """Return the JSON body of a successful answer."""
         if request.path.endswith(tuple(EMBEDDINGS)):
-            return self._embedded(request, reply)
+            return self._embedding_answer(request, reply)
         protocol = next(body for path, body in PROTOCOLS.items() if request.path.endswith(path))
         said = Said(
             number=len(self.requests),
@@ -215,7 +215,7 @@ class ScriptedModelServer:
         )
         return protocol(said)
 
-    def _embedded(self, request: ModelRequest, reply: Reply) -> dict[str, Any]:
+    def _embedding_answer(self, request: ModelRequest, reply: Reply) -> dict[str, Any]:
         vectors = reply.vectors
         if vectors is None:
             vectors = [_vector(text, self._dimension) for text in request.texts]
@@ -312,7 +312,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif reply.body is not None:
             self._send(reply.code, reply.body)
         elif 200 <= reply.code < 300 and request.body.get("stream") is True:
-            self._send_bytes(reply.code, streamed(self.script.answer(request, reply)), "text/event-stream")
+            self._send_bytes(reply.code, streamed_answer(self.script.answer(request, reply)), "text/event-stream")
         elif 200 <= reply.code < 300:
             self._send(reply.code, self.script.answer(request, reply))
         else:

@@ -95,7 +95,7 @@ class StoreMachine(RuleBasedStateMachine):
     def _run(self, call: Coroutine[Any, Any, T]) -> T:
         return self._loop.run_until_complete(call)
 
-    def _both(self, ask: Callable[[RecordStore], Awaitable[T]]) -> T:
+    def _ask_both(self, ask: Callable[[RecordStore], Awaitable[T]]) -> T:
         """Return the answer of the store under test, after comparing it with the model's."""
         answers = [self._run(self._answer(ask, each)) for each in (self._model, self._store)]
         assert answers[1] == answers[0], f"model: {answers[0]!r}\nstore: {answers[1]!r}"
@@ -118,7 +118,7 @@ class StoreMachine(RuleBasedStateMachine):
         async def work(transaction: Transaction) -> list[Any]:
             return [await step(transaction) for step in steps]
 
-        return self._both(lambda store: store.transact(work))
+        return self._ask_both(lambda store: store.transact(work))
 
     @staticmethod
     def _same_scores(scores: Sequence[float], expected: Sequence[float]) -> None:
@@ -131,7 +131,7 @@ class StoreMachine(RuleBasedStateMachine):
         vector = EMBEDDER.vector(content) if seen else None
         new = memory(content, scope=place, vector=vector, **fields)
         event = AuditEvent(tenant=place.tenant, action="created", at=START, actor="ada", memory_id=new.memory_id)
-        entry = OutboxEntry.of(new)
+        entry = OutboxEntry.for_memory(new)
         self._transact(
             lambda transaction: transaction.find_fingerprint(place, new.fingerprint),
             lambda transaction: transaction.find_key(place, new.key or ""),
@@ -144,7 +144,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(old=memories, content=CONTENTS, fields=FIELDS, stale=st.sampled_from([0, 0, 0, 1]), late=st.integers(-2, 2))
     def replace(self, old: Memory, content: str, fields: dict[str, Any], stale: int, late: int) -> None:
         """Change a memory from its current version, or from an outdated one."""
-        current = self._both(lambda store: store.get(old.memory_id, scopes=[old.scope]))
+        current = self._ask_both(lambda store: store.get(old.memory_id, scopes=[old.scope]))
         base = current or old
         changed = base.next_version(
             START + timedelta(days=late), content=content, vector=EMBEDDER.vector(content), **fields
@@ -166,7 +166,7 @@ class StoreMachine(RuleBasedStateMachine):
             await transaction.insert(memory(content))
             raise MnemicError("refused")
 
-        self._both(lambda store: store.transact(work))
+        self._ask_both(lambda store: store.transact(work))
 
     @rule(place=st.sampled_from(SCOPES), content=CONTENTS, limit=st.integers(1, 5))
     def near_duplicates(self, place: Any, content: str, limit: int) -> None:
@@ -199,16 +199,16 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(where=FILTERS, limit=st.integers(0, 4))
     def read(self, where: Where, limit: int) -> None:
         """Compare pages and counts."""
-        page = self._both(lambda store: store.newest(where, limit=limit))
+        page = self._ask_both(lambda store: store.newest(where, limit=limit))
         if page:
-            self._both(lambda store: store.newest(where, limit=limit, before=page[-1].memory_id))
-        self._both(lambda store: store.count(where))
+            self._ask_both(lambda store: store.newest(where, limit=limit, before=page[-1].memory_id))
+        self._ask_both(lambda store: store.count(where))
 
     @rule(old=memories, places=SOME_SCOPES)
     def look(self, old: Memory, places: Any) -> None:
         """Compare one memory and its versions, read with scopes that may not contain it."""
-        self._both(lambda store: store.get(old.memory_id, scopes=places))
-        self._both(lambda store: store.versions(old.memory_id, scopes=places))
+        self._ask_both(lambda store: store.get(old.memory_id, scopes=places))
+        self._ask_both(lambda store: store.versions(old.memory_id, scopes=places))
 
     @rule(where=FILTERS, late=st.integers(-3, 3), query=CONTENTS, live_at=DAYS)
     def believe(self, where: Where, late: int, query: str, live_at: datetime | None) -> None:
@@ -216,19 +216,19 @@ class StoreMachine(RuleBasedStateMachine):
         known_at = START + timedelta(days=late)
 
         async def ask(store: RecordStore) -> Any:
-            then = await store.believed(where.scopes, known_at, live_at=live_at)
+            then = await store.as_known_at(where.scopes, known_at, live_at=live_at)
             found = await then.newest(where, limit=999)
             ranked = await then.match(where, query, limit=999)
             near = await then.nearest(where, EMBEDDER.vector(query), limit=999)
             return found, await then.count(where), sorted(ranked), sorted(near)
 
-        self._both(ask)
+        self._ask_both(ask)
 
     @rule(count=st.integers(1, 3))
     def drain(self, count: int) -> None:
         """Acknowledge entries of the outbox."""
-        entries = self._both(lambda store: store.pending(limit=count))
-        self._both(lambda store: store.acknowledge([entry.sequence for entry in entries]))
+        entries = self._ask_both(lambda store: store.pending(limit=count))
+        self._ask_both(lambda store: store.acknowledge([entry.sequence for entry in entries]))
 
     @rule()
     def reopen(self) -> None:
@@ -242,5 +242,5 @@ class StoreMachine(RuleBasedStateMachine):
     def audits_agree_and_hold(self) -> None:
         """Compare the audit chains of each tenant, which must be intact and equal."""
         for tenant in ("acme", "rival"):
-            self._both(lambda store, tenant=tenant: store.audit(tenant))  # type: ignore[misc]
+            self._ask_both(lambda store, tenant=tenant: store.audit(tenant))  # type: ignore[misc]
             assert first_broken(self._run(self._store.audit(tenant))) is None

@@ -18,7 +18,7 @@ from mnemic.types.documents import (
     Namespace,
     PutDocument,
 )
-from mnemic.types.enums import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
+from mnemic.types.enums import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lower_origin
 from mnemic.types.graph import Fragment, Neighbour, Node, Relation
 from mnemic.types.language_models import Completion, Cost, Prompt
 from mnemic.types.measures import Usage, VectorSpace
@@ -121,7 +121,7 @@ __all__ = [
     "checked_name",
     "from_json",
     "frozen",
-    "lowered",
+    "lower_origin",
     "subject_of",
     "to_json",
     "window_of",

@@ -18,7 +18,7 @@ def read(space: VectorSpace, cosine: float) -> float:
     return _on(space.scale, cosine) if space.scale else cosine
 
 
-def measured(space: VectorSpace, cosine: float) -> float:
+def cosine_in_space(space: VectorSpace, cosine: float) -> float:
     """Return the cosine in `space` that `read` turns into `cosine`."""
     return _on([(after, before) for before, after in space.scale], cosine) if space.scale else cosine
 

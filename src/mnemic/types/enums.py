@@ -61,7 +61,7 @@ _RANK = {
 }
 
 
-def lowered(channel: Origin, origin: Origin) -> Origin:
+def lower_origin(channel: Origin, origin: Origin) -> Origin:
     """Return the `origin` that a caller names, or that of the `channel` if the caller's would count for more."""
     return origin if _RANK[origin] <= _RANK[channel] else channel
 

@@ -87,7 +87,7 @@ def checked_filter(given: object) -> Mapping[str, Any] | None:
     """
     if given is None:
         return None
-    if _counted(given, DEEPEST) > MAX_CONDITIONS:
+    if _count_conditions(given, DEEPEST) > MAX_CONDITIONS:
         raise InvalidInput("where", hint=f"a filter has at most {MAX_CONDITIONS} conditions")
     assert isinstance(given, Mapping)
     return given or None
@@ -97,14 +97,14 @@ def with_values(given: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[
     """Return a checked filter with each name of a field, and each value that a field must be equal to or contain, as
     `change` returns it. Values that are only compared by order stay.
     """
-    return {_changed_name(name, change): _changed(name, wanted, change) for name, wanted in given.items()}
+    return {_changed_name(name, change): _change_conditions(name, wanted, change) for name, wanted in given.items()}
 
 
 def _changed_name(name: str, change: Callable[[Any], Any]) -> str:
     return name if name.startswith("$") else str(change(name))
 
 
-def _changed(name: str, wanted: Any, change: Callable[[Any], Any]) -> Any:
+def _change_conditions(name: str, wanted: Any, change: Callable[[Any], Any]) -> Any:
     if name in ("$and", "$or"):
         return [with_values(one, change) for one in wanted]
     if name in _ORDERS or name == "$exists":
@@ -114,7 +114,7 @@ def _changed(name: str, wanted: Any, change: Callable[[Any], Any]) -> Any:
     return change(wanted)
 
 
-def _counted(given: object, depth: int) -> int:
+def _count_conditions(given: object, depth: int) -> int:
     """Return the number of conditions of a filter that is one."""
     # Depth is bounded before the recursion, which a filter of a request could otherwise exhaust.
     if not isinstance(given, Mapping) or depth == 0:
@@ -128,13 +128,13 @@ def _counted_of(name: object, wanted: object, depth: int) -> int:
     if name in ("$and", "$or"):
         if not isinstance(wanted, Sequence) or isinstance(wanted, str | bytes) or not wanted:
             raise InvalidInput("where", hint=f"{name} takes a list of filters")
-        return sum(_counted(one, depth - 1) for one in wanted)
+        return sum(_count_conditions(one, depth - 1) for one in wanted)
     if name == "$not":
-        return _counted(wanted, depth - 1)
+        return _count_conditions(wanted, depth - 1)
     if name.startswith("$"):
         raise InvalidInput("operator", hint=f"Unsupported operator: {name[:32]}")
     if isinstance(wanted, Mapping):
-        return _counted_operators(wanted, depth) if _has_operators(wanted) else 1 + _counted(wanted, depth - 1)
+        return _counted_operators(wanted, depth) if _has_operators(wanted) else 1 + _count_conditions(wanted, depth - 1)
     return _is_value(wanted)
 
 
@@ -149,7 +149,9 @@ def _counted_operand(operator: str, operand: object, depth: int) -> int:
     if operator == "$not":
         if not isinstance(operand, Mapping) or depth == 1:
             raise InvalidInput("where", hint="$not takes operators or a filter")
-        return _counted_operators(operand, depth - 1) if _has_operators(operand) else _counted(operand, depth - 1)
+        return (
+            _counted_operators(operand, depth - 1) if _has_operators(operand) else _count_conditions(operand, depth - 1)
+        )
     if operator in ("$in", "$nin"):
         if not isinstance(operand, Sequence) or isinstance(operand, str | bytes) or len(operand) > MAX_VALUES:
             raise InvalidInput("where", hint=f"{operator} takes a list of at most {MAX_VALUES} values")

@@ -161,11 +161,11 @@ def fragment_of(memory: Memory) -> Fragment | None:
     try:
         if memory.kind is Kind.EPISODIC:
             return _episode(memory) if memory.status is Status.ACTIVE else None
-        nodes = tuple(Node(**{**one, "aliases": tuple(one.get("aliases", ()))}) for one in _listed(memory, "nodes"))
+        nodes = tuple(Node(**{**one, "aliases": tuple(one.get("aliases", ()))}) for one in _list_field(memory, "nodes"))
         began = memory.valid_from or memory.happened_at
         relations = tuple(
             Relation(**one, valid_from=began, valid_to=memory.valid_to, memory_id=memory.memory_id)
-            for one in _listed(memory, "relations")
+            for one in _list_field(memory, "relations")
         )
         if memory.status is Status.SUPERSEDED and not relations:
             return None
@@ -175,7 +175,7 @@ def fragment_of(memory: Memory) -> Fragment | None:
 
 
 def _episode(memory: Memory) -> Fragment:
-    began, steps = memory.happened_at, _listed(memory, "steps")
+    began, steps = memory.happened_at, _list_field(memory, "steps")
     parts = ["task", *(f"step:{number}" for number in range(len(steps))), "outcome"]
     task, *walked, outcome = (episode_node(memory.memory_id, part) for part in parts)
     nodes = (
@@ -195,7 +195,7 @@ def _episode(memory: Memory) -> Fragment:
     return Fragment(memory_id=memory.memory_id, seen_at=memory.updated_at, nodes=nodes, relations=relations)
 
 
-def _listed(memory: Memory, name: str) -> list[dict[str, Any]]:
+def _list_field(memory: Memory, name: str) -> list[dict[str, Any]]:
     stored = memory.data.get(name, ())
     return [dict(one) for one in stored] if isinstance(stored, Sequence) else []  # type: ignore[arg-type]
 

@@ -20,14 +20,14 @@ TAG = "type"
 """Member that names the class if an annotation allows several."""
 
 
-def encoded(value: object, declared: Any) -> Any:
+def encode_value(value: object, declared: Any) -> Any:
     """Return the JSON data of `value`, by the annotation `declared`. Raises InvalidInput, TypeError."""
-    return _located(_form_of(declared).encode, value)
+    return _locate_errors(_form_of(declared).encode, value)
 
 
-def decoded(declared: Any, data: object) -> Any:
+def decode_value(declared: Any, data: object) -> Any:
     """Return the value of `declared` that was encoded as `data`. Raises InvalidInput, TypeError."""
-    return _located(_form_of(declared).decode, data)
+    return _locate_errors(_form_of(declared).decode, data)
 
 
 class _Unfit(Exception):
@@ -38,7 +38,7 @@ class _Unfit(Exception):
         self.way = way
 
 
-def _located(function: Callable[[Any], Any], value: object) -> Any:
+def _locate_errors(function: Callable[[Any], Any], value: object) -> Any:
     try:
         return function(value)
     except _Unfit as unfit:
@@ -55,11 +55,11 @@ class _Form(NamedTuple):
 
 
 def _form_of(declared: Any) -> _Form:
-    return _made(declared)
+    return _make_form(declared)
 
 
 @lru_cache(maxsize=1024)
-def _made(declared: Any) -> _Form:
+def _make_form(declared: Any) -> _Form:
     if declared in _SIMPLE:
         return _SIMPLE[declared]
     origin, arguments = get_origin(declared), get_args(declared)
@@ -70,7 +70,7 @@ def _made(declared: Any) -> _Form:
     if origin is Literal:
         return _literal(arguments)
     if origin is tuple and arguments[-1] is not Ellipsis:
-        return _fixed(arguments)
+        return _tuple_form(arguments)
     if origin in _COLLECTIONS:
         return _collection(_COLLECTIONS[origin], _form_of(arguments[0]), ordered=origin not in (frozenset, set, Set))
     if origin in (dict, Mapping):
@@ -122,7 +122,7 @@ class _Record:
         """Return the value as an object with one member per field."""
         if not isinstance(value, self.cls):
             raise _Unfit
-        return {name: _at(name, form.encode, getattr(value, name)) for name, form in self.forms.items()}
+        return {name: _run_at(name, form.encode, getattr(value, name)) for name, form in self.forms.items()}
 
     def decode(self, data: Any) -> Any:
         """Return the value of the object; errors of the class itself are raised unchanged."""
@@ -134,7 +134,7 @@ class _Record:
         wrong = (self.needed - given.keys()) | (given.keys() - self.named)
         if wrong:
             raise _Unfit(min(str(name) for name in wrong))
-        found = {name: _at(name, self.forms[name].decode, part) for name, part in given.items()}
+        found = {name: _run_at(name, self.forms[name].decode, part) for name, part in given.items()}
         try:
             return self.cls(**found)
         except InvalidInput:
@@ -143,7 +143,7 @@ class _Record:
             raise _Unfit from None
 
 
-def _at(name: str, function: Callable[[Any], Any], value: Any) -> Any:
+def _run_at(name: str, function: Callable[[Any], Any], value: Any) -> Any:
     try:
         return function(value)
     except _Unfit as unfit:
@@ -159,7 +159,7 @@ def _union(members: Sequence[Any]) -> _Form:
     tagged = {tag_of(one): one for one in members if isinstance(one, type) and is_dataclass(one)}
     if len(tagged) > 1:
         others = [_form_of(one) for one in members if one not in tagged.values()]
-        return _either([_tagged(tagged), *others])
+        return _either([_tagged_form(tagged), *others])
     # None first: it is ruled out at the lowest cost, and nothing else fits it.
     return _either([_form_of(one) for one in sorted(members, key=lambda one: one is not NoneType)])
 
@@ -182,7 +182,7 @@ def _either(forms: Sequence[_Form]) -> _Form:
     return _Form(lambda value: first(encoders, value), lambda data: first(decoders, data))
 
 
-def _tagged(classes: Mapping[str, type]) -> _Form:
+def _tagged_form(classes: Mapping[str, type]) -> _Form:
     def encode(value: Any) -> Any:
         tag = tag_of(type(value))
         if classes.get(tag) is not type(value):
@@ -202,25 +202,25 @@ def _collection(made: Callable[[Any], Any], inner: _Form, *, ordered: bool) -> _
     def encode(value: Any) -> list[Any]:
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence | Set):
             raise _Unfit
-        parts = [_at(str(place), inner.encode, one) for place, one in enumerate(value)]
+        parts = [_run_at(str(place), inner.encode, one) for place, one in enumerate(value)]
         # Sets have no order; sorted, equal values give equal JSON.
         return parts if ordered else sorted(parts, key=repr)
 
     def decode(data: Any) -> Any:
         if not isinstance(data, list | tuple):
             raise _Unfit
-        return made(_at(str(place), inner.decode, one) for place, one in enumerate(data))
+        return made(_run_at(str(place), inner.decode, one) for place, one in enumerate(data))
 
     return _Form(encode, decode)
 
 
-def _fixed(arguments: Sequence[Any]) -> _Form:
+def _tuple_form(arguments: Sequence[Any]) -> _Form:
     forms = [_form_of(argument) for argument in arguments]
 
     def each(functions: Sequence[Callable[[Any], Any]], value: Any) -> list[Any]:
         if not isinstance(value, list | tuple) or len(value) != len(functions):
             raise _Unfit
-        return [_at(str(n), function, one) for n, (function, one) in enumerate(zip(functions, value, strict=True))]
+        return [_run_at(str(n), function, one) for n, (function, one) in enumerate(zip(functions, value, strict=True))]
 
     encoders = [form.encode for form in forms]
     decoders = [form.decode for form in forms]
@@ -259,40 +259,40 @@ def _looked_up(table: Mapping[Any, Any], key: Any) -> Any:
     return table[key]
 
 
-def _checked(*classes: type, but: tuple[type, ...] = ()) -> Callable[[Any], Any]:
-    def checked(value: Any) -> Any:
+def _class_check(*classes: type, but: tuple[type, ...] = ()) -> Callable[[Any], Any]:
+    def check(value: Any) -> Any:
         if not isinstance(value, classes) or isinstance(value, but):
             raise _Unfit
         return value.value if isinstance(value, Enum) else value
 
-    return checked
+    return check
 
 
 def _plain(value: Any) -> Any:
     """JSON data as ordinary dicts and lists."""
     if isinstance(value, Mapping):
-        return {_checked(str)(name): _plain(one) for name, one in value.items()}
+        return {_class_check(str)(name): _plain(one) for name, one in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [_plain(one) for one in value]
     if isinstance(value, float):
         return _number(value)
-    return _checked(NoneType, bool, int, str)(value)
+    return _class_check(NoneType, bool, int, str)(value)
 
 
 def _number(value: Any) -> Any:
-    _checked(int, float, but=(bool,))(value)
+    _class_check(int, float, but=(bool,))(value)
     if not math.isfinite(value):
         raise _Unfit
     return value
 
 
 def _encode_bytes(value: Any) -> str:
-    return binascii.b2a_base64(_checked(bytes)(value), newline=False).decode("ascii")
+    return binascii.b2a_base64(_class_check(bytes)(value), newline=False).decode("ascii")
 
 
 def _decode_bytes(data: Any) -> bytes:
     try:
-        return binascii.a2b_base64(_checked(str)(data), strict_mode=True)
+        return binascii.a2b_base64(_class_check(str)(data), strict_mode=True)
     except ValueError:
         raise _Unfit from None
 
@@ -306,29 +306,29 @@ def _utc(moment: Any) -> datetime:
 
 def _read(reader: Callable[[str], Any], data: Any) -> Any:
     try:
-        return reader(_checked(str)(data))
+        return reader(_class_check(str)(data))
     except (ValueError, OverflowError):
         raise _Unfit from None
 
 
 def _encode_date(value: Any) -> Any:
     # A datetime is a date by inheritance, and would lose its time.
-    return _checked(date, but=(datetime,))(value).isoformat()
+    return _class_check(date, but=(datetime,))(value).isoformat()
 
 
 def _encode_duration(value: Any) -> str:
-    _checked(timedelta)(value)
+    _class_check(timedelta)(value)
     sign, size = ("-", -value) if value < timedelta() else ("", value)
     clock = f"{size.seconds}.{size.microseconds:06d}".rstrip("0").rstrip(".") if size.microseconds else size.seconds
     return f"{sign}P{size.days}D" + (f"T{clock}S" if clock else "")
 
 
 _SIMPLE: Mapping[Any, _Form] = {
-    NoneType: _Form(_checked(NoneType), _checked(NoneType)),
-    bool: _Form(_checked(bool), _checked(bool)),
-    int: _Form(_checked(int, but=(bool,)), _checked(int, but=(bool,))),
+    NoneType: _Form(_class_check(NoneType), _class_check(NoneType)),
+    bool: _Form(_class_check(bool), _class_check(bool)),
+    int: _Form(_class_check(int, but=(bool,)), _class_check(int, but=(bool,))),
     float: _Form(_number, _number),
-    str: _Form(_checked(str), _checked(str)),
+    str: _Form(_class_check(str), _class_check(str)),
     bytes: _Form(_encode_bytes, _decode_bytes),
     datetime: _Form(lambda value: _utc(value).isoformat(), lambda data: _utc(_read(datetime.fromisoformat, data))),
     date: _Form(_encode_date, lambda data: _read(date.fromisoformat, data)),

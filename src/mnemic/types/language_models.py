@@ -43,7 +43,7 @@ class Cost(Serialisable):
     output_tokens: int = 0
 
     @classmethod
-    def of(cls, completion: Completion) -> Cost:
+    def from_completion(cls, completion: Completion) -> Cost:
         """Return the cost of one answer."""
         return cls(calls=completion.calls, input_tokens=completion.input_tokens, output_tokens=completion.output_tokens)
 

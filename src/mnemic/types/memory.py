@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from mnemic.types.enums import Kind, Level, Origin, Status, Trust, lowered
+from mnemic.types.enums import Kind, Level, Origin, Status, Trust, lower_origin
 from mnemic.types.scope import Scope
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue, Vector, aware, frozen
@@ -88,7 +88,7 @@ class Message(Serialisable):
         ceiling = _ROLE_ORIGIN.get(str(self.role).strip().casefold())
         # An unknown origin is left as it is: `validate` refuses it with a reason, and `lowered` could not compare it.
         if ceiling is not None and self.origin in tuple(Origin):
-            object.__setattr__(self, "origin", lowered(ceiling, self.origin))
+            object.__setattr__(self, "origin", lower_origin(ceiling, self.origin))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ DEFAULT_MIN_SIMILARITY = 0.2
 0.0 to 0.15 with the default embedder, paraphrases 0.5 and more."""
 
 
-def shortened(question: str) -> str:
+def shorten_question(question: str) -> str:
     """Return the part of a request that is searched by, the same on every path."""
     # A pasted document is no question: embedding all of it costs time, and its vector is about nothing in particular.
     return question.strip()[:MAX_QUESTION_CHARS]

@@ -106,7 +106,7 @@ class LazyText:
     def __init__(self, make: Callable[[], str]) -> None:
         self._make = make
 
-    def made(self) -> str:
+    def make_text(self) -> str:
         """Return the text."""
         return self._make()
 
@@ -122,7 +122,7 @@ class _WhySlot:
             return self
         why = self._slot.__get__(hit, owner)
         if isinstance(why, LazyText):
-            why = why.made()
+            why = why.make_text()
             self._slot.__set__(hit, why)
         return why
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self, TypeVar
 
-from mnemic.types.json_forms import decoded, encoded
+from mnemic.types.json_forms import decode_value, encode_value
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ def to_json(value: object, declared: Any = None) -> Any:
     `declared` is the annotation that `from_json` will be given if that is not the value's class, such as a union.
     Raises InvalidInput (`invalid_input:<field>`) for a value without a JSON form, TypeError for such a class.
     """
-    return encoded(value, type(value) if declared is None else declared)
+    return encode_value(value, type(value) if declared is None else declared)
 
 
 def from_json(declared: type[T], data: object) -> T:
@@ -52,5 +52,5 @@ def from_json(declared: type[T], data: object) -> T:
 
     Raises InvalidInput (`invalid_input:<field>`) for data that is not such a value.
     """
-    value: T = decoded(declared, data)
+    value: T = decode_value(declared, data)
     return value

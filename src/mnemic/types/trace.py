@@ -135,6 +135,6 @@ def _review_entry(receipt: WriteReceipt) -> dict[str, Any]:
 CLIPPED_CHARS = 240
 
 
-def clipped(text: str) -> str:
+def clip_text(text: str) -> str:
     """`text` as a trace shows it: at most `CLIPPED_CHARS` characters, with an ellipsis if there were more."""
     return text if len(text) <= CLIPPED_CHARS else text[: CLIPPED_CHARS - 3].rstrip() + "..."

@@ -129,7 +129,7 @@ class OutboxEntry:
     version: int
 
     @classmethod
-    def of(cls, memory: Memory, action: str | None = None) -> OutboxEntry:
+    def for_memory(cls, memory: Memory, action: str | None = None) -> OutboxEntry:
         """Return the entry for the state of `memory` after `action`."""
         action = action or ("upsert" if memory.status is Status.ACTIVE else "remove")
         return cls(scope=memory.scope, action=action, memory_id=memory.memory_id, version=memory.version)

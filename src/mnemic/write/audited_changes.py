@@ -55,5 +55,7 @@ class AuditedWriter:
         memories only. Raises VersionConflict.
         """
         changed = memory.next_version(self.now, **changes)
-        await unit.apply(Mutation.of(changed, action, actor=self.actor, at=self.now, detail=detail, was=memory.status))
+        await unit.apply(
+            Mutation.for_memory(changed, action, actor=self.actor, at=self.now, detail=detail, was=memory.status)
+        )
         return changed

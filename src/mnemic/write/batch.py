@@ -55,7 +55,7 @@ class Batch:
     receipts: tuple[WriteReceipt | None, ...]
     jobs: dict[int, Job]
 
-    def blocked(self, error: MnemicError) -> Batch:
+    def block_unembedded(self, error: MnemicError) -> Batch:
         """Return the batch with the jobs that need a vector blocked by `error`."""
         left = {place: job for place, job in self.jobs.items() if job.known}
         ended = {
@@ -144,18 +144,18 @@ class Batches:
 
     async def write(self, given: Sequence[Given], on_progress: Callable[[int], None] | None) -> list[WriteReceipt]:
         """Return one receipt for each, in order; `on_progress` receives the number of finished ones."""
-        begun = (partial(self._prepared, given[first : first + BATCH]) for first in range(0, len(given), BATCH))
+        begun = (partial(self._prepare_batch, given[first : first + BATCH]) for first in range(0, len(given), BATCH))
         receipts: list[WriteReceipt] = []
         # `aclosing`: an error in `on_progress` must not leave a batch running in the background.
-        async with aclosing(pipelined(begun, self._embedded, self._settled)) as settled:
+        async with aclosing(run_pipelined(begun, self._embed_batch, self._settle_batch)) as settled:
             async for done in settled:
                 receipts += done
                 if on_progress is not None:
                     on_progress(len(receipts))
         return receipts
 
-    async def _prepared(self, given: Sequence[Given]) -> Batch:
-        begun = [await self._begun(candidate, key) for candidate, key in given]
+    async def _prepare_batch(self, given: Sequence[Given]) -> Batch:
+        begun = [await self._begin_job(candidate, key) for candidate, key in given]
         jobs = {place: one for place, one in enumerate(begun) if isinstance(one, Job)}
         note_siblings(jobs.values())
         batch = Batch(tuple([None if isinstance(one, Job) else one for one in begun]), jobs)
@@ -163,11 +163,11 @@ class Batches:
             if jobs:
                 await find_duplicates(self._store, jobs.values())
         except MnemicError as error:
-            return batch.blocked(error)
+            return batch.block_unembedded(error)
         return batch
 
-    async def _begun(self, candidate: Candidate, key: str | None) -> Job | WriteReceipt:
-        denied = _denied(candidate, self._grant)
+    async def _begin_job(self, candidate: Candidate, key: str | None) -> Job | WriteReceipt:
+        denied = _denial_receipt(candidate, self._grant)
         if denied is not None:
             return denied
         await asyncio.sleep(0)  # let other tasks run: settled and embedded jobs have answers to give
@@ -177,34 +177,34 @@ class Batches:
             return blocked_receipt(candidate, error.reason)
         return job.blocked or job
 
-    async def _embedded(self, batch: Batch) -> Batch:
+    async def _embed_batch(self, batch: Batch) -> Batch:
         try:
             if batch.jobs:
                 await self._steps.embed(list(batch.jobs.values()))
         except MnemicError as error:
-            return batch.blocked(error)
+            return batch.block_unembedded(error)
         return batch
 
-    async def _settled(self, batch: Batch) -> list[WriteReceipt]:
+    async def _settle_batch(self, batch: Batch) -> list[WriteReceipt]:
         await announce_vectors(self._store, batch.jobs.values())
         if self._grouped:
             # In one call, or concurrently, so that the store can put them into one commit; receipts are in the order of
             # the jobs.
             tried = await self._steps.settle(list(batch.jobs.values()))
-            done = await asyncio.gather(*map(self._finished, batch.jobs.values(), tried))
+            done = await asyncio.gather(*map(self._finish_job, batch.jobs.values(), tried))
         else:
-            done = [await self._finished(job) for job in batch.jobs.values()]
+            done = [await self._finish_job(job) for job in batch.jobs.values()]
         receipts = dict(zip(batch.jobs, done, strict=True))
         return [receipt or receipts[place] for place, receipt in enumerate(batch.receipts)]
 
-    async def _finished(self, job: Job, first: FirstTry | None = None) -> WriteReceipt:
+    async def _finish_job(self, job: Job, first: FirstTry | None = None) -> WriteReceipt:
         try:
             return await self._steps.finish(job, first)
         except MnemicError as error:
             return blocked_receipt(job.draft.candidate, error.reason, job.timer)
 
 
-async def pipelined(
+async def run_pipelined(
     batches: Iterator[Callable[[], Coroutine[Any, Any, P]]],
     embed: Callable[[P], Awaitable[B]],
     settle: Callable[[B], Coroutine[Any, Any, T]],
@@ -230,7 +230,7 @@ async def pipelined(
             yield await settling
     finally:
         # A cancelled transaction either commits or rolls back; its end is awaited so that no write follows the return.
-        await _ended(preparing, settling)
+        await _end_tasks(preparing, settling)
 
 
 def _next(batches: Iterator[Callable[[], Coroutine[Any, Any, P]]]) -> asyncio.Task[P] | None:
@@ -238,7 +238,7 @@ def _next(batches: Iterator[Callable[[], Coroutine[Any, Any, P]]]) -> asyncio.Ta
     return None if prepare is None else asyncio.create_task(prepare())
 
 
-async def _ended(*tasks: asyncio.Task[Any] | None) -> None:
+async def _end_tasks(*tasks: asyncio.Task[Any] | None) -> None:
     running = [task for task in tasks if task is not None and not task.done()]
     for task in running:
         task.cancel()
@@ -246,7 +246,7 @@ async def _ended(*tasks: asyncio.Task[Any] | None) -> None:
         await asyncio.wait(running)
 
 
-def _denied(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:
+def _denial_receipt(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:
     """Return the receipt of a candidate that the runtime does not allow now."""
     if grant is None:
         return None

@@ -44,7 +44,7 @@ _ACTIONS = {
 }
 
 
-async def replayed(tx: Reads, draft: Draft, request: IdempotentRequest | None) -> WriteReceipt | None:
+async def find_answered(tx: Reads, draft: Draft, request: IdempotentRequest | None) -> WriteReceipt | None:
     """Return the receipt of the same request answered before. Raises IdempotencyConflict for another one."""
     # Inside the transaction: two deliveries of one request at the same time cannot both find nothing.
     known = await tx.find_request(draft.scope.tenant, request.key) if request else None
@@ -64,7 +64,7 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Idempote
         # Still active: only its links to other memories have changed.
         action = _ACTIONS[memory.status] if memory.status is not Status.ACTIVE else "linked"
         await unit.apply(_mutation(draft, memory, action, by=by))
-    await unit.apply(_decided(draft, decision))
+    await unit.apply(_decided_mutation(draft, decision))
     if draft.vaulted:
         await keep(unit, draft)
     # The embedder failed: a mark in the same transaction makes sure that the vector is added later.
@@ -82,13 +82,13 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Idempote
     return CommitResult(receipt, said, tuple(unit.changes))
 
 
-def _decided(draft: Draft, decision: Decision) -> Mutation:
+def _decided_mutation(draft: Draft, decision: Decision) -> Mutation:
     memory = decision.memory
     detail: dict[str, Any] = {"outcome": decision.outcome, "origin": draft.candidate.source.origin}
     if decision.reason:
         detail["reason"] = decision.reason
     if not decision.changed:
-        return unchanged(draft, memory, **detail)
+        return unchanged_line(draft, memory, **detail)
     if decision.outcome is Outcome.REFRESHED:
         return _mutation(draft, memory, "refreshed", **detail)
     detail |= {name: list(ids) for name in ("supersedes", "conflicts_with") if (ids := getattr(memory, name))}
@@ -96,10 +96,10 @@ def _decided(draft: Draft, decision: Decision) -> Mutation:
 
 
 def _mutation(draft: Draft, memory: Memory, action: str, **detail: Any) -> Mutation:
-    return Mutation.of(memory, action, actor=draft.actor, at=draft.now, detail=detail)
+    return Mutation.for_memory(memory, action, actor=draft.actor, at=draft.now, detail=detail)
 
 
-def unchanged(draft: Draft, memory: Memory, **detail: Any) -> Mutation:
+def unchanged_line(draft: Draft, memory: Memory, **detail: Any) -> Mutation:
     """Return the line in the audit log for a write that changed nothing."""
     return Mutation.line(
         "refreshed", actor=draft.actor, at=draft.now, about=memory, detail={"agent": draft.actor.agent, **detail}
@@ -186,7 +186,7 @@ class GateRefusal(Exception):
         self.reason = reason
 
 
-async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: CommitResult | None) -> CommitResult | None:
+async def pass_gate(gate: Gate | None, unit: Unit, draft: Draft, settled: CommitResult | None) -> CommitResult | None:
     """Return `settled` if the gate has no objection; a duplicate adds nothing and passes. Raises GateRefusal."""
     if gate is None or settled is None or settled.decision == "replayed" or settled.receipt.outcome in _ADDS_NOTHING:
         return settled

@@ -27,7 +27,7 @@ from mnemic.language.comparison import (
     Known,
     bears,
     compare,
-    corrected,
+    corrected_text,
     differs_in_value,
     is_correction,
     is_safety,
@@ -44,7 +44,7 @@ from mnemic.reason_codes import (
     WHICH_OF_SEVERAL,
 )
 from mnemic.types import Candidate, Kind, Level, Memory, Outcome, Status
-from mnemic.types.cosine_scaling import measured, read
+from mnemic.types.cosine_scaling import cosine_in_space, read
 from mnemic.write.draft import Decision, Draft, StepTimer, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
 
@@ -84,9 +84,9 @@ async def decide(tx: Reads, draft: Draft, memory_id: str, timer: StepTimer) -> D
     """Return the decision about a draft that has no identical live memory."""
     if draft.review_reason is not None:
         against = await peers_of(tx, draft) if _is_single(draft) else []
-        return await _noted(tx, draft, timer, pending(draft, against, memory_id, draft.review_reason))
+        return await _note_decision(tx, draft, timer, pending(draft, against, memory_id, draft.review_reason))
     if draft.spec.append_only:
-        return await _noted(tx, draft, timer, _created(draft, memory_id))
+        return await _note_decision(tx, draft, timer, _creation(draft, memory_id))
     peers = await peers_of(tx, draft) if draft.candidate.key is not None else []
     keyed = by_key(draft, peers, memory_id)
     if keyed is not None and keyed.reason == ALREADY_SUPERSEDED:
@@ -95,22 +95,22 @@ async def decide(tx: Reads, draft: Draft, memory_id: str, timer: StepTimer) -> D
         keyed = refresh(again, draft, reason=ALREADY_SUPERSEDED) if again else keyed
     near = await nearest(tx, draft)
     if keyed is not None and keyed.outcome is not Outcome.SUPERSEDED:
-        return await _noted(tx, draft, timer, keyed)
+        return await _note_decision(tx, draft, timer, keyed)
     decision = await _by_evidence(tx, draft, near, memory_id, keyed)
     if decision is None:
-        decision = await _merged(tx, draft, near, memory_id)
-    return await _noted(tx, draft, timer, decision or _created(draft, memory_id))
+        decision = await _merge_same_words(tx, draft, near, memory_id)
+    return await _note_decision(tx, draft, timer, decision or _creation(draft, memory_id))
 
 
-async def _noted(tx: Reads, draft: Draft, timer: StepTimer, decision: Decision) -> Decision:
+async def _note_decision(tx: Reads, draft: Draft, timer: StepTimer, decision: Decision) -> Decision:
     merges = decision.outcome in (Outcome.MERGED, Outcome.REFRESHED)
     kept = decision.outcome is Outcome.CREATED and decision.reason is None
     timer.note("conflict", "none" if merges or kept else decision.reason or str(decision.outcome))
     timer.note("merge", str(decision.outcome) if merges else "none" if kept else "skipped")
-    return await _deduplicated(tx, draft, decision)
+    return await _check_duplicates(tx, draft, decision)
 
 
-def _created(draft: Draft, memory_id: str, reason: str | None = None) -> Decision:
+def _creation(draft: Draft, memory_id: str, reason: str | None = None) -> Decision:
     return Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_id), reason=reason)
 
 
@@ -161,7 +161,7 @@ async def _by_evidence(
     """Return the decision that the words of the draft give evidence for; `keyed` if they add nothing to it."""
     if draft.candidate.kind is not Kind.LONG_TERM:
         return keyed
-    text, moment = _said(draft), _valid_moment(draft)
+    text, moment = _compared_words(draft), _valid_moment(draft)
     correction = await _correction(tx, draft, memory_id) if keyed is None else None
     if correction is not None:
         return correction
@@ -180,10 +180,10 @@ async def _by_evidence(
     if foreign:
         reason = f"{CONTRADICTION}:{foreign[0].evidence.why}"
         return pending(draft, [one.memory for one in foreign], memory_id, reason)
-    found = [*await _named(tx, draft, moment), *found]
+    found = [*await _find_named(tx, draft, moment), *found]
     if found and not any(one.evidence.named for one in found) and len(found) > 1:
         # "The cat died", of two cats: both stay, and the receipt says why.
-        return keyed or _created(draft, memory_id, WHICH_OF_SEVERAL)
+        return keyed or _creation(draft, memory_id, WHICH_OF_SEVERAL)
     found = list({one.memory.memory_id: one for one in found}.values())[:MAX_REPLACED]
     if found:
         return _superseding(draft, found, memory_id, keyed)
@@ -218,7 +218,7 @@ def known_of(memory: Memory) -> Known:
 _SAFETY_CATEGORIES = frozenset({"health", "instruction", "instructions"})
 
 
-async def _named(tx: Reads, draft: Draft, moment: datetime | None) -> list[_Found]:
+async def _find_named(tx: Reads, draft: Draft, moment: datetime | None) -> list[_Found]:
     """Return the memories that a proposer says the draft replaces, if they are live, the same person's and not later,
     and the words of the draft bear on them.
     """
@@ -241,7 +241,7 @@ def _bears(memory: Memory, candidate: Candidate) -> bool:
     said = candidate.source.quote or candidate.content
     if bears(known_of(memory), candidate.content, candidate.source.quote):
         return True
-    return is_correction(said) and corrected(memory.content, said) == candidate.content
+    return is_correction(said) and corrected_text(memory.content, said) == candidate.content
 
 
 async def _correction(tx: Reads, draft: Draft, memory_id: str) -> Decision | None:
@@ -254,7 +254,7 @@ async def _correction(tx: Reads, draft: Draft, memory_id: str) -> Decision | Non
     last = await _last_of_talk(tx, draft)
     if last is None or last.trust > draft.trust or _is_of_one_statement(last, draft):
         return None
-    text = corrected(last.content, candidate.content)
+    text = corrected_text(last.content, candidate.content)
     if text is None:
         return None
     if last.key is not None and draft.policy.rule(last.key).on_change == "review":
@@ -309,14 +309,14 @@ def _replacing(
     draft: Draft, known: Sequence[Memory], memory_id: str, reason: str | None, **changes: object
 ) -> Decision:
     ids = tuple(memory.memory_id for memory in known)
-    ended = tuple(closed(memory, draft.now, draft.starts_at) for memory in known)
+    ended = tuple(close_memory(memory, draft.now, draft.starts_at) for memory in known)
     new = draft.memory(memory_id, supersedes=ids, conflicts_with=ids, **changes)
     return Decision(outcome=Outcome.SUPERSEDED, memory=new, reason=reason, replaced=ended)
 
 
 def _also(decision: Decision, draft: Draft, more: Sequence[Memory]) -> Decision:
     ids = (*decision.memory.supersedes, *(memory.memory_id for memory in more))
-    ended = (*decision.replaced, *(closed(memory, draft.now, draft.starts_at) for memory in more))
+    ended = (*decision.replaced, *(close_memory(memory, draft.now, draft.starts_at) for memory in more))
     return replace(decision, memory=replace(decision.memory, supersedes=ids, conflicts_with=ids), replaced=ended)
 
 
@@ -360,11 +360,11 @@ def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str
     return Decision(outcome=Outcome.PENDING_REVIEW, memory=waiting, reason=reason)
 
 
-async def _deduplicated(tx: Reads, draft: Draft, decision: Decision) -> Decision:
-    return decision if decision.outcome is not Outcome.PENDING_REVIEW else await deduplicated(tx, draft, decision)
+async def _check_duplicates(tx: Reads, draft: Draft, decision: Decision) -> Decision:
+    return decision if decision.outcome is not Outcome.PENDING_REVIEW else await check_proposed(tx, draft, decision)
 
 
-async def deduplicated(tx: Reads, draft: Draft, decision: Decision) -> Decision:
+async def check_proposed(tx: Reads, draft: Draft, decision: Decision) -> Decision:
     """`decision`, unless the same person has already proposed the same for review: then that one continues to wait."""
     twin = await tx.find_pending(draft.scope, draft.fingerprint)
     # Only the proposer's own repetition is folded: two proposers are two voices for the reviewer.
@@ -376,7 +376,7 @@ async def deduplicated(tx: Reads, draft: Draft, decision: Decision) -> Decision:
 # -- the same words --------------------------------------------------------------------------------------
 
 
-async def _merged(tx: Reads, draft: Draft, near: Sequence[Neighbour], memory_id: str) -> Decision | None:
+async def _merge_same_words(tx: Reads, draft: Draft, near: Sequence[Neighbour], memory_id: str) -> Decision | None:
     """Return one memory for a draft and a memory in the same words (S3's near-duplicate): the newer wording, with the
     older version kept; None if there is none.
     """
@@ -436,8 +436,8 @@ def _in_newer_words(draft: Draft, old: Memory, memory_id: str) -> Decision:
             "data": {**old.data, **candidate.data},
         }
     )
-    merged = draft.memory(memory_id, expires_at=_within(draft, old, end), supersedes=(old.memory_id,), **both)
-    ended = closed(old, draft.now, starts_at(merged))
+    merged = draft.memory(memory_id, expires_at=_end_within(draft, old, end), supersedes=(old.memory_id,), **both)
+    ended = close_memory(old, draft.now, starts_at(merged))
     return Decision(outcome=Outcome.MERGED, memory=merged, replaced=(ended,))
 
 
@@ -454,12 +454,12 @@ def refresh(known: Memory, draft: Draft, *, reason: str | None = None) -> Decisi
     """
     # A source of lower trust must not raise the confidence or lifetime of a better one's statement, or it could keep a
     # memory alive.
-    changes = {} if draft.trust < known.trust else _gained(known, draft)
+    changes = {} if draft.trust < known.trust else _gained_fields(known, draft)
     memory = known.next_version(draft.now, **changes) if changes else known
     return Decision(outcome=Outcome.REFRESHED, memory=memory, reason=reason, changed=bool(changes))
 
 
-def _gained(known: Memory, draft: Draft) -> dict[str, Any]:
+def _gained_fields(known: Memory, draft: Draft) -> dict[str, Any]:
     candidate = draft.candidate
     gained: dict[str, Any] = {}
     if candidate.confidence > known.confidence:
@@ -469,7 +469,7 @@ def _gained(known: Memory, draft: Draft) -> dict[str, Any]:
         # what only that one said beside the words.
         gained |= {"trust": draft.trust, "source": candidate.source, "fingerprint": draft.fingerprint}
         gained |= _beside_words(candidate)
-    end = _within(draft, known, draft.confirming(known.created_at) if _extends(known, draft) else known.expires_at)
+    end = _end_within(draft, known, draft.confirming(known.created_at) if _extends(known, draft) else known.expires_at)
     if end != known.expires_at:
         gained["expires_at"] = end
     data = {**known.data, **candidate.data}
@@ -502,7 +502,7 @@ def _extends(known: Memory, draft: Draft) -> bool:
     return gained > timedelta() and gained >= min(_WORTH_A_VERSION, (end - draft.now) / 100)
 
 
-def _within(draft: Draft, known: Memory, end: datetime | None) -> datetime | None:
+def _end_within(draft: Draft, known: Memory, end: datetime | None) -> datetime | None:
     """Return the end of `known`, restated by the draft: `end` within the policy in force. If that has passed, because
     the policy was not yet in force at the first statement, the restatement counts as the first one.
     """
@@ -536,7 +536,7 @@ async def nearest(tx: Reads, draft: Draft) -> list[Neighbour]:
     scaled = draft.space is not None and bool(draft.space.scale)
     at_least = draft.rules.compared_from
     if scaled and draft.space is not None:
-        at_least = measured(draft.space, at_least)
+        at_least = cosine_in_space(draft.space, at_least)
     limit = wanted = draft.rules.neighbours
     while True:
         found = await tx.nearest(draft.scope, draft.vector, limit=limit, at_least=at_least)
@@ -557,7 +557,7 @@ def live(memory: Memory, draft: Draft) -> bool:
     return memory.expires_at is None or memory.expires_at > draft.now
 
 
-def _said(draft: Draft) -> str:
+def _compared_words(draft: Draft) -> str:
     """Return the words that are compared: of a value under a key those that it was read from."""
     candidate = draft.candidate
     return candidate.source.quote if candidate.key is not None and candidate.source.quote else candidate.content
@@ -636,7 +636,7 @@ def _names_time(text: str, today: date) -> bool:
     return next(periods_in(text, today), None) is not None
 
 
-def closed(memory: Memory, now: datetime, ended_at: datetime) -> Memory:
+def close_memory(memory: Memory, now: datetime, ended_at: datetime) -> Memory:
     """Return `memory` superseded: it was true until `ended_at`, or until its own earlier end, never before it began."""
     return memory.next_version(now, **superseded_fields(memory, ended_at))
 

@@ -54,7 +54,7 @@ async def derived_from(store: RecordStore, scope: Scope, memory_ids: Collection[
     return [memory for memory in await derived_in(store, scope) if not sources_of(memory).isdisjoint(memory_ids)]
 
 
-def noted(tenant: str) -> Mutation:
+def mark_tenant(tenant: str) -> Mutation:
     """Return the mark of a tenant with derived memories. It is written before, or with, the first of them."""
     return Mutation(tenant=tenant, marks={_MARK: "1"})
 

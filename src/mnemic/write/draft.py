@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from mnemic.language.sentences.injected_orders import gives_orders_to_override
-from mnemic.policy.expiry_rule import bounded, end_of
+from mnemic.policy.expiry_rule import bounded_expiry, end_of
 from mnemic.policy.key_rules import Policy
 from mnemic.types import (
     SHARED,
@@ -117,7 +117,7 @@ class Draft:
 
     def keeping(self, memory: Memory) -> datetime | None:
         """Return the end of `memory`, which this draft corrects or restores: no later than before."""
-        return bounded(memory, self.policy, now=self.now)
+        return bounded_expiry(memory, self.policy, now=self.now)
 
     @property
     def slides(self) -> bool:
@@ -142,7 +142,7 @@ class Draft:
             return "instruction_from_untrusted_origin"
         return None
 
-    def decided(self, decision: str, **changes: object) -> Draft:
+    def with_decision(self, decision: str, **changes: object) -> Draft:
         """Return this draft after a step that decided `decision`."""
         made, changes = object.__new__(Draft), {"decision": decision, **changes}
         # As `dataclasses.replace`, which takes four times as long: a write makes four drafts.

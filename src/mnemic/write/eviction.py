@@ -42,7 +42,7 @@ async def room_in(store: RecordStore, limits: Limits, actor: Actor, usages: Mapp
     return tuple(found[:NEAR])
 
 
-async def evicted(unit: Unit, room: Sequence[Memory], reason: str, *, actor: Actor, at: datetime) -> bool:
+async def evict_first(unit: Unit, room: Sequence[Memory], reason: str, *, actor: Actor, at: datetime) -> bool:
     """Remove the first memory of `room` that is unchanged and may relieve the quota of `reason`."""
     kinds = makes_room(reason)
     for memory in room if kinds is not None else ():

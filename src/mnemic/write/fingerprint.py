@@ -28,7 +28,7 @@ _ENDING = " .,;:!…。、，；：！"
 
 def fingerprint(draft: Draft) -> Draft:
     """Return the draft with its fingerprint."""
-    return draft.decided("hashed", fingerprint=fingerprint_of(draft.secret, draft.scope, draft.candidate))
+    return draft.with_decision("hashed", fingerprint=fingerprint_of(draft.secret, draft.scope, draft.candidate))
 
 
 def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:

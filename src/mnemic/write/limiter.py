@@ -24,7 +24,7 @@ from mnemic.types.scope import checked_actor
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.decide import live
-from mnemic.write.eviction import CLOSED, evicted, evicted_if_closed, room_in
+from mnemic.write.eviction import CLOSED, evict_first, evicted_if_closed, room_in
 from mnemic.write.near_quotas import overshot
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -100,10 +100,10 @@ async def apply_of_user(store: RecordStore, tenant: str, token: str, marks: Mapp
 
 async def consents(store: Marks, token: str, tenant: str) -> Consents:
     """Read the user's decisions so far."""
-    return _decided(await store.marks(tenant, f"subject/{token}/"), token)
+    return _read_consents(await store.marks(tenant, f"subject/{token}/"), token)
 
 
-def _decided(marks: Mapping[str, str], token: str) -> Consents:
+def _read_consents(marks: Mapping[str, str], token: str) -> Consents:
     if not marks:
         return Consents()
     prefix = consent_prefix(token)
@@ -134,7 +134,9 @@ class PreCommitCheck:
         """Return the reason to undo the write, or None."""
         if await is_erased(tx, self.actor.tenant, self.token, read_at=self.read_at):
             return retention_denied(ERASED)
-        if candidate.key is not None and (revoked := await _revoked(tx, self.token, self.actor, candidate.key)):
+        if candidate.key is not None and (
+            revoked := await _revocation_reason(tx, self.token, self.actor, candidate.key)
+        ):
             return revoked
         if not self.limits.quotas:
             return None
@@ -144,7 +146,7 @@ class PreCommitCheck:
         """Remove the first memory of `room` that is unchanged: closed ones first, then what this write has closed, and
         an active one only if there is neither: a mere change of a value must not cost another fact.
         """
-        remove = partial(evicted, unit, reason=reason, actor=self.actor, at=self.clock.now())
+        remove = partial(evict_first, unit, reason=reason, actor=self.actor, at=self.clock.now())
         room = [memory for memory in self.room if memory.memory_id not in spared]
         replaced = [memory for memory in self.room if memory.memory_id in spared]
         return (
@@ -179,7 +181,7 @@ class Limiter:
             named = f"subject/{token}/", draft.scope, draft.fingerprint
             marks, same = await store.marks_and_duplicate(actor.tenant, *named)
             job.known = same is not None and live(same, draft)
-            decided = _decided(marks, token)
+            decided = _read_consents(marks, token)
         return LimitCheck(limits, decided, usages, has_room=has_room)
 
     async def gate(self, actor: Actor, limits: Limits) -> PreCommitCheck:
@@ -200,7 +202,7 @@ class Limiter:
         return token_of(await self.pipeline.secret(checked_actor(actor).tenant), actor.user)
 
 
-async def _revoked(tx: Reads, token: str, actor: Actor, named: str) -> str | None:
+async def _revocation_reason(tx: Reads, token: str, actor: Actor, named: str) -> str | None:
     key = canonical_key(named)
     decided = await tx.find_mark(actor.tenant, consent_prefix(token) + key, lock="shared")
     return consent_required(key) if decided is not None and not json.loads(decided)["granted"] else None

@@ -18,7 +18,7 @@ from mnemic.types import Actor, Deadline, Level, Memory, Scope, Vector, VectorSp
 from mnemic.types.identity import token_of
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.draft import Draft
-from mnemic.write.write_job import Job, index_text, rounded
+from mnemic.write.write_job import Job, index_text, round_vectors
 
 BATCH = 64
 _LEFT = "unembedded/"
@@ -30,7 +30,7 @@ def left_prefix(token: str) -> str:
     return f"{_LEFT}{token}/"
 
 
-def left(
+def drafts_without_vector(
     jobs: Sequence[Job], failure: EmbedderFailed, space: VectorSpace, deadline: Deadline | None, *, must: bool
 ) -> list[Draft]:
     """Return the drafts of the jobs without vectors. Raises `failure` if they `must` have one, if the embedder did
@@ -79,29 +79,29 @@ async def embed_left(store: RecordStore, embedder: Embedder | None, *, actor: Ac
             break
         part = waiting[first : first + BATCH]
         try:
-            pairs = await _embedded(store, embedder, part)
+            pairs = await _embed_part(store, embedder, part)
         # A failing embedder will fail for the next batch, too: the marks stay, and a later run continues.
         except EmbedderFailed:
             break
         for one, memory, vector in zip(part, *pairs, strict=True):
-            settled = await commit(store, partial(_settled, one, memory, vector, embedder.space, actor, now))
+            settled = await commit(store, partial(_settle_vector, one, memory, vector, embedder.space, actor, now))
             ended += settled is not None
             done += settled is True
     return done, len(waiting) - ended
 
 
-async def _embedded(
+async def _embed_part(
     store: RecordStore, embedder: Embedder, part: Sequence[_Left]
 ) -> tuple[list[Memory | None], list[Vector | None]]:
     """Read the memories, and make a vector for each that is there and has none."""
     found = [(await store.get_many([one.memory_id], scopes=[one.scope])).get(one.memory_id) for one in part]
     bare = [memory for memory in found if memory is not None and memory.vector is None]
     texts = [index_text(memory.content, key=memory.key) for memory in bare]
-    made = iter(rounded(await embedder.embed(texts)) if texts else [])
+    made = iter(round_vectors(await embedder.embed(texts)) if texts else [])
     return found, [None if memory is None or memory.vector is not None else next(made) for memory in found]
 
 
-async def _settled(
+async def _settle_vector(
     one: _Left, read: Memory | None, vector: Vector | None, space: VectorSpace, actor: Actor, now: datetime, unit: Unit
 ) -> bool | None:
     """Store the vector and remove the mark; return True if the memory got it, False if it needs none any more, None if
@@ -118,7 +118,7 @@ async def _settled(
         return None
     # `updated_at` stays: the statement is as old as before, only its vector is new.
     whole = memory.next_version(memory.updated_at, vector=vector)
-    await unit.apply(Mutation.of(whole, "embedded", actor=actor, at=now, was=memory.status))
+    await unit.apply(Mutation.for_memory(whole, "embedded", actor=actor, at=now, was=memory.status))
     await unit.apply(done)
     return True
 

@@ -16,7 +16,7 @@ from typing import Protocol
 from mnemic.errors import MnemicError, ModelInvalidSchema
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer, RecordStore, Snapshot
-from mnemic.ports.metering import metered
+from mnemic.ports.metering import count_calls
 from mnemic.prompts import judge_prompt
 from mnemic.types import Deadline, Memory, Where
 from mnemic.write.draft import Draft, StepTimer
@@ -67,7 +67,7 @@ class ModelJudge:
         # The shorter of both: a write waits for its judge no longer than its caller waits for the write.
         own = Deadline.after(self.longest_wait, self.monotonic)
         soonest = own if deadline is None or own.expires_at < deadline.expires_at else deadline
-        completion = await metered(self.completer).complete(judge_prompt(said, known), deadline=soonest)
+        completion = await count_calls(self.completer).complete(judge_prompt(said, known), deadline=soonest)
         verdicts = _verdicts(parse_json(completion.text), len(known))
         return Judgement(verdicts=verdicts, tokens=completion.input_tokens + completion.output_tokens)
 
@@ -81,29 +81,31 @@ def _verdicts(answer: object, wanted: int) -> tuple[Verdict, ...]:
     return tuple(map(Verdict, answers))
 
 
-async def judged(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None, timer: StepTimer) -> Draft:
+async def judge_near(
+    draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None, timer: StepTimer
+) -> Draft:
     """Return the draft with a verdict on each memory near it that could be merged with it; a failure gives `unsure`."""
-    draft = await _asked(draft, judge, store, deadline)
+    draft = await _ask_judge(draft, judge, store, deadline)
     timer.note("judge", draft.decision)
     return draft
 
 
-async def _asked(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None) -> Draft:
+async def _ask_judge(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None) -> Draft:
     if draft.vector is None or draft.candidate.key is not None or draft.spec.append_only or draft.review_reason:
-        return draft.decided("not_asked")
-    nominated = await _nominated(draft, store)
+        return draft.with_decision("not_asked")
+    nominated = await _mergeable_memories(draft, store)
     if not nominated:
-        return draft.decided("none_near")
+        return draft.with_decision("none_near")
     try:
         found = await judge.judge(draft.candidate.content, [one.content for one in nominated], deadline=deadline)
         verdicts, result = found.verdicts, f"{len(nominated)} asked, {found.tokens} tokens"
     except MnemicError as error:
         verdicts, result = (Verdict.UNSURE,) * len(nominated), error.reason
     by_id = {one.memory_id: verdict for one, verdict in zip(nominated, verdicts, strict=True)}
-    return replace(draft, verdicts=by_id).decided(result)
+    return replace(draft, verdicts=by_id).with_decision(result)
 
 
-async def _nominated(draft: Draft, store: RecordStore) -> list[Memory]:
+async def _mergeable_memories(draft: Draft, store: RecordStore) -> list[Memory]:
     candidate, vector = draft.candidate, draft.vector
     assert vector is not None
     where = Where(scopes=(draft.scope,), kinds=frozenset({candidate.kind}), live_at=draft.now)

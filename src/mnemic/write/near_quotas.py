@@ -36,10 +36,10 @@ async def overshot(tx: Reads, candidate: Candidate, limits: Limits, actor: Actor
 def may_exceed_quota(limits: Limits, candidate: Candidate, usages: Mapping[Kind, Usage]) -> bool:
     """Return True if a crowd of writers that do not see each other could pass a quota of the candidate's tenant."""
     quotas = (quota for quota in limits.quotas if quota.per == "tenant" and quota.applies(candidate))
-    return any(_near(quota, usages) for quota in quotas)
+    return any(_is_near(quota, usages) for quota in quotas)
 
 
-def _near(quota: Quota, usages: Mapping[Kind, Usage]) -> bool:
+def _is_near(quota: Quota, usages: Mapping[Kind, Usage]) -> bool:
     for name, part in quota.nearest(usages).items():
         limited = name.rpartition(".")[2]
         limit = getattr(quota, limited)

@@ -100,7 +100,7 @@ class OutboxConsumer:
         # One delivery at a time in a process: two would take the same entries.
         async with self._lock:
             if self.rest and not at_once:
-                return self._missed(self.name)
+                return self._missing_result(self.name)
             try:
                 await self.register()
                 left = await self._store.pending(projection=self.name, limit=self._window)
@@ -110,16 +110,16 @@ class OutboxConsumer:
                     if not patient:
                         self.late.set()
                         return CatchUpResult(behind=True)
-                    if not await self._renewed(entries[0].scope.tenant):
-                        return self._missed(self.name)
+                    if not await self._renew_lease(entries[0].scope.tenant):
+                        return self._missing_result(self.name)
                 elif entries and not await self._brought(await self._as_known(entries, known), deadline):
-                    return self._missed(self.name)
+                    return self._missing_result(self.name)
                 if entries:
                     # Only now: a process killed before this delivers the entries again, which `apply` tolerates.
                     await self._store.acknowledge([entry.sequence for entry in entries], projection=self.name)
             except MnemicError as error:
                 _log.warning("the outbox cannot be drained for %s: %s", self.name, error.reason)
-                return self._missed("outbox")
+                return self._missing_result("outbox")
             # A full window may be followed by more; one entry too many is cheaper than a count.
             behind = len(entries) < len(left) or len(left) == self._window
             caught = CatchUpResult(memory_ids=tuple(entry.memory_id for entry in entries), behind=behind)
@@ -144,15 +144,15 @@ class OutboxConsumer:
         statuses = [Status.ACTIVE, Status.SUPERSEDED]
         while page := await self._store.scan(tenant, statuses=statuses, after=after, limit=BATCH):
             after = page[-1].memory_id
-            await self.bring([Change(entry=OutboxEntry.of(memory), memory=memory) for memory in page])
+            await self.bring([Change(entry=OutboxEntry.for_memory(memory), memory=memory) for memory in page])
             built += sum(memory.status is Status.ACTIVE for memory in page)
         return built
 
-    async def _renewed(self, tenant: str) -> bool:
+    async def _renew_lease(self, tenant: str) -> bool:
         try:
             await self.rebuild(tenant)
         except Exception as error:  # noqa: BLE001 - as for `apply`: the entry stays, and asks again
-            self._failed(error)
+            self._count_failure(error)
             return False
         return True
 
@@ -168,14 +168,14 @@ class OutboxConsumer:
                 async with asyncio.timeout(seconds):
                     await self.projection.apply(changes)
             except Exception as error:  # noqa: BLE001 - a projection may fail in any way; the write is committed
-                self._failed(error)
+                self._count_failure(error)
                 return False
-            changes = await self._moved(changes)
+            changes = await self._current_state(changes)
             if not changes:
                 return True
         return False  # under constant change: the next one looks again
 
-    async def _moved(self, changes: Sequence[Change]) -> list[Change]:
+    async def _current_state(self, changes: Sequence[Change]) -> list[Change]:
         """Return the current state of the memories that have changed since they were applied."""
         now = await current_memories(self._store, [change.entry for change in changes])
         looked = (replace(change, memory=now.get(change.entry.place)) for change in changes)
@@ -191,12 +191,12 @@ class OutboxConsumer:
             memories |= await current_memories(self._store, unknown)
         return [Change(entry=entry, memory=memories.get(place)) for place, entry in latest.items()]
 
-    def _missed(self, name: str) -> CatchUpResult:
+    def _missing_result(self, name: str) -> CatchUpResult:
         self.failures[name] += 1
         self.late.set()
         return CatchUpResult(behind=True, failed=name)
 
-    def _failed(self, error: Exception) -> None:
+    def _count_failure(self, error: Exception) -> None:
         reason = error.reason if isinstance(error, MnemicError) else type(error).__name__
         _log.warning("projection %s could not be brought up to date: %s", self.name, reason)
         # One entry at a time, so that a single poisonous one blocks as little as possible and is identified.

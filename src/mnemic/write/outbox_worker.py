@@ -44,13 +44,13 @@ async def drain(
     if dry_run:
         return DrainReport(behind=waiting or {"outbox": len(await outbox.pending(limit=_OUTBOX_PAGE))})
     if not waiting and not feeds:
-        return DrainReport(taken={"outbox": await _emptied(outbox, about)})
-    taken = await asyncio.gather(*(_drained(feed, waiting.get(feed.name, BATCH), about) for feed in feeds))
+        return DrainReport(taken={"outbox": await _empty_outbox(outbox, about)})
+    taken = await asyncio.gather(*(_drain_feed(feed, waiting.get(feed.name, BATCH), about) for feed in feeds))
     behind = {name: count for name, count in (await outbox.projections()).items() if count}
     return DrainReport(taken={feed.name: count for feed, count in zip(feeds, taken, strict=True)}, behind=behind)
 
 
-async def _drained(feed: OutboxConsumer, waiting: int, about: Collection[str] | None) -> int:
+async def _drain_feed(feed: OutboxConsumer, waiting: int, about: Collection[str] | None) -> int:
     taken = counted = 0
     # Bounded by the backlog at the start: under constant writing the call would never return.
     while taken < max(1, waiting):
@@ -58,20 +58,20 @@ async def _drained(feed: OutboxConsumer, waiting: int, about: Collection[str] | 
         alone = feed.window == 1
         caught = await feed.catch_up(at_once=True, patient=True)
         taken += caught.taken
-        counted += _counted(caught.memory_ids, about)
+        counted += _count_about(caught.memory_ids, about)
         if not caught.behind or caught.failed == "outbox" or (caught.failed and alone):
             break
     return counted
 
 
-def _counted(memory_ids: Sequence[str], about: Collection[str] | None) -> int:
+def _count_about(memory_ids: Sequence[str], about: Collection[str] | None) -> int:
     return len(memory_ids) if about is None else sum(memory_id in about for memory_id in memory_ids)
 
 
-async def _emptied(outbox: Outbox, about: Collection[str] | None) -> int:
+async def _empty_outbox(outbox: Outbox, about: Collection[str] | None) -> int:
     emptied = 0
     while waiting := await outbox.pending(limit=_OUTBOX_PAGE):
-        emptied += _counted([entry.memory_id for entry in waiting], about)
+        emptied += _count_about([entry.memory_id for entry in waiting], about)
         await outbox.acknowledge([entry.sequence for entry in waiting])
     return emptied
 

@@ -24,16 +24,16 @@ from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, Writ
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.batch import MAX_WITHOUT_VECTOR, Batches, PipelineSteps, settled_at_once
-from mnemic.write.commit import CommitResult, Gate, GateRefusal, IdempotentRequest, blocked_receipt, passed
+from mnemic.write.commit import CommitResult, Gate, GateRefusal, IdempotentRequest, blocked_receipt, pass_gate
 from mnemic.write.draft import Draft, PrepareSteps, StepTimer
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
-from mnemic.write.missing_vectors import left
-from mnemic.write.model_judge import judged
+from mnemic.write.missing_vectors import drafts_without_vector
+from mnemic.write.model_judge import judge_near
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
 from mnemic.write.thresholds import WriteRules
-from mnemic.write.tokenisation import TokenVault, readied
+from mnemic.write.tokenisation import TokenVault, finish_tokens
 from mnemic.write.validate import validate
 from mnemic.write.write_job import Job, embed
 from mnemic.write.write_transaction import FirstTry, is_known, settling
@@ -54,7 +54,7 @@ def _validated(draft: Draft) -> Draft:
     # A memory that is corrected or restored has its times.
     if draft.home is not None:
         return checked
-    return checked.decided("ok", candidate=dated(checked.candidate, draft.now.astimezone(draft.rules.zone)))
+    return checked.with_decision("ok", candidate=dated(checked.candidate, draft.now.astimezone(draft.rules.zone)))
 
 
 class MemoryWritePipeline:
@@ -178,16 +178,16 @@ class MemoryWritePipeline:
         at `expected_version`, InvalidInput (`content:duplicate` if another memory of the scope has the same content).
         """
         revision = Revision(memory_id, tuple(scopes), expected_version, new_id(self._clock.now()))
-        known = revision.checked(await self._store.get(memory_id, scopes=scopes))
+        known = revision.check_memory(await self._store.get(memory_id, scopes=scopes))
         timer = StepTimer(self._clock)
         revised = replace(revision_of(known, content, origin, actor), **changes)
         given: dict[str, Any] = {"home": known.scope, "timer": timer, "deadline": deadline, "must": False}
-        draft = await self.drafted(revised, actor=actor, policy=policy, **given)
+        draft = await self.prepare_draft(revised, actor=actor, policy=policy, **given)
         if draft.blocked is not None:
             return blocked_receipt(draft.candidate, draft.blocked, timer)
 
         async def work(unit: Unit) -> CommitResult | None:
-            return await passed(gate, unit, draft, await revision.write(unit, draft=draft))
+            return await pass_gate(gate, unit, draft, await revision.write(unit, draft=draft))
 
         try:
             settled = await commit(self._store, work, deadline=deadline, scope=known.scope)
@@ -199,9 +199,9 @@ class MemoryWritePipeline:
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin, policy: Policy) -> Draft:
         """Return a draft that replaces the text of `known` by `content`; see `drafted`."""
         revised = revision_of(known, content, origin, actor)
-        return await self.drafted(revised, home=known.scope, actor=actor, policy=policy)
+        return await self.prepare_draft(revised, home=known.scope, actor=actor, policy=policy)
 
-    async def drafted(
+    async def prepare_draft(
         self,
         candidate: Candidate,
         *,
@@ -219,14 +219,14 @@ class MemoryWritePipeline:
         `Draft.blocked` is the reason why it must not be stored. Raises InvalidInput, EmbedderFailed.
         """
         timer = timer or StepTimer(self._clock)
-        draft = await self._prepared(candidate, actor, policy, timer, home=home)
+        draft = await self._prepare_draft(candidate, actor, policy, timer, home=home)
         if draft.blocked is not None or not embedded:
             return draft
         job = Job(draft, None, timer)
         await self._embed([job], deadline, must=must)
         return job.draft
 
-    async def redacted(self, text: str, *, tenant: str) -> str:
+    async def redact_text(self, text: str, *, tenant: str) -> str:
         """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""
         return self.redactor.redact(text, await self.secret(tenant)).text
 
@@ -245,14 +245,14 @@ class MemoryWritePipeline:
         self, candidate: Candidate, idempotency_key: str | None, *, actor: Actor, policy: Policy, gate: Gate | None
     ) -> Job:
         timer = StepTimer(self._clock)
-        draft = await self._prepared(candidate, actor, policy, timer)
+        draft = await self._prepare_draft(candidate, actor, policy, timer)
         request = None
         if draft.blocked is None and idempotency_key is not None:
             name = request_key(draft.secret, draft.actor.user, idempotency_key)
             request = IdempotentRequest(name, request_digest(draft))
         return Job(draft, request, timer, gate)
 
-    async def _prepared(
+    async def _prepare_draft(
         self, candidate: Candidate, actor: Actor, policy: Policy, timer: StepTimer, *, home: Scope | None = None
     ) -> Draft:
         """Return the draft after the preparing steps, or after the one that ended the write."""
@@ -267,7 +267,7 @@ class MemoryWritePipeline:
                 return draft
         if draft.tokens and self._vault is not None:
             # Reads a key file, which would block the event loop.
-            return await asyncio.to_thread(readied, draft, self._vault)
+            return await asyncio.to_thread(finish_tokens, draft, self._vault)
         return draft
 
     async def _embed(self, jobs: Sequence[Job], deadline: Deadline | None, *, must: bool = False) -> None:
@@ -279,7 +279,7 @@ class MemoryWritePipeline:
         try:
             drafts = await embed([job.draft for job in fresh], self._embedder, deadline) if fresh else []
         except EmbedderFailed as failure:
-            drafts = left(fresh, failure, self._embedder.space, deadline, must=must)
+            drafts = drafts_without_vector(fresh, failure, self._embedder.space, deadline, must=must)
         for job, draft in zip(fresh, drafts, strict=True):
             job.draft = draft
         for job in jobs:
@@ -288,7 +288,7 @@ class MemoryWritePipeline:
     async def _finish(self, job: Job, first: FirstTry | None = None, *, deadline: Deadline | None) -> WriteReceipt:
         """Return the receipt of a job that is settled now, or whose first try already ended in `first`."""
         if self._judge is not None:
-            job.draft = await judged(job.draft, self._judge, self._store, deadline, job.timer)
+            job.draft = await judge_near(job.draft, self._judge, self._store, deadline, job.timer)
         try:
             while True:
                 tried, first = first, None
@@ -324,7 +324,7 @@ class MemoryWritePipeline:
         return replace(receipt, steps=tuple(timer.steps), durable=durable, degraded=receipt.degraded + missed)
 
 
-async def begun(
+async def begin_job(
     pipeline: MemoryWritePipeline,
     store: RecordStore,
     candidate: Candidate,

@@ -65,13 +65,13 @@ def redact(draft: Draft, redactor: Redactor) -> Draft:
     pass_ = _Pass(redactor, draft.secret)
     candidate = pass_.candidate(draft.candidate)
     if pass_.blocked:
-        return draft.decided("blocked", blocked=f"{PII_BLOCKED}:{pass_.blocked[0]}")
+        return draft.with_decision("blocked", blocked=f"{PII_BLOCKED}:{pass_.blocked[0]}")
     # A marker can be longer than the text that it replaces.
     within_limits(candidate.content)
     within_limits(candidate.context, "context")
     found = pass_.replaced
     counts = " ".join(f"{entity}:{found.count(entity)}" for entity in sorted(set(found))) or "clean"
-    return draft.decided(counts, candidate=candidate, tokens=pass_.tokens)
+    return draft.with_decision(counts, candidate=candidate, tokens=pass_.tokens)
 
 
 def redact_candidate(candidate: Candidate, redactor: Redactor, secret: bytes) -> tuple[Candidate, bool]:

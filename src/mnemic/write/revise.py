@@ -11,8 +11,8 @@ from mnemic.ports import Reads
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, UNCHANGED
 from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.unit_of_work import Mutation, Unit
-from mnemic.write.commit import CommitResult, commit, receipt_of, unchanged
-from mnemic.write.decide import deduplicated, pending
+from mnemic.write.commit import CommitResult, commit, receipt_of, unchanged_line
+from mnemic.write.decide import check_proposed, pending
 from mnemic.write.draft import Draft
 from mnemic.write.missing_vectors import leave, require_present
 from mnemic.write.tokenisation import keep
@@ -68,7 +68,7 @@ class Revision:
     expected_version: int | None
     pending_id: str
 
-    def checked(self, memory: Memory | None) -> Memory:
+    def check_memory(self, memory: Memory | None) -> Memory:
         """`memory` if it may be corrected. Raises MemoryNotFound, VersionConflict."""
         if memory is None or memory.status is not Status.ACTIVE:
             raise MemoryNotFound
@@ -79,11 +79,11 @@ class Revision:
     async def write(self, unit: Unit, *, draft: Draft) -> CommitResult:
         """Write the next version, if trust allows and no other memory states the same already."""
         tx = unit.reads
-        known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
+        known = self.check_memory(await tx.get(self.memory_id, scopes=self.scopes))
         if draft.candidate.ttl is None and all(
             getattr(draft.candidate, name) == getattr(known, name) for name in _SAID
         ):
-            await unit.apply(unchanged(draft, known, reason=UNCHANGED))
+            await unit.apply(unchanged_line(draft, known, reason=UNCHANGED))
             return CommitResult(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
         # Vectors of two embedders cannot be compared, so a vector of the earlier one must not be stored.
         await require_present(tx, draft)
@@ -97,7 +97,7 @@ class Revision:
             await self._require_free(tx, draft)
         if (reason := _review_reason(draft, known)) is not None:
             waiting = pending(draft, [known], self.pending_id, reason)
-            return await commit(unit, draft, await deduplicated(tx, draft, waiting), None)
+            return await commit(unit, draft, await check_proposed(tx, draft, waiting), None)
         candidate = draft.candidate
         memory = known.next_version(
             draft.now,
@@ -110,7 +110,7 @@ class Revision:
             agent=draft.actor.agent,
             author=draft.actor.user,
         )
-        await unit.apply(Mutation.of(memory, "revised", actor=draft.actor, at=draft.now))
+        await unit.apply(Mutation.for_memory(memory, "revised", actor=draft.actor, at=draft.now))
         if memory.vector is None:
             await leave(unit, draft, memory)
         await keep(unit, draft)

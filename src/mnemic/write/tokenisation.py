@@ -47,23 +47,23 @@ class TokenVault:
 
     keyring: Keyring
 
-    def sealed(self, subject: Scope, name: str, value: str) -> str:
+    def seal_token(self, subject: Scope, name: str, value: str) -> str:
         """`value` in its stored form under `name`."""
         plain = value.encode("utf-8", "surrogatepass")
         return base64.b64encode(self.keyring.seal(subject, plain, _bound(subject.tenant, name))).decode()
 
-    def anew(self, tenant: str, name: str, sealed: str) -> str | None:
+    def reseal_value(self, tenant: str, name: str, sealed: str) -> str | None:
         """Return the value stored under `name`, sealed with the current key; None if it is already, or cannot be
         opened.
         """
-        fresh = self.keyring.anew(_raw(sealed), _bound(tenant, name))
+        fresh = self.keyring.reseal_value(_raw(sealed), _bound(tenant, name))
         return None if fresh is None else base64.b64encode(fresh).decode()
 
     def whose(self, sealed: str) -> bytes:
         """Return the bytes that identify the subject it was sealed for."""
         return self.keyring.whose(_raw(sealed))
 
-    def opened(self, subject: Scope, name: str, sealed: str) -> str:
+    def open_value(self, subject: Scope, name: str, sealed: str) -> str:
         """Return the value that is stored under `name`."""
         return self.keyring.open(_raw(sealed), _bound(subject.tenant, name)).decode("utf-8", "surrogatepass")
 
@@ -80,7 +80,7 @@ def _raw(sealed: str) -> bytes:
         raise KeyFailed("damaged", hint="this was never sealed") from error
 
 
-def readied(draft: Draft, vault: TokenVault) -> Draft:
+def finish_tokens(draft: Draft, vault: TokenVault) -> Draft:
     """Return the draft with its tokens under their final names, and a key to seal them with.
 
     It waits for a small file at most. Raises KeyFailed as the keyring raises it.
@@ -89,7 +89,7 @@ def readied(draft: Draft, vault: TokenVault) -> Draft:
     vaulted = {vault_name(prefix, marker): value for marker, value in draft.tokens.items()}
     # Makes the key of the subject if there is none yet: a transaction must not wait for a file.
     vault.keyring.seal(draft.subject, b"", b"")
-    return draft.decided(draft.decision, tokens={}, vaulted=vaulted, vault=vault)
+    return draft.with_decision(draft.decision, tokens={}, vaulted=vaulted, vault=vault)
 
 
 async def keep(unit: Unit, draft: Draft) -> None:
@@ -100,5 +100,5 @@ async def keep(unit: Unit, draft: Draft) -> None:
     for name, value in draft.vaulted.items():
         if await unit.reads.find_mark(tenant, name) is None:
             assert vault is not None
-            sealed = vault.sealed(draft.subject, name, value)
+            sealed = vault.seal_token(draft.subject, name, value)
             await unit.apply(Mutation(tenant=tenant, marks={name: sealed}))

@@ -41,7 +41,7 @@ class TurnLogEngine(Protocol):
     vault: TokenVault | None
     keeps_turns: bool
 
-    async def redacted(self, text: str, *, actor: Actor) -> str:
+    async def redact_text(self, text: str, *, actor: Actor) -> str:
         """`text` as it may be stored."""
 
 
@@ -86,7 +86,7 @@ async def keep_turn(engine: TurnLogEngine, actor: Actor, turn: TurnTexts) -> Non
     store, tenant = engine.store, actor.tenant
     token = await subject_token(store, tenant, actor.user)
     name = turn_prefix(token) + turn.run_id
-    value = await _written(engine, actor, name, turn)
+    value = await _encode_turn(engine, actor, name, turn)
     gone = _superfluous(await store.marks(tenant, turn_prefix(token)), engine.clock.now(), beside=name)
 
     async def work(unit: Unit) -> None:
@@ -128,7 +128,7 @@ async def forget_turns(store: RecordStore, tenant: str, memory_ids: Collection[s
 async def expire_turns(store: RecordStore, tenant: str, now: datetime) -> int:
     """Delete the turns of the tenant that are older than `KEPT_FOR`; return their number. Raises StoreFailed."""
     marks = (await store.marks(tenant, ALL_TURNS)).items()
-    return await _delete(store, tenant, [name for name, value in marks if _at(value) < now - KEPT_FOR])
+    return await _delete(store, tenant, [name for name, value in marks if _parse_time(value) < now - KEPT_FOR])
 
 
 async def reseal_turns(store: RecordStore, vault: TokenVault, tenant: str) -> int:
@@ -138,7 +138,9 @@ async def reseal_turns(store: RecordStore, vault: TokenVault, tenant: str) -> in
     done = 0
     for name, value in (await store.marks(tenant, ALL_TURNS)).items():
         kept = json.loads(value)
-        fresh = None if "sealed" not in kept else await asyncio.to_thread(vault.anew, tenant, name, kept["sealed"])
+        fresh = (
+            None if "sealed" not in kept else await asyncio.to_thread(vault.reseal_value, tenant, name, kept["sealed"])
+        )
         if fresh is None:
             continue
         renewed = json.dumps({**kept, "sealed": fresh})
@@ -160,16 +162,16 @@ async def sealed_turns(store: RecordStore, tenant: str) -> list[str]:
     return [one["sealed"] for one in kept if "sealed" in one]
 
 
-async def _written(engine: TurnLogEngine, actor: Actor, name: str, turn: TurnTexts) -> str:
+async def _encode_turn(engine: TurnLogEngine, actor: Actor, name: str, turn: TurnTexts) -> str:
     """Return the turn in its stored form: identifiers in the clear, so that it is found and deleted without a key."""
     whole = {one: getattr(turn, one) for one in ("question", "answer", "block")}
     # Cut after redaction: half a card number at the cut would look harmless.
-    texts = {one: text and (await engine.redacted(text, actor=actor))[:LONGEST] for one, text in whole.items()}
+    texts = {one: text and (await engine.redact_text(text, actor=actor))[:LONGEST] for one, text in whole.items()}
     kept: dict[str, Any] = {"at": turn.at.isoformat(), "shown": list(turn.shown), "named": list(turn.named)}
     if engine.vault is None:
         return json.dumps({**kept, "texts": texts})
     scope = Scope(tenant=actor.tenant, level=Level.USER, owner=actor.user)
-    sealed = await asyncio.to_thread(engine.vault.sealed, scope, name, json.dumps(texts))
+    sealed = await asyncio.to_thread(engine.vault.seal_token, scope, name, json.dumps(texts))
     return json.dumps({**kept, "sealed": sealed})
 
 
@@ -177,7 +179,7 @@ def _read(name: str, value: str, vault: TokenVault | None, scope: Scope) -> Turn
     kept = json.loads(value)
     texts: dict[str, Any] = kept.get("texts", {})
     if "sealed" in kept and vault is not None:
-        texts = json.loads(vault.opened(scope, name, kept["sealed"]))
+        texts = json.loads(vault.open_value(scope, name, kept["sealed"]))
     turn = TurnTexts(run_id=_run_of(name), at=datetime.fromisoformat(kept["at"]))
     return replace(turn, shown=tuple(kept["shown"]), named=tuple(kept["named"]), **texts)
 
@@ -185,7 +187,7 @@ def _read(name: str, value: str, vault: TokenVault | None, scope: Scope) -> Turn
 def _superfluous(marks: Mapping[str, str], now: datetime, *, beside: str) -> dict[str, str | None]:
     """Return the marks to delete when one more is written: the old ones, and those that are too many."""
     # Oldest first, so that the surplus is at the beginning.
-    others = sorted((_at(value), name) for name, value in marks.items() if name != beside)
+    others = sorted((_parse_time(value), name) for name, value in marks.items() if name != beside)
     too_many = max(0, len(others) + 1 - MOST)
     return {name: None for place, (at, name) in enumerate(others) if place < too_many or at < now - KEPT_FOR}
 
@@ -194,7 +196,7 @@ def _run_of(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def _at(value: str) -> datetime:
+def _parse_time(value: str) -> datetime:
     return datetime.fromisoformat(json.loads(value)["at"])
 
 

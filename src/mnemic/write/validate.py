@@ -54,7 +54,7 @@ def validate(draft: Draft) -> Draft:
     _check_times(draft, cleaned)
     if cleaned.ttl is not None and lifetime(cleaned, draft.policy).shortened:
         cleaned = replace(cleaned, clamped=tuple(dict.fromkeys((*cleaned.clamped, "ttl_days"))))
-    return draft.decided("ok", candidate=cleaned)
+    return draft.with_decision("ok", candidate=cleaned)
 
 
 def clean_text(text: object, name: str = "content", *, empty: bool = False) -> str:

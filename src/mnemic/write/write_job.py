@@ -56,7 +56,7 @@ async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline 
     size = 4 * embedder.space.dimension
     if len(vectors) != len(texts) or any(len(vector) != size for vector in vectors):
         raise EmbedderFailed("dimension")
-    pairs = zip(drafts, rounded(vectors), strict=True)
+    pairs = zip(drafts, round_vectors(vectors), strict=True)
     return [replace(draft, vector=vector, space=embedder.space) for draft, vector in pairs]
 
 
@@ -64,7 +64,7 @@ _MOST = (VECTOR_STEPS - 1) / VECTOR_STEPS
 _ROUNDING = 1.5 * 2**52 / VECTOR_STEPS
 
 
-def rounded(vectors: Sequence[Vector]) -> list[Vector]:
+def round_vectors(vectors: Sequence[Vector]) -> list[Vector]:
     """Return vectors of one dimension in steps of 2^-15, which take half the room in a file (decision 0003). The
     rounding error of one value is added to the next, so that the length is preserved; a cosine moves by about 0.00001.
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mnemic.types import Status
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit
-from mnemic.write.commit import CommitResult, IdempotentRequest, commit, passed, replayed
+from mnemic.write.commit import CommitResult, IdempotentRequest, commit, find_answered, pass_gate
 from mnemic.write.decide import decide, live, refresh
 from mnemic.write.draft import Draft, StepTimer
 
@@ -38,7 +38,7 @@ async def decide_and_commit(
     """
     tx = unit.reads
     # First of all: a retry must get its receipt even if the state has changed since.
-    receipt = await replayed(tx, draft, request) if request is not None else None
+    receipt = await find_answered(tx, draft, request) if request is not None else None
     if receipt is not None:
         return CommitResult(receipt, "replayed")
     same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
@@ -65,6 +65,6 @@ def settling(job: Job) -> Callable[[Unit], Awaitable[Settled]]:
         # The transaction may run again: each try notes its steps on a copy.
         timer = job.timer.fork()
         settled = await decide_and_commit(unit, job.draft, job.request, timer, memory_id)
-        return await passed(job.gate, unit, job.draft, settled), timer
+        return await pass_gate(job.gate, unit, job.draft, settled), timer
 
     return work

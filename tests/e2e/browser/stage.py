@@ -23,7 +23,7 @@ from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory, Step
 from mnemic.maintenance.tenant_registry import Tenants
 from mnemic.policy.limits import Quota
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
 from mnemic_server.app import create_app
@@ -145,7 +145,7 @@ ASKED = ("Which seat should I book to Tokyo?", "Where do I live?", "What can I e
 
 
 async def _live(engine: MemoryEngine, clock: ManualClock) -> None:
-    entities, episodes = EntityMemory(engine, ANA, awaited()), EpisodicMemory(engine, ANA, awaited())
+    entities, episodes = EntityMemory(engine, ANA, async_mode()), EpisodicMemory(engine, ANA, async_mode())
     for source, relation, target in RELATED:
         clock.advance(timedelta(hours=5))
         await entities.relate(source, relation, target)

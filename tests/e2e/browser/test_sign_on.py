@@ -27,7 +27,7 @@ def provider() -> Iterator[IdentityProvider]:
 @pytest.fixture(scope="module")
 def address(stage: Stage, provider: IdentityProvider) -> Iterator[str]:
     keys = f"{provider.address}/keys"
-    known = Provider.named(keys, issuer=provider.address, audience="mnemic", default_tenant="default")
+    known = Provider.from_jwks(keys, issuer=provider.address, audience="mnemic", default_tenant="default")
     client = Client(issuer=provider.address, client_id=CLIENT_ID, secret=SECRET)
     with served_here(stage.store, provider=known, client=client) as served:
         yield served

@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable
 from mnemic.stores.azure import AzureSearchIndex
 from mnemic.stores.azure.index import _document, _document_id
-from mnemic.stores.azure.odata import within
+from mnemic.stores.azure.odata import odata_filter
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
@@ -165,22 +165,22 @@ WHERES = st.builds(
 
 @given(WHERES, st.lists(MEMORIES, max_size=6))
 def test_a_filter_accepts_what_it_means_and_nothing_else(where: Where, memories: list[Any]) -> None:
-    test = Filter(within(where)).test
+    test = Filter(odata_filter(where)).test
     assert [test(_document(each)) for each in memories] == [where.accepts(each) for each in memories]
 
 
 @given(KEYS, KEYS)
 def test_a_value_never_becomes_filter_text(value: str, other: str) -> None:
     held = memory("x", key=value)
-    asked = Filter(within(Where(scopes=(scope(),), keys=frozenset({other})))).test
+    asked = Filter(odata_filter(Where(scopes=(scope(),), keys=frozenset({other})))).test
     assert asked(_document(held)) == (value == other)
 
 
 def test_what_the_index_cannot_answer_is_said() -> None:
     with pytest.raises(NotSupported):
-        within(Where(scopes=(scope(),), as_of=day(1)))
+        odata_filter(Where(scopes=(scope(),), as_of=day(1)))
     with pytest.raises(NotSupported):
-        within(Where(scopes=(scope(),), keys=frozenset(map(str, range(1001)))))
+        odata_filter(Where(scopes=(scope(),), keys=frozenset(map(str, range(1001)))))
 
 
 def test_no_two_memories_share_a_document() -> None:
@@ -218,14 +218,14 @@ async def test_it_follows_the_memories_and_forgets_with_them(
 async def test_a_tenant_is_cleared_alone(index: AzureSearchIndex, service: AzureSearchServer) -> None:
     for tenant in ("acme", "rival"):
         kept = memory("tea", scope=scope(tenant=tenant))
-        await index.apply([Change(entry=OutboxEntry.of(kept), memory=kept)])
+        await index.apply([Change(entry=OutboxEntry.for_memory(kept), memory=kept)])
     await index.clear("acme")
     assert [document["tenant"] for document in service.documents.values()] == ["rival"]
 
 
 async def test_an_index_is_made_once_and_for_one_dimension(service: AzureSearchServer) -> None:
     url = service.endpoint.replace("http://", f"azure-search://:{KEY}@") + "/memories"
-    index = AzureSearchIndex.at(url, dimension=384)
+    index = AzureSearchIndex.from_url(url, dimension=384)
     assert await index.create() is True
     assert await index.create() is False
     made = {field["name"]: field for field in service.indexes["memories"]["fields"]}
@@ -234,7 +234,7 @@ async def test_an_index_is_made_once_and_for_one_dimension(service: AzureSearchS
     assert all(made[name]["filterable"] for name in held if name not in ("content", "context", "vector"))
     assert (made["vector"]["dimensions"], made["id"]["key"]) == (384, True)
     await index.close()
-    other = AzureSearchIndex.at(url, dimension=768)
+    other = AzureSearchIndex.from_url(url, dimension=768)
     with pytest.raises(SpaceMismatch):
         await other.create()
     await other.close()
@@ -242,7 +242,7 @@ async def test_an_index_is_made_once_and_for_one_dimension(service: AzureSearchS
 
 async def test_documents_wait_for_an_index_and_make_it_where_they_may(service: AzureSearchServer) -> None:
     tea = memory("green tea")
-    kept = Change(entry=OutboxEntry.of(tea), memory=tea)
+    kept = Change(entry=OutboxEntry.for_memory(tea), memory=tea)
     without = AzureSearchIndex(service.endpoint, "memories", KEY, seconds=30)
     with pytest.raises(StoreUnavailable, match="azure_search:404"):
         await without.apply([kept])
@@ -269,4 +269,4 @@ async def test_an_erasure_looks_the_index_through(index: AzureSearchIndex, servi
 @pytest.mark.parametrize("url", ["azure-search://:k@/i", "azure-search://host/i", "azure-search://:k@host"])
 def test_an_address_names_key_service_and_index(url: str) -> None:
     with pytest.raises(InvalidConfig):
-        AzureSearchIndex.at(url, dimension=384)
+        AzureSearchIndex.from_url(url, dimension=384)

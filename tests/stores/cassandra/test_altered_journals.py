@@ -13,7 +13,7 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import Keyring
 from mnemic.stores.audit_format import decode_event, encode_event, link
 from mnemic.stores.cassandra import CassandraStore, journal
-from mnemic.stores.cassandra.encoding import ordered, packed
+from mnemic.stores.cassandra.encoding import pack_row, sortable_key
 from mnemic.stores.cassandra.routing import JOURNAL, LANE, NAMES, of_tenant
 from mnemic.testing.record_store.fixtures import EMBEDDER, START
 from mnemic.types import AuditEvent
@@ -52,7 +52,7 @@ async def lines(store: CassandraStore) -> list[Any]:
 
 async def put(store: CassandraStore, table: Any, key: tuple[Any, ...], row: tuple[Any, ...] | None) -> None:
     """Write a row of the tenant's partition, or remove it, past every check."""
-    values = [(NAMES[table], ordered(key), None if row is None else packed(row))]
+    values = [(NAMES[table], sortable_key(key), None if row is None else pack_row(row))]
     await store._database.link.write(store._database.partitions.rows(_HOME, values))
 
 

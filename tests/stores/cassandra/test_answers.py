@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mnemic.stores.cassandra import CassandraStore
-from mnemic.stores.cassandra.encoding import ordered
+from mnemic.stores.cassandra.encoding import sortable_key
 from mnemic.stores.cassandra.read_cache import KEPT_SECONDS, Answers, Question
 from mnemic.stores.cassandra.routing import Partition, of_tenant
 from mnemic.testing.record_store.fixtures import EMBEDDER, START, memory, scope
@@ -152,7 +152,7 @@ async def test_reads_of_the_outbox_begin_behind_what_was_removed(
     assert await store.pending() == []
     await store.transact(enqueue)
     assert [entry.memory_id for entry in await store.pending()] == ["0", "1", "2"]
-    assert min(begun) > ordered((first[1].sequence,))
+    assert min(begun) > sortable_key((first[1].sequence,))
     await store.close()
 
 

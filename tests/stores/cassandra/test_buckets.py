@@ -73,7 +73,7 @@ async def stored(store: CassandraStore) -> list[bytes]:
 
 async def listed(store: CassandraStore) -> dict[str, str]:
     """Return the names of the values in buckets, and their memories."""
-    found = await store._database._buckets.listed(HOME, 0)
+    found = await store._database._buckets.values_in_buckets(HOME, 0)
     return {named.name: memory_id for named, memory_id in found.items()}
 
 
@@ -105,7 +105,7 @@ async def test_a_large_scope_is_moved_to_buckets_and_says_the_same(new_store: Ma
     for again in (store, await opened(new_store)):
         assert (await again.newest(everything(), limit=99))[1:] == before[0]
         assert await again.versions(kept[3].memory_id, scopes=[scope()]) == before[1]
-        assert await again.damaged("acme") == []
+        assert await again.find_damage("acme") == []
         await again.close()
 
 
@@ -223,7 +223,7 @@ async def test_values_of_lost_attempts_are_removed_and_those_under_way_are_not_n
     await logged(slow, late)
     assert rounds == [9, 8, 9], "removed, and written again under another name"
     assert len(await store.newest(everything(), limit=99)) == 9
-    assert await store.damaged("acme") == []
+    assert await store.find_damage("acme") == []
     for each in (store, slow):
         await each.close()
 
@@ -297,14 +297,14 @@ async def test_a_lost_value_is_damage_that_is_named_and_removable(new_store: Mak
     store = await opened(new_store)
     kept = said(8)
     await logged(store, *kept)
-    found = await store._database._buckets.listed(HOME, 0)
+    found = await store._database._buckets.values_in_buckets(HOME, 0)
     hurt = next(named for named, memory_id in found.items() if memory_id == kept[2].memory_id)
     await store._database._buckets.remove(HOME, [hurt])
     again = await opened(new_store)
-    assert [damage.name for damage in await again.damaged("acme")] == [kept[2].memory_id]
+    assert [damage.name for damage in await again.find_damage("acme")] == [kept[2].memory_id]
     assert len(await again.newest(everything(), limit=99)) == 7
     assert await again.transact(lambda transaction: transaction.remove(kept[2].memory_id, scope=scope()))
-    assert await again.damaged("acme") == []
+    assert await again.find_damage("acme") == []
     for each in (store, again):
         await each.close()
 
@@ -320,14 +320,14 @@ async def test_the_index_of_the_buckets_nominates_what_is_nearest(new_store: Mak
     await store.tidy()
     assert store.capabilities.exact_up_to == 50
     seen: list[int] = []
-    nominated = store._database._buckets.nominated
+    nominated = store._database._buckets.nearest_in_buckets
 
     async def noted(*given: Any) -> Any:
         found = await nominated(*given)
         seen.append(len(found or ()))
         return found
 
-    store._database._buckets.nominated = noted  # type: ignore[method-assign]
+    store._database._buckets.nearest_in_buckets = noted  # type: ignore[method-assign]
     rng, same = random.Random(5), 0
     for _ in range(40):
         wanted = EMBEDDER.vector(" ".join(rng.sample(rng.choice(kept).content.split(), 3)))
@@ -367,7 +367,7 @@ async def test_without_an_index_everything_is_compared(new_store: Makes, monkeyp
     kept = said(12)
     await logged(store, *kept)
     await store.tidy()
-    assert await store._database._buckets.nominated(HOME, 3, EMBEDDER.vector("tea"), 5) is None
+    assert await store._database._buckets.nearest_in_buckets(HOME, 3, EMBEDDER.vector("tea"), 5) is None
     assert len(await store.nearest(everything(), EMBEDDER.vector("tea"), limit=5)) == 5
     await store.close()
 

@@ -289,7 +289,7 @@ async def test_who_collects_does_not_wait_for_those_who_go_on_writing(
 
     await write()
     partitions = store._database.partitions
-    noted, passes = partitions.noted, []
+    noted, passes = partitions.partitions_to_collect, []
 
     async def and_another(tenant: str | None) -> Any:
         passes.append(tenant)
@@ -298,7 +298,7 @@ async def test_who_collects_does_not_wait_for_those_who_go_on_writing(
         await write()
         return found
 
-    monkeypatch.setattr(partitions, "noted", and_another)
+    monkeypatch.setattr(partitions, "partitions_to_collect", and_another)
     assert len(await store.audit("acme")) >= 1
     assert passes == ["acme"]
     await store.close()
@@ -342,7 +342,7 @@ async def test_a_collection_that_ends_half_way_is_taken_up_again(
     async def cut(rows: Any, waiting: Any) -> bool:
         raise Killed
 
-    monkeypatch.setattr(journal, "_emptied", cut)
+    monkeypatch.setattr(journal, "_empty_journal", cut)
     with pytest.raises(Killed):
         await store.audit("acme")
     monkeypatch.undo()

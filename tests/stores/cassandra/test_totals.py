@@ -146,7 +146,7 @@ async def test_it_is_exact_whatever_is_written_and_removed(
     assert await is_whole(store)
     # Nothing is counted on top any more: the total includes all of it.
     await store.tidy()
-    assert await store._database.partitions.noted("acme") == {}
+    assert await store._database.partitions.partitions_to_collect("acme") == {}
     await assert_exact(store)
     await store.close()
 
@@ -240,7 +240,7 @@ async def test_two_who_collect_at_once_while_others_write_count_each_scope_once(
 async def test_who_counts_a_scope_as_it_was_earlier_changes_nothing(new_store: Makes) -> None:
     store = await opened(new_store)
     await remember(store, memory("tea"))
-    seen = await store._database.read(partial(tenant_totals.counted, home=Partition("acme", "user", "ada")))
+    seen = await store._database.read(partial(tenant_totals.scope_totals, home=Partition("acme", "user", "ada")))
     await remember(store, memory("coffee"))
     await store.tidy()
     for _ in range(2):
@@ -256,7 +256,7 @@ async def test_a_write_between_the_reading_and_the_collection_stays_on_top(
     await remember(store, memory("tea"), memory("tea", scope=scope("bob")))
     await store.tidy()
     await remember(store, memory("coffee"))
-    appended = journal._appended
+    appended = journal._append_lines
 
     async def overtaken(rows: Any, **how: Any) -> None:
         await appended(rows, **how)
@@ -265,7 +265,7 @@ async def test_a_write_between_the_reading_and_the_collection_stays_on_top(
             await Step(lambda: remember(other, memory("juice")))
 
     done: list[bool] = []
-    monkeypatch.setattr(journal, "_appended", overtaken)
+    monkeypatch.setattr(journal, "_append_lines", overtaken)
     await store._collect("acme")
     assert done
     await assert_exact(other)
@@ -310,7 +310,7 @@ async def test_a_tenant_from_before_is_counted_once_and_read_in_full_until_then(
         for number in range(30):
             await old.transact(partial(_insert_with_one_line, memories=[memory("tea", scope=scope(f"user{number}"))]))
         await old.tidy()
-        assert await old._database.partitions.noted("acme") == {}
+        assert await old._database.partitions.partitions_to_collect("acme") == {}
         await old.close()
     store = await opened(new_store)
     assert not await is_whole(store)

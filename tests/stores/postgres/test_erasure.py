@@ -81,4 +81,4 @@ async def test_a_vacuum_from_before_does_not_count(postgres: PostgresServer, tmp
         assert receipt.removed_at is not None
         store = opened.store
         assert isinstance(store, PostgresStore)
-        assert await store.unvacuumed(receipt.removed_at + timedelta(hours=1)) > 5
+        assert await store.count_unvacuumed(receipt.removed_at + timedelta(hours=1)) > 5

@@ -38,11 +38,11 @@ async def test_an_index_that_lacks_an_entry_is_named_until_it_is_made_again(post
     await remember(store, lost)
     postgres.sql(f"UPDATE pg_index SET indisready = true WHERE indexrelid = {NAMED}")
     tenant = scope().tenant
-    assert await store.damaged(tenant) == []  # without the extension nothing was checked
+    assert await store.find_damage(tenant) == []  # without the extension nothing was checked
     postgres.sql("CREATE EXTENSION amcheck")
-    assert await store.damaged(tenant) == [("index", "memory_by_age")]
+    assert await store.find_damage(tenant) == [("index", "memory_by_age")]
     postgres.sql("REINDEX INDEX mnemic.memory_by_age")
-    assert await store.damaged(tenant) == []
+    assert await store.find_damage(tenant) == []
     assert lost.memory_id in {one.memory_id for one in await store.newest(everything(), limit=9)}
     await store.close()
 
@@ -54,7 +54,7 @@ async def test_who_may_not_ask_the_extension_is_told_of_rows_alone(postgres: Pos
     postgres.sql("CREATE EXTENSION amcheck", "CREATE ROLE an_app LOGIN IN ROLE mnemic_app")
     try:
         store = await opened(dsn.replace("//postgres@", "//an_app@"))
-        assert await store.damaged(scope().tenant) == []
+        assert await store.find_damage(scope().tenant) == []
         await store.close()
     finally:
         postgres.sql("DROP OWNED BY an_app", "DROP ROLE an_app")

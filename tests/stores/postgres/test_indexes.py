@@ -36,7 +36,7 @@ async def store(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[Postg
     await remember(store, *told(random.Random(3), MANY))
     await store.count(HERE)
     await ranked(store, HERE, "tea")
-    await store.settled()
+    await store.wait_until_moved()
     yield store
     await store.close()
 
@@ -190,7 +190,7 @@ async def test_many_changes_by_others_are_loaded_in_the_background(store: Postgr
     news = told(random.Random(4), MANY)
     await remember(plain, *news)
     await same(store, plain, HERE)
-    await store.settled()
+    await store.wait_until_moved()
     await same(store, plain, HERE)
     assert {entry.memory_id for entry in await store.recent(HERE, limit=3 * MANY)} >= {one.memory_id for one in news}
 
@@ -243,7 +243,7 @@ async def test_a_scope_that_does_not_fit_is_left_to_the_database(
     small = PostgresStore(postgres.dsn(), index_bytes=2 * MANY * 1000, statement_timeout=1)
     await small.open(EMBEDDER.space)
     await ranked(small, HERE, "tea")
-    await small.settled()
+    await small.wait_until_moved()
     assert len((await ranked(small, HERE, "tea"))[0]) == 20
     async with memories_locked(postgres):
         with pytest.raises(StoreBusy):

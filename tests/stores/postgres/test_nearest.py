@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.rows import filter_of, places_of, sent
-from mnemic.stores.postgres.statements import filtered, load
+from mnemic.stores.postgres.rows import filter_of, places_of, vector_parameter
+from mnemic.stores.postgres.statements import add_conditions, load
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Memory, Scored, Status, Where
 from tests.servers import PostgresServer
@@ -34,7 +34,7 @@ async def store(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[Postg
     await remember(store, *told(choice, 200, scope=CROWD), *told(choice, 120, scope=BIG), *told(choice, 3, scope=SMALL))
     for place in (CROWD, BIG, SMALL):
         await store.nearest(Where(scopes=(place,)), EMBEDDER.vector("tea"), limit=1)
-    await store.settled()
+    await store.wait_until_moved()
     yield store
     await store.close()
 
@@ -107,10 +107,10 @@ async def test_the_statement_for_large_scopes_goes_through_the_index(
         await connection.fetch(session["name_tenant"], "acme", "9999")
         await connection.fetch(session["approximately"])
         asked = filter_of(Where(scopes=(BIG,)))
-        given = (*places_of("acme", [BIG]), sent(EMBEDDER.vector("tea")), 5, *asked.values())
-        plan = await connection.fetch("EXPLAIN " + filtered(searching["approximate"], tuple(asked)), *given)
+        given = (*places_of("acme", [BIG]), vector_parameter(EMBEDDER.vector("tea")), 5, *asked.values())
+        plan = await connection.fetch("EXPLAIN " + add_conditions(searching["approximate"], tuple(asked)), *given)
         assert any("memory_by_vector" in line for (line,) in plan)
-        plan = await connection.fetch("EXPLAIN " + filtered(searching["nearest"], tuple(asked)), *given)
+        plan = await connection.fetch("EXPLAIN " + add_conditions(searching["nearest"], tuple(asked)), *given)
         assert not any("memory_by_vector" in line for (line,) in plan)
     await connection.close()
 

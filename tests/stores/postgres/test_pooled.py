@@ -85,9 +85,9 @@ async def test_a_connection_that_loses_its_role_is_refused_later_too(postgres: P
         await session.execute("RESET ROLE")  # type: ignore[attr-defined]
 
     opened = store._ready.connections
-    await opened._thread.run(opened._run("", reset, opened._limited(None)))
+    await opened._thread.run(opened._run("", reset, opened._limit_seconds(None)))
     await opened._thread.run(
-        opened._run("", lambda session: session.execute("SET ROLE postgres"), opened._limited(None))
+        opened._run("", lambda session: session.execute("SET ROLE postgres"), opened._limit_seconds(None))
     )
     for call in (store.count(Where(scopes=(scope(),))), remember(store, memory("coffee"))):
         with pytest.raises(InvalidConfig):
@@ -113,5 +113,5 @@ async def test_tenants_whose_scopes_have_the_same_number_are_kept_apart(
             assert [entry.memory_id for entry in found] == [one.memory_id]
             near = await store.nearest(Where(scopes=(scope(tenant=tenant),)), EMBEDDER.vector("tea"), limit=9)
             assert [entry.memory_id for entry in near] == [one.memory_id]
-    await store.settled()
+    await store.wait_until_moved()
     await store.close()

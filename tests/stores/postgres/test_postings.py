@@ -40,7 +40,7 @@ async def matches(store: PostgresStore, *scopes: str) -> list[list[Scored]]:
 async def moved(store: PostgresStore) -> None:
     """Move the large scopes into the indexes."""
     await store.match(Where(scopes=(ANA, BEN)), "tea", limit=1)
-    await store.settled()
+    await store.wait_until_moved()
 
 
 def same(found: list[list[Scored]], expected: list[list[Scored]]) -> bool:
@@ -77,7 +77,7 @@ async def test_the_index_in_memory_finds_what_the_database_finds(
     other = PostgresStore(postgres.dsn())
     await other.open(EMBEDDER.space)
     await other.match(Where(scopes=(ANA,)), "tea", limit=1)
-    await other.settled()
+    await other.wait_until_moved()
     in_memory = await matches(other)
     await other.close()
     for lists in (scanned, await matches(store)):

@@ -119,7 +119,7 @@ async def test_what_the_index_knows_already_is_not_read_from_a_replica_that_does
     await remember(store, tea)
     await counted(store, 1)
     await store.nearest(HERE, tea.vector, limit=9)
-    await store.settled()
+    await store.wait_until_moved()
 
     async def tried(transaction: Transaction) -> None:
         await transaction.nearest(scope(), tea.vector, limit=9, at_least=-1.0)

@@ -17,9 +17,9 @@ from mnemic.stores.postgres.rows import (
     pack,
     postings_of,
     raw,
-    sent,
     storable,
     unpack,
+    vector_parameter,
 )
 from mnemic.testing.record_store import memory, scope
 from mnemic.types import Level
@@ -45,8 +45,8 @@ def test_vectors_come_back(values: list[float]) -> None:
     swapped = array("f", values)
     swapped.byteswap()
     assert decode_vector(len(values).to_bytes(2, "big") + b"\0\0" + swapped.tobytes()) == vector
-    assert sent(vector) == array("f", values)
-    assert decode_vector(None) is sent(None) is None
+    assert vector_parameter(vector) == array("f", values)
+    assert decode_vector(None) is vector_parameter(None) is None
 
 
 def test_terms_are_salted_and_fit_their_column() -> None:
@@ -57,7 +57,7 @@ def test_terms_are_salted_and_fit_their_column() -> None:
 
 
 def test_postings_count_both_fields() -> None:
-    content, context = HashedTerms(b"salt").of(memory("tea and tea", key="drink", context="tea or coffee"))
+    content, context = HashedTerms(b"salt").hash_terms(memory("tea and tea", key="drink", context="tea or coffee"))
     terms, in_content, in_context = postings_of(content, context)
     assert len(terms) == len(set(terms)) == 5
     assert (sum(in_content), sum(in_context)) == (content.length, context.length) == (4, 3)

@@ -43,7 +43,7 @@ async def store() -> AsyncIterator[InProcessStore]:
 def change(kept: Memory, **fields: Any) -> Change:
     """The change that sets `kept`, for a projection."""
     told = kept.next_version(kept.updated_at, **fields) if fields else kept
-    return Change(entry=OutboxEntry.of(told), memory=told)
+    return Change(entry=OutboxEntry.for_memory(told), memory=told)
 
 
 def texts(result: Any) -> list[str]:

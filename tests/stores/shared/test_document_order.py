@@ -17,7 +17,7 @@ from mnemic.stores.document_order import (
     cosines,
     equal,
     keyword_scores,
-    listed,
+    list_matching,
     texts_in,
 )
 from mnemic.types import ListNamespaces
@@ -98,19 +98,19 @@ def test_the_texts_of_a_value() -> None:
 
 def test_namespaces() -> None:
     all_of_them = [("u", "1", "food"), ("u", "2", "food"), ("u", "2", "work"), ("app",)]
-    assert listed(all_of_them, ListNamespaces(prefixes=(("u", "*"),), suffixes=(("food",),))) == all_of_them[:2]
-    assert listed(all_of_them, ListNamespaces(max_depth=1)) == [("app",), ("u",)]
-    assert listed(all_of_them, ListNamespaces(limit=1, offset=1)) == [("u", "1", "food")]
-    assert listed(all_of_them, ListNamespaces(prefixes=(("u", "2", "work", "*"),))) == []
-    assert listed(all_of_them, ListNamespaces(max_depth=2)) == [("app",), ("u", "1"), ("u", "2")]
-    assert listed(all_of_them, ListNamespaces(suffixes=(("2", "food"),))) == [("u", "2", "food")]
-    assert listed(all_of_them, ListNamespaces(suffixes=(("food", "2"),))) == []
-    assert listed(all_of_them, ListNamespaces(suffixes=(("x", "u", "2", "food"),))) == []
-    assert listed(all_of_them, ListNamespaces(prefixes=(("u",), ("u", "2")), suffixes=(("*",), ("work",)))) == [
+    assert list_matching(all_of_them, ListNamespaces(prefixes=(("u", "*"),), suffixes=(("food",),))) == all_of_them[:2]
+    assert list_matching(all_of_them, ListNamespaces(max_depth=1)) == [("app",), ("u",)]
+    assert list_matching(all_of_them, ListNamespaces(limit=1, offset=1)) == [("u", "1", "food")]
+    assert list_matching(all_of_them, ListNamespaces(prefixes=(("u", "2", "work", "*"),))) == []
+    assert list_matching(all_of_them, ListNamespaces(max_depth=2)) == [("app",), ("u", "1"), ("u", "2")]
+    assert list_matching(all_of_them, ListNamespaces(suffixes=(("2", "food"),))) == [("u", "2", "food")]
+    assert list_matching(all_of_them, ListNamespaces(suffixes=(("food", "2"),))) == []
+    assert list_matching(all_of_them, ListNamespaces(suffixes=(("x", "u", "2", "food"),))) == []
+    assert list_matching(all_of_them, ListNamespaces(prefixes=(("u",), ("u", "2")), suffixes=(("*",), ("work",)))) == [
         ("u", "2", "work")
     ]
-    assert listed(all_of_them, ListNamespaces(limit=2)) == [("app",), ("u", "1", "food")]
-    assert listed(all_of_them, ListNamespaces(prefixes=(("app", "x"),))) == []
+    assert list_matching(all_of_them, ListNamespaces(limit=2)) == [("app",), ("u", "1", "food")]
+    assert list_matching(all_of_them, ListNamespaces(prefixes=(("app", "x"),))) == []
 
 
 def test_rows_are_ordered_by_score_and_what_has_none_stays_behind() -> None:

@@ -13,7 +13,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreCorrupt, StoreUnavailable
 from mnemic.kinds.episodic import EpisodicMemory
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.episode_log import EpisodeLog
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
@@ -55,13 +55,13 @@ def episode(text: str) -> Memory:
 
 
 def told(*memories: Memory) -> list[Change]:
-    return [Change(entry=OutboxEntry.of(one), memory=one) for one in memories]
+    return [Change(entry=OutboxEntry.for_memory(one), memory=one) for one in memories]
 
 
 async def test_an_episode_is_a_line_with_its_steps(folder: Path) -> None:
     engine, clock = house(folder)
     async with engine:
-        receipt = await EpisodicMemory(engine, ANA, awaited()).record("Book a hotel", STEPS, outcome="success")
+        receipt = await EpisodicMemory(engine, ANA, async_mode()).record("Book a hotel", STEPS, outcome="success")
         await engine.add("I like tea", actor=ANA)
     (line,) = lines(folder)
     assert (line["memory_id"], line["owner"], line["content"]) == (receipt.memory_id, "ana", "Book a hotel")
@@ -91,10 +91,10 @@ async def test_files_end_and_others_follow(folder: Path) -> None:
 async def test_an_erasure_leaves_no_byte_in_any_file(folder: Path) -> None:
     engine, _ = house(folder, max_bytes=400)
     async with engine:
-        episodic = EpisodicMemory(engine, ANA, awaited())
+        episodic = EpisodicMemory(engine, ANA, async_mode())
         for number in range(4):
             await episodic.record(f"Canary {number}", STEPS, outcome="success")
-        await EpisodicMemory(engine, Actor(user="ben"), awaited()).record("Stay here", STEPS, outcome="success")
+        await EpisodicMemory(engine, Actor(user="ben"), async_mode()).record("Stay here", STEPS, outcome="success")
         receipt = await engine.erase("ana", actor=OPERATOR)
         assert receipt.complete
         assert receipt.traces["episode_log"] == 0
@@ -106,7 +106,7 @@ async def test_an_erasure_leaves_no_byte_in_any_file(folder: Path) -> None:
 async def test_what_expires_is_taken_out(folder: Path) -> None:
     engine, clock = house(folder)
     async with engine:
-        await EpisodicMemory(engine, ANA, awaited()).record("Book a hotel", STEPS, outcome="success")
+        await EpisodicMemory(engine, ANA, async_mode()).record("Book a hotel", STEPS, outcome="success")
         for age in (timedelta(days=91), timedelta(hours=1)):  # a clock is believed when it was read twice
             clock.advance(age)
             await engine.maintain(actor=OPERATOR)
@@ -116,7 +116,7 @@ async def test_what_expires_is_taken_out(folder: Path) -> None:
 async def test_it_is_built_anew(folder: Path) -> None:
     engine, clock = house(folder)
     async with engine:
-        episodic = EpisodicMemory(engine, ANA, awaited())
+        episodic = EpisodicMemory(engine, ANA, async_mode())
         for number in range(3):
             await episodic.record(f"Trip {number}", STEPS, outcome="success")
         before = lines(folder)

@@ -39,7 +39,7 @@ def test_the_last_place_is_found_by_row_and_by_name(batches: list[list[tuple[int
     assert found.of_ids([*names, "nobody"]).tolist() == [*names.values(), -1]
     assert found.rows.tolist() == [row for row, _ in told]
     places = np.arange(len(told))
-    assert found.named(places) == [name for _, name in told]
+    assert found.names_at(places) == [name for _, name in told]
     for count in (0, 1, 3, len(told)):
         assert found.newest(places, count) == sorted((name for _, name in told), reverse=True)[:count]
 

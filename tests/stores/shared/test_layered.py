@@ -95,8 +95,8 @@ async def test_a_damaged_row_is_in_no_list_and_is_named(rows: InProcessRows, sto
     assert hurt.memory_id not in ids(await again.nearest(everything(), EMBEDDER.vector(SAID[0]), limit=9))
     with pytest.raises(StoreCorrupt):
         await again.get(hurt.memory_id, scopes=[scope()])
-    assert await again.damaged("acme") == [Damage("memory", hurt.memory_id)]
-    assert await again.damaged("rival") == []
+    assert await again.find_damage("acme") == [Damage("memory", hurt.memory_id)]
+    assert await again.find_damage("rival") == []
     said = await Searcher(again, EMBEDDER).search("tea", everything(), top_k=9)
     assert (len(said.hits), said.errors) == (len(others), {"memory": "store_corrupt:memory"})
     assert await again.count(everything()) == len(others)
@@ -105,7 +105,7 @@ async def test_a_damaged_row_is_in_no_list_and_is_named(rows: InProcessRows, sto
     with pytest.raises(StoreCorrupt):
         await again.transact(lambda tx: tx.replace(held[hurt.memory_id].next_version(START, key="new")))
     assert await again.transact(lambda tx: tx.remove(hurt.memory_id, scope=scope()))
-    assert await again.damaged("acme") == []
+    assert await again.find_damage("acme") == []
     assert (await Searcher(again, EMBEDDER).search("tea", everything(), top_k=9)).errors == {}
 
 
@@ -142,7 +142,7 @@ async def test_a_damaged_vector_is_none_and_an_earlier_version_is_named(
     before, present = await again.versions(second.memory_id, scopes=[scope()])
     assert (before.version, present.version) == (1, 2)
     assert "milk" not in before.content
-    assert await again.damaged("acme") == [
+    assert await again.find_damage("acme") == [
         Damage("memory", first.memory_id),
         Damage("memory_version", f"{second.memory_id} version 1"),
     ]
@@ -152,11 +152,11 @@ async def test_damage_beside_the_memories_is_named(rows: InProcessRows, store: L
     await store.secret("acme")
     await store.transact(lambda tx: tx.put_mark("acme", "consent", "given"))
     await store.transact(lambda tx: tx.remember_request("acme", "k", "d", "{}", START))
-    assert await store.damaged("acme") == []
+    assert await store.find_damage("acme") == []
     await put(rows, MARK, ("acme", "consent", "revoked", 1))
     await put(rows, REQUEST, ("acme", "k", "d", "{ }", 0, 1))
     await put(rows, TENANT, ("acme", b"x" * 32, 1))
-    assert await store.damaged("acme") == [Damage(table, "a row") for table in ("mark", "request", "tenant")]
+    assert await store.find_damage("acme") == [Damage(table, "a row") for table in ("mark", "request", "tenant")]
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ async def test_what_was_plain_is_sealed_and_sealed_again(
     assert await again.get(first.memory_id, scopes=[scope()]) == first
     await again.begin_space(WordEmbedder(32).space)
     assert await again.fill([(first, WordEmbedder(32).vector(SAID[0]))]) == 1
-    followed = keys.follow([keys.named(scope())])
-    assert await again.reseal("acme", keys.anew) == 4
+    followed = keys.follow([keys.subject_name(scope())])
+    assert await again.reseal("acme", keys.reseal_value) == 4
     keys.retire(followed)
     assert await again.get(first.memory_id, scopes=[scope()]) == first
     assert len(await again.nearest(everything(), EMBEDDER.vector("tea"), limit=9)) == 3

@@ -18,14 +18,14 @@ def test_values_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return {name: name.upper() for name in names if name != "none"}
 
     cache = MemoryCache(make)
-    assert list(cache.of(["c", "none", "a"]).items()) == [("c", "C"), ("a", "A")]
-    assert cache.of(["a", "b"]) == {"a": "A", "b": "B"}
-    assert cache.of([]) == {}
+    assert list(cache.values_of(["c", "none", "a"]).items()) == [("c", "C"), ("a", "A")]
+    assert cache.values_of(["a", "b"]) == {"a": "A", "b": "B"}
+    assert cache.values_of([]) == {}
     assert made == ["c", "none", "a", "b"]
     assert cache.nbytes > 0
     cache.forget(["b", "unknown"])
-    assert cache.of(["b"]) == {"b": "B"}
+    assert cache.values_of(["b"]) == {"b": "B"}
     assert made == ["c", "none", "a", "b", "b"]
     monkeypatch.setattr(memory_cache, "MOST", 3)
-    assert cache.of(["d", "a"]) == {"d": "D", "a": "A"}
+    assert cache.values_of(["d", "a"]) == {"d": "D", "a": "A"}
     assert made[5:] == ["d", "a"], "what no longer fits is made again"

@@ -13,10 +13,10 @@ def test_what_is_at_another_place_by_now_is_not_found() -> None:
     one, other = memory("tea"), memory("milk")
     kept = NeighbourCache()
     kept.keep([one, other], [1, 2])
-    assert kept.at([1, 3, 2]) == [one, None, other]
+    assert kept.memories_at([1, 3, 2]) == [one, None, other]
     assert kept.nbytes > 0
     kept.forget([1, 7])
-    assert kept.at([1, 2]) == [None, other]
+    assert kept.memories_at([1, 2]) == [None, other]
 
 
 def test_those_go_first_that_were_not_met_for_the_longest_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,6 +24,6 @@ def test_those_go_first_that_were_not_met_for_the_longest_time(monkeypatch: pyte
     first, second, third = (memory(text) for text in ("tea", "milk", "bread"))
     kept = NeighbourCache()
     kept.keep([first, second], [1, 2])
-    kept.at([1])
+    kept.memories_at([1])
     kept.keep([third], [3])
-    assert kept.at([1, 2, 3]) == [first, None, third]
+    assert kept.memories_at([1, 2, 3]) == [first, None, third]

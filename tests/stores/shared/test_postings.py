@@ -24,11 +24,11 @@ def test_postings_agree_with_counting_however_they_were_added(span: int, monkeyp
         fields += added
         postings.catch_up()
         for term in {number for field in added for number in field} - {0}:
-            places, counts = postings.of(term)
+            places, counts = postings.places_with_term(term)
             expected = {place: Counter(field)[term] for place, field in enumerate(fields) if term in field}
             assert dict(zip(places.tolist(), counts.tolist(), strict=True)) == expected
     assert postings.lengths.all.tolist() == [sum(number != 0 for number in field) for field in fields]
-    assert postings.of(7)[0].tolist() == []
+    assert postings.places_with_term(7)[0].tolist() == []
 
 
 def test_a_term_takes_a_few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,5 +50,5 @@ def test_what_waits_is_taken_in_when_it_would_fill_a_part(monkeypatch: pytest.Mo
     assert len(postings.lengths.all) == 100
     assert postings.catch_up()
     assert not postings.catch_up()
-    assert postings.of(1)[0].tolist() == list(range(120))
-    assert postings.of(1)[1].tolist() == [2.0] + [1.0] * 119
+    assert postings.places_with_term(1)[0].tolist() == list(range(120))
+    assert postings.places_with_term(1)[1].tolist() == [2.0] + [1.0] * 119

@@ -92,7 +92,7 @@ def test_a_large_index_answers_as_an_exact_one_does(monkeypatch: pytest.MonkeyPa
     index.put([entry(number) for number in range(1, 401)])
     small = index.nbytes
     asked = EMBEDDER.vector("number 17")
-    assert index.nearest(WHERE, asked, limit=1) == index.near(WHERE, asked, limit=1, at_least=0.5)
+    assert index.nearest(WHERE, asked, limit=1) == index.find_near(WHERE, asked, limit=1, at_least=0.5)
     assert index.nbytes > small, "the sketch is made when it is needed, and counted"
     index.put([entry(number) for number in range(401, 420)])
     assert index.nearest(WHERE, EMBEDDER.vector("number 415"), limit=1)[0].memory_id == "id000415"
@@ -116,12 +116,12 @@ def test_what_is_near_is_the_same_whether_it_was_expected_or_not() -> None:
     for vector in asked:
         for at_least in (0.6, 0.9):
             for limit in (1, 50):
-                found.append(index.near(WHERE, vector, limit=limit, at_least=at_least))
-                assert found[-1] == plain.near(WHERE, vector, limit=limit, at_least=at_least)
+                found.append(index.find_near(WHERE, vector, limit=limit, at_least=at_least))
+                assert found[-1] == plain.find_near(WHERE, vector, limit=limit, at_least=at_least)
                 nearest = plain.nearest(WHERE, vector, limit=limit)
                 assert found[-1] == [one for one in nearest if one.score >= at_least]
     assert any(found)
-    assert index.near(WHERE, asked[0], limit=500, at_least=0.0) == [
+    assert index.find_near(WHERE, asked[0], limit=500, at_least=0.0) == [
         one for one in plain.nearest(WHERE, asked[0], limit=500) if one.score >= 0.0
     ], "a lower bound than what was expected is looked for anew"
 
@@ -132,7 +132,7 @@ def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyP
     index.put([entry(number) for number in range(1, 101)])
     vectors = [EMBEDDER.vector(f"number {number}") for number in range(1, 5)]
     index.expect(vectors, 0.6)
-    known = [index._expected.near(vector, 0.6, 100) is not None for vector in vectors]
+    known = [index._expected.find_near(vector, 0.6, 100) is not None for vector in vectors]
     assert known == [False, False, True, True]
 
 
@@ -148,7 +148,7 @@ def test_of_many_that_are_near_the_nearest_are_kept_and_the_answers_stay(
         one.put([entry(number) for number in range(1, 301)])
     index.expect(asked, -1.0)
     for vector in asked:
-        known = index._expected.near(vector, -1.0, 300)
+        known = index._expected.find_near(vector, -1.0, 300)
         assert known is not None
         assert len(known[0]) == 20
     for one in (index, plain):
@@ -157,8 +157,8 @@ def test_of_many_that_are_near_the_nearest_are_kept_and_the_answers_stay(
     for vector in asked:
         for limit in (1, 10, 20, 200):
             for at_least in (-1.0, 0.3):
-                found = index.near(WHERE, vector, limit=limit, at_least=at_least)
-                assert found == plain.near(WHERE, vector, limit=limit, at_least=at_least)
+                found = index.find_near(WHERE, vector, limit=limit, at_least=at_least)
+                assert found == plain.find_near(WHERE, vector, limit=limit, at_least=at_least)
 
 
 class Rows:
@@ -186,14 +186,14 @@ def test_a_large_index_keeps_no_vectors_where_it_can_read_them(monkeypatch: pyte
     assert kept.nbytes - lean.nbytes > 1900 * 64 * 4
     asked = EMBEDDER.vector("number 17")
     found = lean.nearest(WHERE, asked, limit=5, read=rows.read)
-    exact = kept.near(WHERE, asked, limit=2000, at_least=-1.0)
+    exact = kept.find_near(WHERE, asked, limit=2000, at_least=-1.0)
     assert found[0] == exact[0]
     assert set(found) < set(exact)
     assert 500 <= rows.asked <= 505, "a fourth is worth multiplying out"
-    near = lean.near(WHERE, asked, limit=5, at_least=0.99, read=rows.read)
+    near = lean.find_near(WHERE, asked, limit=5, at_least=0.99, read=rows.read)
     assert near == exact[:1]
     lean.expect([asked], 0.99)
-    assert lean.near(WHERE, asked, limit=5, at_least=0.99, read=rows.read) == near
+    assert lean.find_near(WHERE, asked, limit=5, at_least=0.99, read=rows.read) == near
     assert len(lean.nearest(WHERE, asked, limit=1999, read=rows.read)) == 1999, "never fewer than there are"
     lean.keep([number for number in range(1, 2001) if number != 17])
     assert "id000017" not in {one.memory_id for one in lean.nearest(WHERE, asked, limit=2000, read=rows.read)}

@@ -15,7 +15,7 @@ from mnemic.stores.sqlite.rows import HashedTerms, Rows
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.fixtures import START
 from mnemic.types import Kind, Memory, Origin, Source, Where
-from mnemic.write.write_job import rounded
+from mnemic.write.write_job import round_vectors
 
 ROWS, SIZE = 40, 4 * EMBEDDER.space.dimension
 
@@ -24,7 +24,7 @@ def told(number: int) -> Memory:
     """A memory unlike the others: with and without a vector, packed or not, with a speaker, a key, an end."""
     text = f"Parcel {number} goes to town {number * 7}"
     further: list[dict[str, Any]] = [
-        {"vector": rounded([EMBEDDER.vector(text)])[0]},
+        {"vector": round_vectors([EMBEDDER.vector(text)])[0]},
         {"key": f"parcel.{number}", "expires_at": START + timedelta(days=number + 1)},
         {"kind": Kind.EPISODIC, "source": Source(origin=Origin.IMPORT, session="s", speaker="Zoë")},
         {"vector": None},

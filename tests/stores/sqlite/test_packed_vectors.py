@@ -17,7 +17,7 @@ from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Actor, Vector
 from mnemic.types.values import VECTOR_STEPS
-from mnemic.write.write_job import rounded
+from mnemic.write.write_job import round_vectors
 
 ANA = Actor(user="ana")
 VALUES = st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=40)
@@ -25,7 +25,7 @@ VALUES = st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=40)
 
 @given(VALUES)
 def test_what_is_rounded_takes_half_the_room_and_comes_back(values: list[float]) -> None:
-    (vector,) = rounded([array("f", values).tobytes()])
+    (vector,) = round_vectors([array("f", values).tobytes()])
     packed = packed_vector(vector)
     assert packed is not None
     assert len(packed) == 2 * len(values) + 1
@@ -63,7 +63,7 @@ async def test_a_written_vector_is_packed_in_the_file(tmp_path: Path) -> None:
         receipt = await engine.add("The heron is on the roof", actor=ANA)
         kept = await engine.get(str(receipt.memory_id), actor=ANA)
         assert kept is not None
-        assert [kept.vector] == rounded([UNIT])
+        assert [kept.vector] == round_vectors([UNIT])
         found = await engine.search("heron", actor=ANA)
         assert [hit.memory.memory_id for hit in found.hits] == [receipt.memory_id]
     with apsw.Connection(str(path)) as connection:
@@ -79,7 +79,9 @@ async def test_rows_of_before_and_packed_ones_are_searched_alike(tmp_path: Path)
     texts = [f"Parcel {number} goes to town {number * 7}" for number in range(150)]
     for text in texts:
         await remember(store, memory(text))
-    packed = [memory(text, vector=rounded([EMBEDDER.vector(text)])[0]) for text in ("The heron sings", "The owl hoots")]
+    packed = [
+        memory(text, vector=round_vectors([EMBEDDER.vector(text)])[0]) for text in ("The heron sings", "The owl hoots")
+    ]
     await remember(store, *packed)
     assert packed[0].vector is not None
     found = await store.transact(lambda tx: tx.nearest(scope(), packed[0].vector or b"", limit=1, at_least=0.5))

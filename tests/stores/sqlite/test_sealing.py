@@ -19,7 +19,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store.fixtures import EMBEDDER, change, everything, ids, memory, remember, scope
 from mnemic.types import Level, Memory, Origin, Scope, Source
-from mnemic.write.write_job import rounded
+from mnemic.write.write_job import round_vectors
 
 CANARY = "zwieback-canary"
 SAID = f"The {CANARY} sleeps in the blue basket"
@@ -202,7 +202,7 @@ async def test_another_embedder_gives_sealed_vectors_and_passes_over_what_cannot
     assert keys(tmp_path).destroy(scope("ben"))
     done = await reembed(store, wider)
     assert (done.filled, done.space) == (2, wider.space)
-    (new,) = rounded([wider.vector(SAID)])
+    (new,) = round_vectors([wider.vector(SAID)])
     (found,) = await store.nearest(everything(), new, limit=5)
     assert (found.memory_id, round(found.score, 3)) == (kept.memory_id, 1.0)
     stored = await store.get_many([kept.memory_id, gone.memory_id], scopes=[scope(), scope("ben")])

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import InvalidConfig, InvalidInput, StoreBusy, StoreCorrupt, StoreFailed, StoreFull, StoreUnavailable
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.failures import typed
+from mnemic.stores.sqlite.failures import as_mnemic_error
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Deadline, Memory, Where
 
@@ -141,6 +141,6 @@ def test_an_unknown_durability_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_every_error_of_the_driver_has_one_of_ours_without_its_text(cause: apsw.Error, kind: type[Exception]) -> None:
-    error = typed(cause)
+    error = as_mnemic_error(cause)
     assert type(error) is kind
     assert "secret" not in str(error)

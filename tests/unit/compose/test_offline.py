@@ -106,6 +106,6 @@ def test_a_models_own_word_on_where_its_answer_comes_from_does_not_count() -> No
     class Model:
         asks_model = True
 
-    assert Basis.of(Model(), {"answer": "x", "basis": "none"}) is Basis.MODEL
-    assert Basis.of(OfflineComposer(), {"answer": "x", "basis": "echo"}) is Basis.ECHO
-    assert Basis.of(object(), {"answer": "x"}) is Basis.MODEL
+    assert Basis.from_answer(Model(), {"answer": "x", "basis": "none"}) is Basis.MODEL
+    assert Basis.from_answer(OfflineComposer(), {"answer": "x", "basis": "echo"}) is Basis.ECHO
+    assert Basis.from_answer(object(), {"answer": "x"}) is Basis.MODEL

@@ -121,7 +121,7 @@ async def _remembered(
             message = Message(role="user", content=text, session="s1")
             if background:
                 await reader.put(message, actor=ACTOR)
-                await reader.settled()
+                await reader.wait_until_read()
             else:
                 await engine.capture(message, actor=ACTOR)
         found = [(one.key, one.content) for one in await engine.list(actor=ACTOR, limit=100)]

@@ -18,7 +18,7 @@ from mnemic.language.sentences.statements import (
     SOCIAL_FROM,
     Piece,
     Statement,
-    decided,
+    decide_pieces,
     pieces_of,
 )
 
@@ -35,7 +35,7 @@ def piece(text: str, share: float, *, social: bool) -> Piece:
 
 
 def kept(made: Piece) -> bool:
-    told: Sequence[Statement | Piece] = list(decided([made], made, None))
+    told: Sequence[Statement | Piece] = list(decide_pieces([made], made, None))
     return isinstance(told[0], Statement)
 
 
@@ -73,7 +73,7 @@ def test_a_part_of_a_sentence_that_is_not_worth_keeping_needs_more() -> None:
     whole = piece("I made it up, so I have no recipe", 0.1, social=False)
     for share, expected in ((PART_FROM - 0.005, False), (PART_FROM + 0.005, True)):
         part = piece("I have no recipe", share, social=False)
-        told = list(decided([part], whole, None))
+        told = list(decide_pieces([part], whole, None))
         assert isinstance(told[0], Statement) is expected
 
 
@@ -89,7 +89,7 @@ def test_a_part_of_a_sentence_that_is_not_worth_keeping_needs_more() -> None:
 def test_a_saying_is_not_asked_to_be_remembered(text: str, social: bool, expected: bool) -> None:
     made = pieces(text)[0]
     made.opinion, made.social = piece(text, 0.1, social=social).opinion, social
-    told = list(decided([made], made, None))
+    told = list(decide_pieces([made], made, None))
     assert isinstance(told[0], Statement) is expected
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.language.sentences.classify.classifier import LABELS, Opinion
-from mnemic.language.sentences.statements import Piece, Statement, decided, is_order
+from mnemic.language.sentences.statements import Piece, Statement, decide_pieces, is_order
 from mnemic.language.sentences.unresolved_references import hangs, leans
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
@@ -105,35 +105,35 @@ def test_a_statement_that_says_enough_by_itself(text: str) -> None:
 
 def test_it_is_kept_with_the_sentence_before_it_and_left_out_alone() -> None:
     before, last = _piece("My son built a kite", 0, 19), _piece("I painted it on Sunday", 21, 43)
-    (kept,) = decided([last], last, before)
+    (kept,) = decide_pieces([last], last, before)
     assert isinstance(kept, Statement)
     assert (kept.start, kept.end) == (0, 43)
     alone = _piece("I painted it on Sunday", 0, 22)
-    (left,) = decided([alone], alone, None)
+    (left,) = decide_pieces([alone], alone, None)
     assert isinstance(left, Piece)
     assert left.reason == "not_understood"
     asked = _piece("I painted it on Sunday", 0, 22, asked=True)
-    assert [type(one) for one in decided([asked], asked, None)] == [Statement]
+    assert [type(one) for one in decide_pieces([asked], asked, None)] == [Statement]
     assert [leans(one) for one in ("He painted a kite", "I painted it", "I painted a kite")] == [True, True, False]
 
 
 def test_what_stops_short_is_left_out_even_with_a_sentence_before_it() -> None:
     before, last = _piece("My son built a kite", 0, 19), _piece("I every Tuesday evening", 21, 44)
-    (left,) = decided([last], last, before)
+    (left,) = decide_pieces([last], last, before)
     assert isinstance(left, Piece)
     assert left.reason == "not_understood"
 
 
 def test_a_time_is_kept_with_what_it_is_the_time_of() -> None:
     before, last = _piece("I see a therapist in Lund", 0, 25), _piece("Every Tuesday at 6", 27, 45)
-    (kept,) = decided([last], last, before)
+    (kept,) = decide_pieces([last], last, before)
     assert isinstance(kept, Statement)
     assert (kept.start, kept.end) == (0, 45)
 
 
 def test_what_concerns_safety_is_kept_all_the_same() -> None:
     risky = _piece("He reacts badly to latex", 0, 24, label="safety")
-    assert [type(one) for one in decided([risky], risky, None)] == [Statement]
+    assert [type(one) for one in decide_pieces([risky], risky, None)] == [Statement]
 
 
 @pytest.mark.parametrize(

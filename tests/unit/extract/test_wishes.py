@@ -5,7 +5,7 @@ from __future__ import annotations
 from mnemic.language.sentences.classify.classifier import LABELS, Opinion
 from mnemic.language.sentences.clauses import clauses
 from mnemic.language.sentences.exclusion_rules import left_out, mood_of
-from mnemic.language.sentences.statements import Piece, Statement, decided, pieces_of
+from mnemic.language.sentences.statements import Piece, Statement, decide_pieces, pieces_of
 from mnemic.reason_codes import NOT_UNDERSTOOD, TRANSIENT
 
 
@@ -22,7 +22,7 @@ def _kept(text: str, *judged: tuple[float, str]) -> list[tuple[str, str]]:
     for piece, (keep, label) in zip(pieces, judged, strict=True):
         piece.opinion = _opinion(keep, label)
     whole = Piece(pieces[0].start, pieces[-1].end, text[pieces[0].start : pieces[-1].end], opinion=_opinion(0, "fact"))
-    found = decided(pieces, whole, None)
+    found = decide_pieces(pieces, whole, None)
     return [(one.category, text[one.start : one.end]) for one in found if isinstance(one, Statement)]
 
 
@@ -42,7 +42,7 @@ def test_a_preference_is_kept_with_what_goes_on_about_it() -> None:
         Piece(79, len(text), text[79:], opinion=_opinion(0.5, "fact")),
     ]
     whole = Piece(0, len(text), text, opinion=_opinion(0, "fact"))
-    (kept,) = decided(pieces, whole, None)
+    (kept,) = decide_pieces(pieces, whole, None)
     assert isinstance(kept, Statement)
     assert text[kept.start : kept.end] == text
 
@@ -86,7 +86,7 @@ def test_nothing_without_a_letter_is_kept() -> None:
     text = ">-> 2,27"
     (piece,) = pieces_of(clauses(text), text, mood_of(text))
     piece.opinion = _opinion(0.99, "fact")
-    assert [one.reason for one in decided([piece], piece, None) if isinstance(one, Piece)] == ["not_durable"]
+    assert [one.reason for one in decide_pieces([piece], piece, None) if isinstance(one, Piece)] == ["not_durable"]
 
 
 def test_dice_are_rolled_in_english_and_speak_in_spanish() -> None:
@@ -104,7 +104,7 @@ def test_an_unsure_part_that_the_next_one_leans_on_is_kept_with_it() -> None:
         Piece(cut + 6, len(text), text[cut + 6 :], opinion=_opinion(0.9, "fact")),
     ]
     whole = Piece(0, len(text), text, opinion=_opinion(0, "fact"))
-    unsure, kept = decided(pieces, whole, None)
+    unsure, kept = decide_pieces(pieces, whole, None)
     assert isinstance(unsure, Piece)
     assert unsure.reason == NOT_UNDERSTOOD != TRANSIENT
     assert isinstance(kept, Statement)

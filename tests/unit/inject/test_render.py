@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.inject.memory_source import SourceEntry, fair_cut
-from mnemic.inject.render import NOTICE, defused, escape, new_nonce, render, visible
+from mnemic.inject.render import NOTICE, defuse_addresses, escape, new_nonce, render, visible
 from mnemic.inject.token_budget import estimated_tokens
 from mnemic.types import Actor, Hit, Kind, Memory, Origin, Source, Trust
 from tests.unit.inject.hostile import URLS, payloads
@@ -36,7 +36,7 @@ def remembered(origin: Origin, speaker: str | None = None) -> SourceEntry:
         scope=Actor(user="ana").scope("user"), confidence=0.8, created_at=WHEN, updated_at=WHEN,
         source=Source(origin=origin, speaker=speaker), trust=Trust.HIGH,
     )  # fmt: skip
-    return SourceEntry.of(Hit(memory=memory, score=0.5), "notes", reader=Actor(user="ana"))
+    return SourceEntry.from_hit(Hit(memory=memory, score=0.5), "notes", reader=Actor(user="ana"))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,9 @@ def test_a_memory_tells_when_it_happened() -> None:
         memory_id="m", kind=Kind.LONG_TERM, scope=Actor(user="u").scope("user"), content="aisle", key="seat",
         created_at=when, updated_at=when, source=Source(origin=Origin.USER_STATED), trust=Trust.HIGH,
     )  # fmt: skip
-    block = render([SourceEntry.of(Hit(memory=memory, score=1.0), "memory", reader=Actor(user="u"))], max_tokens=500)
+    block = render(
+        [SourceEntry.from_hit(Hit(memory=memory, score=1.0), "memory", reader=Actor(user="u"))], max_tokens=500
+    )
     assert '<entry source="memory" date="2026-03-04">seat: aisle</entry>' in block.text
 
 
@@ -121,7 +123,7 @@ def test_the_block_is_well_formed_and_says_what_was_given() -> None:
 def test_no_address_of_an_untrusted_entry_loads_or_can_be_clicked(url: str) -> None:
     for text in (url, f"see {url} now", f"({url})", f"x:{url}", f'"{url}"'):
         assert CLICKABLE.search(visible(text)), text
-        assert not CLICKABLE.search(defused(visible(text))), defused(visible(text))
+        assert not CLICKABLE.search(defuse_addresses(visible(text))), defuse_addresses(visible(text))
 
 
 def test_a_trusted_entry_keeps_its_addresses() -> None:
@@ -132,7 +134,7 @@ def test_a_trusted_entry_keeps_its_addresses() -> None:
 
 def test_plain_words_are_left_as_they_are() -> None:
     text = "At 10:30, J. Doe pays 3.50 for 1.2 kg: (two) items; version 2.0.1."
-    assert defused(text) == text
+    assert defuse_addresses(text) == text
 
 
 def test_an_entry_cannot_hold_the_fence() -> None:

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.testing.clock import ManualClock
@@ -28,7 +28,7 @@ class House:
     clock: ManualClock
 
     def kinds(self, actor: Actor = ANA) -> SevenKinds[Awaited]:
-        return SevenKinds(self.engine, actor, awaited())
+        return SevenKinds(self.engine, actor, async_mode())
 
 
 @pytest_asyncio.fixture

@@ -11,7 +11,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.ports import Snapshot
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.testing.clock import ManualClock
@@ -110,7 +110,7 @@ async def test_what_cannot_be_is_refused(house: House) -> None:
     with pytest.raises(InvalidInput, match="top_k"):
         await house.kinds().retrieve("x", top_k=0)
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()) as engine:
-        kinds = SevenKinds(engine, ANA, awaited())
+        kinds = SevenKinds(engine, ANA, async_mode())
         assert await kinds.retrieve("x") == []
         with pytest.raises(NotSupported):
             await kinds.short_term.tail()
@@ -136,7 +136,7 @@ class StoreDown(InProcessStore):
 async def test_a_home_that_is_down_is_named_and_the_others_answer() -> None:
     engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), sessions=SessionsDown(ManualClock()))
     async with engine:
-        kinds = SevenKinds(engine, ANA, awaited())
+        kinds = SevenKinds(engine, ANA, async_mode())
         await kinds.add("The gate is green.")
         kinds.working.set("gate", "green")
         found = await kinds.retrieve("gate")
@@ -151,7 +151,7 @@ async def test_a_home_that_is_down_is_named_and_the_others_answer() -> None:
 async def test_the_store_that_is_down_is_named_beside_what_the_session_has() -> None:
     engine = MemoryEngine(store=StoreDown(), embedder=WordEmbedder(), sessions=InProcessSessions(ManualClock()))
     async with engine:
-        kinds = SevenKinds(engine, ANA, awaited())
+        kinds = SevenKinds(engine, ANA, async_mode())
         await kinds.short_term.append("user", "The gate is green.")
         found = await kinds.retrieve("gate", ["short_term", "long_term", "persona"])
         assert [hit.kind for hit in found] == ["short_term"]

@@ -20,7 +20,7 @@ from mnemic.graph.search import MAX_REACHED, MAX_UNSAID, GraphNeighbourhood
 from mnemic.kinds.entity import EntityMemory
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
-from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
@@ -53,7 +53,7 @@ async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
 
 
 def entities(engine: MemoryEngine, actor: Actor = ANA) -> EntityMemory[Awaited]:
-    return EntityMemory(engine, actor, awaited())
+    return EntityMemory(engine, actor, async_mode())
 
 
 def tick(engine: MemoryEngine, days: int = 1) -> None:
@@ -182,7 +182,7 @@ async def test_another_level_alone_has_no_names(engine: MemoryEngine) -> None:
     surroundings = engine.gateway.searcher.surroundings
     assert surroundings is not None
     shared = Where(scopes=(Actor(user="ana", workspace="w").scope(Level.WORKSPACE),))
-    assert await engine.store.read(lambda moment: surroundings.named(CANTEEN, shared, moment)) is None
+    assert await engine.store.read(lambda moment: surroundings.find_named(CANTEEN, shared, moment)) is None
 
 
 async def test_what_is_hidden_by_consent_leads_nowhere(engine: MemoryEngine) -> None:
@@ -267,7 +267,7 @@ async def test_a_walk_ends_with_the_deadline_of_the_search() -> None:
     async with MemoryEngine(store=InProcessStore(), graph=Faulty(), embedder=WordEmbedder()) as engine:
         await entities(engine).relate("Eva", "works_at", "Siemens")
         surroundings, where = GraphNeighbourhood(Faulty(), LONG), Where(scopes=(ANA.scope(Level.USER),))
-        walk = await engine.store.read(lambda moment: surroundings.named(CANTEEN, where, moment))
+        walk = await engine.store.read(lambda moment: surroundings.find_named(CANTEEN, where, moment))
         assert walk is not None
         with pytest.raises(StoreBusy):
             await walk(Deadline(expires_at=0.0, monotonic=lambda: 1.0))

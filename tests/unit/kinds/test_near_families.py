@@ -17,7 +17,7 @@ from mnemic.ports import Embedder
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.runtime.clock import SystemClock
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Actor
@@ -39,7 +39,7 @@ async def recalled(folder: Path, embedder: Embedder) -> dict[str, float]:
         engine.gateway.searcher.surroundings = GraphNeighbourhood(
             graph, OptionalBackend(SystemClock(), timedelta(minutes=2))
         )
-        entity = EntityMemory(engine, ANA, awaited())
+        entity = EntityMemory(engine, ANA, async_mode())
         firms, towns = chance.sample(FIRMS, len(FIRMS)), chance.sample(TOWNS, len(TOWNS))
         asked: list[tuple[str, str]] = []
         for role, person, firm, town, day in zip(ROLES, PEOPLE, firms, towns, DAYS, strict=True):

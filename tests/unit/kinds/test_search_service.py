@@ -51,15 +51,15 @@ class Index:
 
 async def test_it_is_asked_for_the_words_of_the_question() -> None:
     index = Index([Scored("m1", 0.5)])
-    elsewhere = SearchIndexAdapter.among([index], ManualClock())
+    elsewhere = SearchIndexAdapter.from_projections([index], ManualClock())
     assert elsewhere is not None
-    assert await elsewhere.ranked(ASKED, HERE, None) == [Scored("m1", 0.5)]
+    assert await elsewhere.rank(ASKED, HERE, None) == [Scored("m1", 0.5)]
     assert index.asked == [("green tea", 7)]
 
 
 async def test_what_it_cannot_be_asked_is_no_failure() -> None:
     elsewhere = SearchIndexAdapter(Index(NotSupported("search_index:as_of")), OptionalBackend(ManualClock()))
-    assert await elsewhere.ranked(ASKED, HERE, None) == ()
+    assert await elsewhere.rank(ASKED, HERE, None) == ()
 
 
 async def test_one_that_hangs_is_left_alone_for_a_while() -> None:
@@ -67,12 +67,12 @@ async def test_one_that_hangs_is_left_alone_for_a_while() -> None:
     elsewhere = SearchIndexAdapter(index, OptionalBackend(clock, timeout=timedelta(milliseconds=1)))
     for _ in range(3):
         with pytest.raises(StoreBusy):
-            await elsewhere.ranked(ASKED, HERE, None)
+            await elsewhere.rank(ASKED, HERE, None)
     assert len(index.asked) == 1
     clock.advance(timedelta(minutes=1))
     index.answer = []
-    assert await elsewhere.ranked(ASKED, HERE, None) == []
+    assert await elsewhere.rank(ASKED, HERE, None) == []
 
 
 def test_without_an_index_nothing_is_asked() -> None:
-    assert SearchIndexAdapter.among([], ManualClock()) is None
+    assert SearchIndexAdapter.from_projections([], ManualClock()) is None

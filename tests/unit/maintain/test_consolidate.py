@@ -23,7 +23,7 @@ from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import Limits
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
@@ -145,7 +145,7 @@ async def test_an_erased_subject_leaves_no_derived_byte(
 
 async def test_what_is_erased_by_key_takes_its_profile_with_it(tmp_path: Path) -> None:
     async with _with_graph(tmp_path) as (engine, clock, ana):
-        entities = SevenKinds(engine, ana, awaited()).entity
+        entities = SevenKinds(engine, ana, async_mode()).entity
         await entities.extract("My sister Marta works at Siemens in Lisbon.")
         await tell(engine, ana, "trip")
         clock.advance(timedelta(hours=2))
@@ -362,7 +362,7 @@ async def _drawn_of_marta(
     engine: MemoryEngine, clock: ManualClock, ana: Actor
 ) -> tuple[ConsolidationReport, Sequence[Memory]]:
     """What was made by the model of a conversation about Marta, whom the entity memory knows, and the profiles."""
-    entities = EntityMemory(engine, ana, awaited(), reader=RuleEntityReader())
+    entities = EntityMemory(engine, ana, async_mode(), reader=RuleEntityReader())
     await entities.extract("My sister Marta works at Siemens in Lisbon.")
     await tell(engine, ana, "trip")
     clock.advance(timedelta(hours=2))

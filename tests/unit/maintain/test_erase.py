@@ -20,7 +20,7 @@ from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.maintenance import erase
 from mnemic.maintenance.erasure_receipt import ErasureReceipt
 from mnemic.policy.grant import Grant
-from mnemic.runtime.sync_facade import awaited
+from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
@@ -174,7 +174,7 @@ async def test_who_names_anothers_session_ends_it_neither_by_erasing_themselves_
 ) -> None:
     sessions = InProcessSessions(clock)
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, sessions=sessions) as engine:
-        talk = ShortTermMemory(engine, replace(ana, session="support"), awaited())
+        talk = ShortTermMemory(engine, replace(ana, session="support"), async_mode())
         await talk.append("user", "My claim number is 88")
         await engine.record([Message(role="user", content="Hello from me", session="support")], actor=ben)
         exported = "".join([chunk async for chunk in engine.export_subject(ben.user, actor=ben)])
@@ -188,7 +188,7 @@ async def test_of_a_conversation_of_several_only_the_subjects_part_goes(
 ) -> None:
     sessions = InProcessSessions(clock)
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, sessions=sessions) as engine:
-        talks = [ShortTermMemory(engine, replace(one, session="trip"), awaited()) for one in (ana, ben)]
+        talks = [ShortTermMemory(engine, replace(one, session="trip"), async_mode()) for one in (ana, ben)]
         for number in range(3):
             for talk in talks:
                 await talk.append("user", f"Word {number} " * 200)
@@ -203,7 +203,7 @@ async def test_of_a_conversation_of_several_only_the_subjects_part_goes(
 async def test_a_summary_of_what_one_user_said_is_theirs(ana: Actor, clock: ManualClock) -> None:
     sessions = InProcessSessions(clock)
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, sessions=sessions) as engine:
-        talk = ShortTermMemory(engine, replace(ana, session="trip"), awaited())
+        talk = ShortTermMemory(engine, replace(ana, session="trip"), async_mode())
         for number in range(4):
             await talk.append("user", f"Word {number} " * 200)
         summary = (await talk.compact(max_tokens=1_000, keep=1)).summary

@@ -16,7 +16,7 @@ from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, ForgetResult, Kind, Memory, Origin, Status
 from mnemic.unit_of_work import apply
-from mnemic.write.derived_memories import noted
+from mnemic.write.derived_memories import mark_tenant
 from mnemic.write.forget import forget
 
 
@@ -39,7 +39,7 @@ async def test_a_memory_goes_with_what_was_drawn_from_it(clock: ManualClock, ana
             for summary in summaries:
                 await tx.insert(summary)
 
-        await apply(store, noted("default"))
+        await apply(store, mark_tenant("default"))
         await store.transact(put)
         for nobody in ("no-such-memory", memory_id):
             with pytest.raises(MemoryNotFound):

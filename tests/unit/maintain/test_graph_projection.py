@@ -9,7 +9,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.graph.projection import GraphProjection
 from mnemic.kinds.entity import EntityMemory
-from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
@@ -62,7 +62,7 @@ async def names(entity: EntityMemory[Awaited], at: datetime | None = None) -> se
 async def test_what_is_told_is_in_the_graph_and_what_is_forgotten_is_not() -> None:
     engine, _, clock = house()
     async with engine:
-        entity = EntityMemory(engine, ANA, awaited())
+        entity = EntityMemory(engine, ANA, async_mode())
         await entity.relate("Ana", "works_at", "Siemens")
         clock.advance(timedelta(days=1))
         receipt = await entity.relate("Ana", "works_at", "Bosch")
@@ -76,7 +76,7 @@ async def test_what_is_told_is_in_the_graph_and_what_is_forgotten_is_not() -> No
 async def test_a_graph_that_is_down_holds_no_write_up_and_catches_up() -> None:
     engine, graph, clock = house()
     async with engine:
-        entity = EntityMemory(engine, ANA, awaited())
+        entity = EntityMemory(engine, ANA, async_mode())
         graph.down = True
         receipt = await entity.relate("Ana", "works_at", "Siemens")
         assert receipt.outcome is Outcome.CREATED
@@ -90,7 +90,7 @@ async def test_a_graph_that_is_down_holds_no_write_up_and_catches_up() -> None:
 async def test_an_erasure_reaches_the_graph() -> None:
     engine, graph, _ = house()
     async with engine:
-        entity = EntityMemory(engine, ANA, awaited())
+        entity = EntityMemory(engine, ANA, async_mode())
         receipt = await entity.relate("Ana", "works_at", "Siemens")
         await engine.erase("ana", actor=OPERATOR)
         await engine.maintain(actor=OPERATOR)
@@ -101,7 +101,7 @@ async def test_an_erasure_reaches_the_graph() -> None:
 async def test_a_receipt_says_what_the_graph_holds_and_verifying_asks_it_again() -> None:
     engine, graph, clock = house()
     async with engine:
-        entity = EntityMemory(engine, ANA, awaited())
+        entity = EntityMemory(engine, ANA, async_mode())
         written = await entity.relate("Ana", "works_at", "Siemens")
         graph.down = True
         receipt = await engine.erase("ana", actor=OPERATOR)
@@ -120,7 +120,7 @@ async def test_a_receipt_says_what_the_graph_holds_and_verifying_asks_it_again()
 async def test_it_is_built_anew_with_what_has_ended() -> None:
     engine, graph, clock = house()
     async with engine:
-        entity = EntityMemory(engine, ANA, awaited())
+        entity = EntityMemory(engine, ANA, async_mode())
         await entity.relate("Ana", "works_at", "Siemens")
         clock.advance(timedelta(days=1))
         await entity.relate("Ana", "works_at", "Bosch")

@@ -56,7 +56,7 @@ async def leave(store: RecordStore, *memories: Memory, action: str | None = None
 
     async def work(transaction: Any) -> None:
         for each in memories:
-            await transaction.enqueue(OutboxEntry.of(each, action))
+            await transaction.enqueue(OutboxEntry.for_memory(each, action))
 
     await store.transact(work)
 
@@ -139,7 +139,7 @@ async def test_whoever_comes_last_leaves_the_memory_as_it_stands(
     """A writer that stalls between its commit and its apply must not bring back what has been superseded."""
     (late,) = await written(store, "late")
     copy.gate = asyncio.Event()
-    stalled = asyncio.create_task(feed.catch_up([Change(entry=OutboxEntry.of(late), memory=late)]))
+    stalled = asyncio.create_task(feed.catch_up([Change(entry=OutboxEntry.for_memory(late), memory=late)]))
     await copy.called.wait()
     await close(store, late, Status.SUPERSEDED)
     quick = OutboxConsumer(Copy(), store, ManualClock())
@@ -330,6 +330,6 @@ async def test_writers_bound_the_outbox_of_a_projection_that_is_gone(
     publisher = Publisher(store, ManualClock())
     for batch in range(4):
         memories = await written(store, *(f"text {batch} {number}" for number in range(70)))
-        changes = [Change(entry=OutboxEntry.of(one), memory=one) for one in memories]
+        changes = [Change(entry=OutboxEntry.for_memory(one), memory=one) for one in memories]
         assert await publisher.publish(changes) == ()
     assert await store.projections() == {"gone": 1}

@@ -78,7 +78,7 @@ async def said(folder: Path, *actors: Actor, store: str = "m.db") -> dict[str, s
 
 def traces(folder: Path, actor: Actor, generation: int) -> list[str]:
     """The files of the store that hold a byte sealed with this generation of the actor's key."""
-    header = b"\x01" + keys(folder).named(own(actor)) + generation.to_bytes(4)
+    header = b"\x01" + keys(folder).subject_name(own(actor)) + generation.to_bytes(4)
     needles = (header, base64.b64encode(header))
     files = [file for file in folder.glob("m.db*") if any(needle in file.read_bytes() for needle in needles)]
     return [file.name for file in files]
@@ -209,14 +209,14 @@ async def test_another_store_may_need_the_old_keys_still(tmp_path: Path) -> None
 
 async def test_who_is_erased_meanwhile_stays_erased(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await told(tmp_path, ANA, BEN)
-    whole = KeyFolder.anew
+    whole = KeyFolder.reseal_value
 
     def erased(self: KeyFolder, sealed: bytes, bound: bytes) -> bytes | None:
         with suppress(KeyFailed):
             keys(tmp_path).destroy(own(BEN))
         return whole(self, sealed, bound)
 
-    monkeypatch.setattr(KeyFolder, "anew", erased)
+    monkeypatch.setattr(KeyFolder, "reseal_value", erased)
     async with engine_on(tmp_path) as engine:
         rotation = await engine.rotate_data_keys(actor=ANA)
     assert (rotation.subjects, rotation.destroyed) == (2, 1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
-from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, Lifetime, bounded, end_of, lifetime, ttl_of
+from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, Lifetime, bounded_expiry, end_of, lifetime, ttl_of
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Candidate, Kind, Level, Memory, Scope, Source
 
@@ -83,7 +83,7 @@ def test_a_confirmation_does_not_lengthen_the_limit() -> None:
 def test_what_is_corrected_ends_as_before_within_the_policy(
     fields: dict[str, Any], policy: Policy, ends: datetime | None
 ) -> None:
-    assert bounded(memory(**fields), policy, now=NOW + 10 * DAY) == ends
+    assert bounded_expiry(memory(**fields), policy, now=NOW + 10 * DAY) == ends
 
 
 def test_an_end_beyond_the_calendar_is_none() -> None:
@@ -93,12 +93,12 @@ def test_an_end_beyond_the_calendar_is_none() -> None:
 
 
 def test_of_two_policies_the_shorter_time_counts() -> None:
-    assert SHORT.within({}) is SHORT
-    assert SHORT.within({Kind.LONG_TERM: 40 * DAY, Kind.ENTITY: DAY}).longest == {
+    assert SHORT.with_longest({}) is SHORT
+    assert SHORT.with_longest({Kind.LONG_TERM: 40 * DAY, Kind.ENTITY: DAY}).longest == {
         Kind.LONG_TERM: 30 * DAY,
         Kind.ENTITY: DAY,
     }
-    assert SHORT.within({Kind.LONG_TERM: DAY}).longest == {Kind.LONG_TERM: DAY}
+    assert SHORT.with_longest({Kind.LONG_TERM: DAY}).longest == {Kind.LONG_TERM: DAY}
 
 
 WISHES = st.none() | st.just(FOREVER) | st.timedeltas(DAY, LONGEST_TTL)
@@ -114,7 +114,7 @@ def test_nothing_lives_longer_than_any_of_them(
     told = candidate(key="k", ttl=wish)
     first = end_of(told, policy, now=NOW)
     again = end_of(told, policy, now=NOW + later, stated_at=NOW)
-    kept = bounded(memory(key="k", expires_at=first), policy, now=NOW + later)
+    kept = bounded_expiry(memory(key="k", expires_at=first), policy, now=NOW + later)
 
     for bound in (rule, longest):
         assert bound is None or (first is not None and first <= NOW + bound * DAY)

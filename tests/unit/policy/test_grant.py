@@ -17,14 +17,14 @@ FREE = Candidate(content="I like tea.")
 
 
 def test_a_sensitive_key_is_blocked_until_the_runtime_trusts_it() -> None:
-    closed, opened = Grant.of(POLICY), Grant.of(POLICY, trust={"declared_tier"})
+    closed, opened = Grant.from_policy(POLICY), Grant.from_policy(POLICY, trust={"declared_tier"})
     assert [denial(one, closed) for one in (LANGUAGE, TIER)] == [None, "key_denied_execution"]
     assert [denial(one, opened) for one in (LANGUAGE, TIER)] == [None, None]
 
 
 def test_a_sensitive_key_is_blocked_where_the_list_is_open_too() -> None:
     policy = Policy(keys={"declared_tier": KeyRule("declared_tier", sensitive=True)}, open_keys=True)
-    denied = [denial(one, Grant.of(policy)) for one in (LANGUAGE, TIER, FREE)]
+    denied = [denial(one, Grant.from_policy(policy)) for one in (LANGUAGE, TIER, FREE)]
     assert denied == [None, "key_denied_execution", None]
 
 
@@ -35,7 +35,7 @@ def test_a_scope_outside_the_grant_is_blocked_until_it_is_granted() -> None:
 
 
 def test_the_key_is_looked_at_before_the_scope() -> None:
-    assert denial(replace(TIER, level="workspace"), Grant.of(POLICY)) == "key_denied_execution"
+    assert denial(replace(TIER, level="workspace"), Grant.from_policy(POLICY)) == "key_denied_execution"
 
 
 def test_a_closed_grant_lets_nothing_pass_without_a_key() -> None:

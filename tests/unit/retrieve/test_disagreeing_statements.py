@@ -93,5 +93,5 @@ def test_the_newer_is_as_relevant_and_the_older_keeps_its_relevance() -> None:
 
 def test_a_model_is_told_that_another_statement_disagrees() -> None:
     hit = Hit(memory=memory(REX, at=START), score=0.5, disagrees_with=("other",))
-    shown = SourceEntry.of(hit, "memory", reader=Actor(user="ada")).content
+    shown = SourceEntry.from_hit(hit, "memory", reader=Actor(user="ada")).content
     assert shown == f"{REX} (as of {START:%Y-%m-%d}; another statement disagrees)"

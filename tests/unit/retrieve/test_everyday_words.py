@@ -73,14 +73,14 @@ def test_the_reason_says_that_other_words_were_met(scope: tuple[str, MemoryManag
 def test_questions_in_english_and_in_languages_without_words_are_judged_as_before() -> None:
     told = {"one": memory("Mój kot nazywa się Pauline.")}
     for text in ("What is my cat called?", "Jak się nazywa mój kot?"):
-        assert EverydayWords.among(read_question(text), told, (), OTHER_LANGUAGE).relevances == {}
+        assert EverydayWords.judge(read_question(text), told, (), OTHER_LANGUAGE).relevances == {}
 
 
 def test_a_model_without_weights_is_judged_as_before() -> None:
     told = {"one": memory("Meine Katze heißt Pauline.")}
     question, nearest = read_question("Wie heißt meine Katze?"), [Scored("one", 0.6)]
-    assert EverydayWords.among(question, told, nearest, "another").relevances == {}
-    assert EverydayWords.among(question, told, nearest, OTHER_LANGUAGE).relevances["one"] > 0.5
+    assert EverydayWords.judge(question, told, nearest, "another").relevances == {}
+    assert EverydayWords.judge(question, told, nearest, OTHER_LANGUAGE).relevances["one"] > 0.5
 
 
 @pytest.fixture(params=TOLD, scope="module")

@@ -101,7 +101,7 @@ def test_the_relevance_of_a_hit_is_that_of_its_own_cosine_and_words() -> None:
     found = relevances(lists, dict.fromkeys(["a", "b", "k", "g", "unknown"], 0.1), {}, QUESTION, MINILM)
     assert found["a"] > 0.8 > 0.1 > found["b"] > found["unknown"]
     assert (found["k"], found["g"]) == (RELATED, RELATED)
-    assert RelevanceModel.of({"keyword": []}, QUESTION, MINILM) is None
+    assert RelevanceModel.from_lists({"keyword": []}, QUESTION, MINILM) is None
     assert relevances({"keyword": []}, {"a": 0.1}, {}, QUESTION, MINILM) == {}
 
 

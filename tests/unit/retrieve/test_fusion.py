@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.fusion import fuse, normalised, ranks_of, rarity
+from mnemic.retrieve.fusion import fuse, normalise_scores, ranks_of, rarity
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.types import Rank, Scored
 
@@ -18,10 +18,10 @@ def entries(*pairs: tuple[str, float]) -> list[Scored]:
 
 def test_scores_are_mapped_from_zero_or_from_the_lowest() -> None:
     given_scores = [12.0, 7.0, 2.0]
-    assert normalised(given_scores, from_zero=False) == [1.0, 0.5, 0.0]
-    assert normalised(given_scores, from_zero=True) == [1.0, 7 / 12, 2 / 12]
-    assert normalised([3.0, 3.0], from_zero=False) == [1.0, 1.0]
-    assert normalised([], from_zero=True) == []
+    assert normalise_scores(given_scores, from_zero=False) == [1.0, 0.5, 0.0]
+    assert normalise_scores(given_scores, from_zero=True) == [1.0, 7 / 12, 2 / 12]
+    assert normalise_scores([3.0, 3.0], from_zero=False) == [1.0, 1.0]
+    assert normalise_scores([], from_zero=True) == []
 
 
 def test_a_memory_in_two_lists_beats_one_that_leads_a_single_list() -> None:
@@ -57,7 +57,7 @@ def test_every_memory_comes_out_once_within_the_weights(given_lists: dict[str, l
     weights = Weights()
     fused = fuse(given_lists, weights)
     assert set(fused) == {entry.memory_id for one in given_lists.values() for entry in one}
-    most = sum(weights.of(name) for name in NAMES)
+    most = sum(weights.weight_of(name) for name in NAMES)
     assert all(-1e-9 <= score <= most + 1e-9 for score in fused.values())
 
 

@@ -12,7 +12,7 @@ from mnemic.errors import StoreUnavailable
 from mnemic.ports import Snapshot
 from mnemic.retrieve.fusion import fuse
 from mnemic.retrieve.fusion_weights import Weights
-from mnemic.retrieve.graph_neighbourhood import ReachedNode, Walk, around
+from mnemic.retrieve.graph_neighbourhood import ReachedNode, Walk, visible_neighbours
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.record_store.fixtures import EMBEDDER, everything, memory, remember, scope
@@ -42,7 +42,7 @@ async def test_a_way_with_one_memory_that_is_not_accepted_is_no_way() -> None:
     store = await store_of(fine, *barred)
     where = everything(hidden_keys=frozenset({"secret"}), live_at=datetime(2026, 6, 1, tzinfo=UTC))
     ways = [way(fine), *(way(fine, one, said=True, names=("Siemens",)) for one in barred), way(fine, memory("gone"))]
-    near, lists = await around(ways, where, (), store, depth=9)
+    near, lists = await visible_neighbours(ways, where, (), store, depth=9)
     assert near == [ways[0]]
     assert lists == {"graph": [Scored(fine.memory_id, 0.5)]}
 
@@ -51,9 +51,9 @@ async def test_of_several_ways_over_one_relation_the_best_counts() -> None:
     one, other = memory("a knows b"), memory("b knows c")
     store = await store_of(one, other)
     ways = [way(one, score=0.2), way(one, other, score=0.8), way(other, one, score=0.4)]
-    _, lists = await around(ways, everything(), (), store, depth=9)
+    _, lists = await visible_neighbours(ways, everything(), (), store, depth=9)
     assert lists["graph"] == [Scored(other.memory_id, 0.8), Scored(one.memory_id, 0.4)]
-    _, none = await around(ways, everything(kinds=frozenset({Kind.EPISODIC})), (), store, depth=9)
+    _, none = await visible_neighbours(ways, everything(kinds=frozenset({Kind.EPISODIC})), (), store, depth=9)
     assert none == {}
 
 
@@ -62,10 +62,10 @@ async def test_what_is_remembered_of_whom_the_query_means_comes_by_all_its_words
     store = await store_of(canteen, stock, memory("the canteen closed early"), memory("Bosch canteen"))
     meant = [way(names=("Siemens",), said=True), way(names=("Bosch",))]
     asked = await store.match(everything(), "canteen close", limit=9)
-    _, lists = await around(meant, everything(), asked, store, depth=9)
+    _, lists = await visible_neighbours(meant, everything(), asked, store, depth=9)
     assert [entry.memory_id for entry in lists["near"]] == [canteen.memory_id, stock.memory_id]
     quoted = [way(names=('"Siemens stock"',), named=True)]
-    _, lists = await around(quoted, everything(), (), store, depth=9)
+    _, lists = await visible_neighbours(quoted, everything(), (), store, depth=9)
     assert {entry.memory_id for entry in lists["near"]} == {canteen.memory_id, stock.memory_id}
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.maintenance.archive import read_line
 from mnemic.ports import RecordStore
-from mnemic.retrieve.importance import ORDINARY, RUNNERS_UP, contenders, importance, importance_ranks, weighed
+from mnemic.retrieve.importance import ORDINARY, RUNNERS_UP, contenders, importance, importance_ranks, weigh_importance
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
 from mnemic.stores.in_memory_store import InProcessStore
@@ -94,14 +94,14 @@ def test_reading_only_those_that_can_come_in_decides_as_reading_all(
     nearest = sorted(scores, key=lambda memory_id: (-scores[memory_id], memory_id))[: top_k + RUNNERS_UP]
     few, all_near = ({memory_id: memories[memory_id] for memory_id in chosen} for chosen in (read, nearest))
     assert len(read) <= top_k + RUNNERS_UP
-    assert best(weighed(scores, few, weight)) == best(weighed(scores, all_near, weight))
+    assert best(weigh_importance(scores, few, weight)) == best(weigh_importance(scores, all_near, weight))
 
 
 def test_what_is_ordinary_has_no_rank_and_is_not_moved() -> None:
     memories = {"a": PLAIN, "b": replace(PLAIN, data={"importance": 1}), "c": replace(PLAIN, confidence=0.2)}
     assert importance(PLAIN) == ORDINARY
     assert importance_ranks(["a", "b", "c", "gone"], memories) == {"b": Rank(1, 1.0), "c": Rank(3, 0.2)}
-    moved = weighed({"a": 1.0, "b": 1.0, "c": 1.0, "gone": 1.0}, memories, 0.1)
+    moved = weigh_importance({"a": 1.0, "b": 1.0, "c": 1.0, "gone": 1.0}, memories, 0.1)
     assert moved == pytest.approx({"a": 1.0, "b": 1.05, "c": 0.97, "gone": 1.0})
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, later_relevances, latest_first, outdated
+from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, find_outdated, later_relevances, latest_first
 from mnemic.retrieve.policy_candidates import PINNED, RELEVANCE
 from mnemic.testing.record_store.fixtures import START, memory
 from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
@@ -29,7 +29,7 @@ async def told() -> Sequence[Memory]:
 
 async def test_the_later_one_outdates_the_earlier(told: Sequence[Memory]) -> None:
     first, second, third = told
-    assert outdated([third, first, second]) == {first.memory_id: second.memory_id}
+    assert find_outdated([third, first, second]) == {first.memory_id: second.memory_id}
 
 
 async def test_the_later_one_takes_its_place(told: Sequence[Memory]) -> None:
@@ -70,19 +70,19 @@ async def test_what_stands_stays(told: Sequence[Memory]) -> None:
 )
 async def test_nobody_elses_word_outdates_it(told: Sequence[Memory], changes: dict[str, object]) -> None:
     first, second, _ = told
-    assert outdated([first, replace(second, **changes)]) == {}  # type: ignore[arg-type]
+    assert find_outdated([first, replace(second, **changes)]) == {}  # type: ignore[arg-type]
 
 
 async def test_what_the_assistant_said_is_outdated_by_the_user(told: Sequence[Memory]) -> None:
     first, second, _ = told
     said = replace(first, source=Source(speaker="assistant"))
-    assert outdated([said, second]) == {said.memory_id: second.memory_id}
+    assert find_outdated([said, second]) == {said.memory_id: second.memory_id}
 
 
 async def test_a_model_is_shown_when_it_was_said(told: Sequence[Memory]) -> None:
     hit = Hit(memory=told[0], score=0.5, outdated_by="later")
     assert (
-        SourceEntry.of(hit, "memory", reader=Actor(user="ada")).content
+        SourceEntry.from_hit(hit, "memory", reader=Actor(user="ada")).content
         == f"My office is in Turin. (as of {START:%Y-%m-%d})"
     )
 
@@ -92,30 +92,30 @@ async def test_the_message_that_told_what_was_closed_is_outdated_with_it(told: S
     message = replace(first, memory_id="message", kind=Kind.EPISODIC, content="Hi! My office is in Turin. Any tips?")
     closing = replace(third, supersedes=(first.memory_id,))
     closed = {first.memory_id: first}
-    assert outdated([message, closing], closed) == {"message": closing.memory_id}
-    assert outdated([message, third], closed) == {}
+    assert find_outdated([message, closing], closed) == {"message": closing.memory_id}
+    assert find_outdated([message, third], closed) == {}
     elsewhere = replace(message, source=Source(session="another"))
-    assert outdated([elsewhere, closing], closed) == {}
+    assert find_outdated([elsewhere, closing], closed) == {}
     long = replace(message, content=message.content + " And so on, and so forth." * 9)
-    assert outdated([long, closing], closed) == {}
+    assert find_outdated([long, closing], closed) == {}
     later = replace(message, occurred_at=START + timedelta(days=9))
-    assert outdated([later, closing], closed) == {}
+    assert find_outdated([later, closing], closed) == {}
 
 
 async def test_what_a_tool_said_may_be_outdated_by_the_user(told: Sequence[Memory]) -> None:
     first, second, _ = told
     tool = replace(first, source=Source(speaker="tool"))
-    assert outdated([tool, second]) == {tool.memory_id: second.memory_id}
-    assert outdated([first, replace(second, source=Source(speaker="tool"))]) == {}
+    assert find_outdated([tool, second]) == {tool.memory_id: second.memory_id}
+    assert find_outdated([first, replace(second, source=Source(speaker="tool"))]) == {}
 
 
 async def test_nothing_is_outdated_by_its_own_words(told: Sequence[Memory]) -> None:
     said = "I quit Umbra Labs, I now work for Northwind."
     first, second, _ = told
     value = replace(first, key="employer", content="Northwind", source=Source(quote=said))
-    assert outdated([value, replace(second, content=said)]) == {}
-    assert outdated([value, replace(second, content=said, source=Source(quote=said))]) == {}
-    assert outdated([value, replace(second, content="I quit Northwind.")]) != {}
+    assert find_outdated([value, replace(second, content=said)]) == {}
+    assert find_outdated([value, replace(second, content=said, source=Source(quote=said))]) == {}
+    assert find_outdated([value, replace(second, content="I quit Northwind.")]) != {}
 
 
 DOUBTED = [
@@ -134,14 +134,14 @@ REMARKS = [
 @pytest.mark.parametrize(("known", "later"), DOUBTED)
 async def test_a_statement_of_which_a_change_is_told_says_by_what_it_may_be_outdated(known: str, later: str) -> None:
     old, new = await in_order_of_telling(known, later)
-    assert outdated([old, new]) == {old.memory_id: new.memory_id}
+    assert find_outdated([old, new]) == {old.memory_id: new.memory_id}
     message = replace(new, kind=Kind.EPISODIC)
-    assert outdated([old, message]) == {}, "what is said in passing marks nothing"
+    assert find_outdated([old, message]) == {}, "what is said in passing marks nothing"
 
 
 @pytest.mark.parametrize(("known", "later"), REMARKS)
 async def test_a_remark_marks_nothing(known: str, later: str) -> None:
-    assert outdated(await in_order_of_telling(known, later)) == {}
+    assert find_outdated(await in_order_of_telling(known, later)) == {}
 
 
 async def in_order_of_telling(*said: str) -> list[Memory]:
@@ -174,7 +174,9 @@ async def test_long_messages_and_less_long_requests_are_not_compared(
 ) -> None:
     first, second, _ = told
     assert (LONGEST, LONGEST_REQUEST) == (300, 160)
-    assert outdated([first, replace(second, content=said)]) == ({first.memory_id: second.memory_id} if compared else {})
+    assert find_outdated([first, replace(second, content=said)]) == (
+        {first.memory_id: second.memory_id} if compared else {}
+    )
 
 
 async def test_what_was_changed_more_than_once_is_outdated_by_the_latest(told: Sequence[Memory]) -> None:
@@ -182,6 +184,8 @@ async def test_what_was_changed_more_than_once_is_outdated_by_the_latest(told: S
     message = replace(first, memory_id="message", kind=Kind.EPISODIC, content="my office is in Turin")
     between = replace(second, memory_id="between", supersedes=(first.memory_id,))
     latest = replace(third, supersedes=("between",))
-    assert outdated([message, latest], {"between": between, first.memory_id: first}) == {"message": latest.memory_id}
+    assert find_outdated([message, latest], {"between": between, first.memory_id: first}) == {
+        "message": latest.memory_id
+    }
     turning = {"between": between, first.memory_id: replace(first, supersedes=("between",))}
-    assert outdated([message, latest], turning) == {"message": latest.memory_id}
+    assert find_outdated([message, latest], turning) == {"message": latest.memory_id}

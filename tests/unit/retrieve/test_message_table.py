@@ -20,7 +20,9 @@ SIGNALS = {
         Signals("d", MAY, None, 3, None, Cues()),
     )
 }
-TABLE = MessageTable.of(SIGNALS, read_question("What did Ben do in May 2023?", speakers=frozenset({"Ana", "Ben"})))
+TABLE = MessageTable.from_signals(
+    SIGNALS, read_question("What did Ben do in May 2023?", speakers=frozenset({"Ana", "Ben"}))
+)
 
 
 def test_a_row_has_what_is_known_of_its_message() -> None:
@@ -35,7 +37,7 @@ def test_a_row_has_what_is_known_of_its_message() -> None:
 
 
 def test_neighbours_are_of_the_same_session() -> None:
-    before, after, two_before, two_after = TABLE.near(np.array([0.1, 0.2, 0.3, 0.4])).tolist()
+    before, after, two_before, two_after = TABLE.neighbour_values(np.array([0.1, 0.2, 0.3, 0.4])).tolist()
     assert before == [0, 0, 0.1, 0]
     assert after == [0.3, 0, 0, 0]
     assert two_before == two_after == [0, 0, 0, 0]
@@ -51,4 +53,4 @@ def test_sessions_have_the_mean_of_their_best_three() -> None:
 
 
 def test_no_messages_make_an_empty_table() -> None:
-    assert MessageTable.of({}, read_question("rain")).rows == {}
+    assert MessageTable.from_signals({}, read_question("rain")).rows == {}

@@ -50,7 +50,8 @@ async def test_a_question_about_the_past_finds_what_was_true_then_first(engine: 
     assert result.hits[0].ranks["then"].score > 0
     assert "was true then" in result.hits[0].why
     assert (
-        SourceEntry.of(result.hits[0], "memory", reader=ADA).content == "home_city: Valencia (2026-03-02 to 2026-04-20)"
+        SourceEntry.from_hit(result.hits[0], "memory", reader=ADA).content
+        == "home_city: Valencia (2026-03-02 to 2026-04-20)"
     )
 
 

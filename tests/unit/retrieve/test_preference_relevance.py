@@ -58,7 +58,7 @@ def hit(content: str, key: str | None = None, cosine: float | None = None, categ
 def test_by_topics_words_and_what_shapes_every_answer(
     request_: str, content: str, key: str | None, depends: bool
 ) -> None:
-    assert ParsedRequest.of(request_).depends_on(hit(content, key)) is depends
+    assert ParsedRequest.from_text(request_).depends_on(hit(content, key)) is depends
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,14 @@ def test_by_topics_words_and_what_shapes_every_answer(
     [("Ich mag Blau.", 0.26, True), ("Ich mag Blau.", 0.24, False), ("jazz", 0.34, False), ("jazz", 0.35, True)],
 )
 def test_by_likeness_where_no_word_tells(content: str, cosine: float, depends: bool) -> None:
-    assert ParsedRequest.of("Hm, and now?").depends_on(hit(content, cosine=cosine)) is depends
+    assert ParsedRequest.from_text("Hm, and now?").depends_on(hit(content, cosine=cosine)) is depends
 
 
 def test_of_a_pasted_page_the_ends_are_read() -> None:
     page = "lorem ipsum " * READ
-    assert ParsedRequest.of(page + "Find me a flight.").topics >= {"flight"}
-    assert ParsedRequest.of("Find me a flight. " + page).topics >= {"flight"}
-    assert "flight" not in ParsedRequest.of(page + " flight " + page).topics
+    assert ParsedRequest.from_text(page + "Find me a flight.").topics >= {"flight"}
+    assert ParsedRequest.from_text("Find me a flight. " + page).topics >= {"flight"}
+    assert "flight" not in ParsedRequest.from_text(page + " flight " + page).topics
 
 
 def told(*cosines: float) -> list[Hit]:
@@ -84,16 +84,16 @@ def told(*cosines: float) -> list[Hit]:
 
 def test_a_choice_is_given_the_nearest_preferences() -> None:
     near = told(0.09, 0.05, 0.095, 0.08)
-    assert ParsedRequest.of("Which of these should I take?").concerned(near) == set()
-    assert ParsedRequest.of("Which of these should I take?").concerned(told(0.24, 0.12)) == {"0", "1"}
-    assert ParsedRequest.of("What is a hash table?").concerned(told(0.24, 0.12)) == set()
-    assert ParsedRequest.of("Write a function in Python.").concerned(told(0.24, 0.12)) == set()
+    assert ParsedRequest.from_text("Which of these should I take?").find_concerned(near) == set()
+    assert ParsedRequest.from_text("Which of these should I take?").find_concerned(told(0.24, 0.12)) == {"0", "1"}
+    assert ParsedRequest.from_text("What is a hash table?").find_concerned(told(0.24, 0.12)) == set()
+    assert ParsedRequest.from_text("Write a function in Python.").find_concerned(told(0.24, 0.12)) == set()
 
 
 def test_a_long_request_touches_nothing_more() -> None:
     words = " ".join(f"word{number}" for number in range(MAX_WORDS))
-    assert "look" in ParsedRequest.of("Where could I go shopping?").topics
-    assert "look" not in ParsedRequest.of(f"Where could I go shopping? {words}").topics
+    assert "look" in ParsedRequest.from_text("Where could I go shopping?").topics
+    assert "look" not in ParsedRequest.from_text(f"Where could I go shopping? {words}").topics
 
 
 ALLERGY = "I'm allergic to cashews, so leave those out."
@@ -110,14 +110,14 @@ ALLERGY = "I'm allergic to cashews, so leave those out."
     ],
 )
 def test_a_question_for_a_fact_does_not_depend_on_an_allergy(question: str) -> None:
-    assert not ParsedRequest.of(question).concerns(ALLERGY, category="constraint", cosine=0.1)
+    assert not ParsedRequest.from_text(question).concerns(ALLERGY, category="constraint", cosine=0.1)
 
 
 @pytest.mark.parametrize(
     "request_", ["What do I eat?", "Where do I eat tonight?", "What should we cook for dinner?", "What is my diet?"]
 )
 def test_a_request_about_food_depends_on_an_allergy(request_: str) -> None:
-    assert ParsedRequest.of(request_).concerns(ALLERGY, category="constraint", cosine=0.1)
+    assert ParsedRequest.from_text(request_).concerns(ALLERGY, category="constraint", cosine=0.1)
 
 
 GYM = "Never book hotels without a gym."
@@ -137,9 +137,9 @@ GYM = "Never book hotels without a gym."
     ],
 )
 def test_a_rule_is_about_what_it_lets_one_choose(request_: str, depends: bool) -> None:
-    ask = ParsedRequest.of(request_)
+    ask = ParsedRequest.from_text(request_)
     assert ask.depends_on(hit(GYM, cosine=0.4, category="constraint")) is depends
-    assert bool(ask.concerned([hit(GYM, cosine=0.4, category="constraint")])) is depends
+    assert bool(ask.find_concerned([hit(GYM, cosine=0.4, category="constraint")])) is depends
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_rule_is_about_what_it_lets_one_choose(request_: str, depends: bool) -
     ],
 )
 def test_verbs_of_choosing_say_nothing_about_the_thing(content: str, request_: str, depends: bool) -> None:
-    assert ParsedRequest.of(request_).depends_on(hit(content, cosine=0.15)) is depends
+    assert ParsedRequest.from_text(request_).depends_on(hit(content, cosine=0.15)) is depends
 
 
 NAME, AGE = ("Ana Torres", "name"), ("I'm 34 years old.", None)
@@ -182,7 +182,7 @@ NAME, AGE = ("Ana Torres", "name"), ("I'm 34 years old.", None)
 def test_who_somebody_is_counts_for_what_it_is_about_alone(
     request_: str, content: str, key: str | None, depends: bool
 ) -> None:
-    ask = ParsedRequest.of(request_)
+    ask = ParsedRequest.from_text(request_)
     told_of_oneself = hit(content, key, cosine=0.24, category="identity")
     assert ask.depends_on(told_of_oneself) is depends
-    assert bool(ask.concerned([told_of_oneself])) is depends
+    assert bool(ask.find_concerned([told_of_oneself])) is depends

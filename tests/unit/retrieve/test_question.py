@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mnemic.language.questions.named_dates import NamedDate, named_date
 from mnemic.language.text.time_expressions import READ
-from mnemic.retrieve.question import called, first_person, read_question, spelled_keys
+from mnemic.retrieve.question import first_person, names_of_people, read_question, spelled_keys
 
 
 def test_the_vector_is_made_of_the_question_in_the_first_person() -> None:
@@ -44,8 +44,8 @@ def test_who_asks_for_what_the_other_side_said_asks_about_no_speaker(text: str, 
 
 
 def test_a_name_that_is_a_common_word_counts_only_as_written() -> None:
-    assert first_person("what will happen", called(["Will"])) == "what will happen"
-    assert first_person("what did Will do", called(["Will"])) == "what did I do"
+    assert first_person("what will happen", names_of_people(["Will"])) == "what will happen"
+    assert first_person("what did Will do", names_of_people(["Will"])) == "what did I do"
 
 
 def test_a_first_name_is_enough_where_one_speaker_has_it() -> None:

@@ -29,16 +29,16 @@ def only(name: str) -> Ranker:
 
 
 def test_messages_share_out_their_scores_in_the_learned_order() -> None:
-    assert only("score").reordered(LISTS, SCORES, SIGNALS, QUESTION) == SCORES
-    assert only("bm25").reordered(LISTS, SCORES, SIGNALS, QUESTION) == {"a": 0.6, "b": 0.4, "c": 0.2, "fact": 0.5}
-    assert only("speaker").reordered(LISTS, SCORES, SIGNALS, QUESTION) == {"a": 0.6, "c": 0.4, "b": 0.2, "fact": 0.5}
+    assert only("score").reorder(LISTS, SCORES, SIGNALS, QUESTION) == SCORES
+    assert only("bm25").reorder(LISTS, SCORES, SIGNALS, QUESTION) == {"a": 0.6, "b": 0.4, "c": 0.2, "fact": 0.5}
+    assert only("speaker").reorder(LISTS, SCORES, SIGNALS, QUESTION) == {"a": 0.6, "c": 0.4, "b": 0.2, "fact": 0.5}
 
 
 def test_a_chat_with_an_assistant_and_a_single_message_stay_as_they_are() -> None:
     with_assistant = SIGNALS | {"b": said("b", 1, "assistant")}
-    assert only("bm25").reordered(LISTS, SCORES, with_assistant, QUESTION) == SCORES
-    assert only("bm25").reordered(LISTS, SCORES, {"a": SIGNALS["a"]}, QUESTION) == SCORES
-    assert only("bm25").reordered({}, SCORES, {}, QUESTION) == SCORES
+    assert only("bm25").reorder(LISTS, SCORES, with_assistant, QUESTION) == SCORES
+    assert only("bm25").reorder(LISTS, SCORES, {"a": SIGNALS["a"]}, QUESTION) == SCORES
+    assert only("bm25").reorder({}, SCORES, {}, QUESTION) == SCORES
 
 
 def test_features_say_what_the_lists_and_signals_say() -> None:
@@ -80,15 +80,15 @@ def test_a_unit_weighs_features_together() -> None:
     silent = Ranker((0.0,) * len(NAMES), HiddenUnits(hidden, np.array([-2.0]), np.array([1.0])))
     either = Ranker((0.0,) * len(NAMES), HiddenUnits(hidden, np.array([0.0]), np.array([-1.0])))
     # No message has both, so the unit that needs both leaves the order of the messages as it found them.
-    assert silent.reordered(LISTS, SCORES, SIGNALS, QUESTION) == {"a": 0.6, "b": 0.4, "c": 0.2, "fact": 0.5}
-    assert either.reordered(LISTS, SCORES, SIGNALS, QUESTION) == {"c": 0.6, "a": 0.4, "b": 0.2, "fact": 0.5}
+    assert silent.reorder(LISTS, SCORES, SIGNALS, QUESTION) == {"a": 0.6, "b": 0.4, "c": 0.2, "fact": 0.5}
+    assert either.reorder(LISTS, SCORES, SIGNALS, QUESTION) == {"c": 0.6, "a": 0.4, "b": 0.2, "fact": 0.5}
 
 
 def test_a_file_has_a_weight_and_the_weights_of_the_units_for_each_feature() -> None:
     named = {name: [float(name == "length"), 1.0, -1.0] for name in NAMES}
     text = json.dumps({"bases": [0.5, 0.0], "worths": [2.0, 3.0], "features": named}).encode()
     row = np.array([[float(name == "length") * 4.0 for name in NAMES]])
-    assert Ranker.read(text).scored(row).tolist() == [4.0 + 2.0 * 4.5]
+    assert Ranker.read(text).score_rows(row).tolist() == [4.0 + 2.0 * 4.5]
 
 
 def test_the_weights_of_the_program_are_one_a_feature() -> None:
@@ -96,10 +96,10 @@ def test_the_weights_of_the_program_are_one_a_feature() -> None:
     assert len(ranker.weights) == len(NAMES)
     assert ranker.units is not None
     assert ranker.units.weights.shape == (len(NAMES), len(ranker.units.bases)) == (len(NAMES), len(ranker.units.worths))
-    assert np.isfinite(ranker.scored(features(LISTS, SCORES, SIGNALS, QUESTION))).all()
-    assert set(ranker.reordered(LISTS, SCORES, SIGNALS, QUESTION)) == set(SCORES)
+    assert np.isfinite(ranker.score_rows(features(LISTS, SCORES, SIGNALS, QUESTION))).all()
+    assert set(ranker.reorder(LISTS, SCORES, SIGNALS, QUESTION)) == set(SCORES)
 
 
 def test_messages_of_nobody_with_a_name_stay_as_they_are() -> None:
     of_the_user = {name: one._replace(speaker="user") for name, one in SIGNALS.items()}
-    assert only("bm25").reordered(LISTS, SCORES, of_the_user, QUESTION) == SCORES
+    assert only("bm25").reorder(LISTS, SCORES, of_the_user, QUESTION) == SCORES

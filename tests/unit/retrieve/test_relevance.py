@@ -193,7 +193,7 @@ def test_another_model_is_stricter_among_many_messages_in_the_language_of_the_qu
     found = lists(0.35, 2.0, 100)
 
     def known(model: str) -> float:
-        judged = ContentJudgement.of(
+        judged = ContentJudgement.judge(
             question, said, AttributeAnswers(), nearest=found["vector"], messages=signals, model=model
         )
         return judged.relevances(found, dict.fromkeys(said, 0.5), signals, None)[0] or 0.0

@@ -12,7 +12,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PREFERENCE_BIAS, RELEVANCE
-from mnemic.retrieve.relevance_order import POOLED, explained
+from mnemic.retrieve.relevance_order import POOLED, explain_order
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Intent, Message, RecallRequest
@@ -49,7 +49,7 @@ def entries(names: str) -> list[Entry]:
 def test_relevances_fall_along_an_order_that_stays(given_ones: list[float]) -> None:
     order = [(f"{place:03}", 0.5, RELEVANCE) for place in range(len(given_ones))]
     relevances = {name: share for (name, _, _), share in zip(order, given_ones, strict=True)}
-    found, fitted = explained(order, relevances, relevances)
+    found, fitted = explain_order(order, relevances, relevances)
     assert [name for name, _, _ in found] == [name for name, _, _ in order]
     shares = [fitted[name] for name, _, _ in found]
     assert shares == sorted(shares, reverse=True)
@@ -60,14 +60,14 @@ def test_relevances_fall_along_an_order_that_stays(given_ones: list[float]) -> N
 def test_a_relevance_does_not_depend_on_the_number_of_hits() -> None:
     order = [(f"{place:03}", 1 - place / 200, RELEVANCE) for place in range(120)]
     relevances = {name: (place * 37 % 101) / 101 for place, (name, _, _) in enumerate(order)}
-    _, many = explained(order, relevances, relevances)
-    _, fewer = explained(order[:POOLED], relevances, relevances)
+    _, many = explain_order(order, relevances, relevances)
+    _, fewer = explain_order(order[:POOLED], relevances, relevances)
     assert {name: many[name] for name, _, _ in order[:POOLED]} == {name: fewer[name] for name, _, _ in order[:POOLED]}
 
 
 def test_messages_and_statements_are_merged_by_relevance() -> None:
     relevances = {"a": 0.2, "b": 0.9, "c": 0.5, "d": 0.1}
-    found, fitted = explained(entries("abcd"), relevances, {"a", "c"})
+    found, fitted = explain_order(entries("abcd"), relevances, {"a", "c"})
     assert [name for name, _, _ in found] == ["b", "a", "c", "d"]  # a and c, messages, keep their order
     assert [score for _, score, _ in found] == [score for _, score, _ in entries("abcd")]
     assert fitted == {"a": 0.35, "b": 0.9, "c": 0.35, "d": 0.1}
@@ -75,10 +75,10 @@ def test_messages_and_statements_are_merged_by_relevance() -> None:
 
 def test_what_policy_prefers_keeps_its_place_and_what_is_not_judged_comes_last() -> None:
     given_ones = [*entries("abc"), ("p", 0.6, PREFERENCE_BIAS), ("d", 0.5, RELEVANCE)]
-    found, fitted = explained(given_ones, {"b": 0.5, "p": 0.1, "d": 0.7}, ())
+    found, fitted = explain_order(given_ones, {"b": 0.5, "p": 0.1, "d": 0.7}, ())
     assert [name for name, _, _ in found] == ["b", "d", "a", "p", "c"]
     assert fitted == {"b": 0.6, "d": 0.6, "p": 0.1}
-    assert explained(given_ones, {}, ()) == (given_ones, {})
+    assert explain_order(given_ones, {}, ()) == (given_ones, {})
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

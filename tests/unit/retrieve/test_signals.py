@@ -93,7 +93,7 @@ def test_all_scores_have_what_each_sign_is_said_to_add(query: str) -> None:
     scores = {name: 1 / (3 + place) for place, name in enumerate([*signals, "a statement"])}
     lifts = MessageBoosts(scores, signals, read_question(query, speakers={"Ana", "Ben"}), SignalWeights())
     signs = [amounts for _, amounts in lifts.each(list(scores))]
-    assert lifts.added() == {
+    assert lifts.add_boosts() == {
         name: score + sum(amounts[place] for amounts in signs) for place, (name, score) in enumerate(scores.items())
     }
 

@@ -15,7 +15,7 @@ from mnemic.language.questions.time_clause import Clause, Side
 from mnemic.ports import RecordStore
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
-from mnemic.retrieve.time_anchor import TimeAnchor, anchored
+from mnemic.retrieve.time_anchor import TimeAnchor, raise_anchored
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
@@ -164,7 +164,7 @@ def test_the_day_of_the_event_lies_on_every_side(side: str, days: float | None, 
     known = {one: signals(one, day) for one, day in {**happened, "much later": 200}.items()}
     anchor = TimeAnchor(memory_id="the event", moment=MOVED, clause=Clause(text="it", side=Side(side), days=days))
     scores = dict.fromkeys(known, 0.5) | {"unknown": 0.5}
-    lifted = anchored(scores, known, anchor, 0.25)
+    lifted = raise_anchored(scores, known, anchor, 0.25)
     assert {one for one, score in lifted.items() if score == 0.75} == told
     assert {score for one, score in lifted.items() if one not in told} == {0.5}
-    assert anchored(scores, known, None, 0.25) == scores
+    assert raise_anchored(scores, known, None, 0.25) == scores

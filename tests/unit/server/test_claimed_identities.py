@@ -125,7 +125,7 @@ async def holder(provider: IdentityProvider, claims: Claims, **said: Any) -> Pri
     store = InProcessStore()
     await store.open(WordEmbedder().space)
     keys = f"{provider.address}/keys"
-    known = Provider.named(keys, issuer=provider.address, audience="mnemic", claims=claims, default_tenant="acme")
+    known = Provider.from_jwks(keys, issuer=provider.address, audience="mnemic", claims=claims, default_tenant="acme")
     return await Tokens(ApiKeys(store, ManualClock()), ManualClock(), known).authenticate(
         provider.access_token("mnemic", **said)
     )

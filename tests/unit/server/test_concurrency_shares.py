@@ -14,7 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from mnemic_server.concurrency_shares import ConcurrencyLimit
 from mnemic_server.credentials import Principal, Role
-from mnemic_server.problems import Refusal, unauthenticated
+from mnemic_server.problems import Refusal, unauthenticated_error
 from mnemic_server.request_limits import LimitMiddleware, RequestLimits
 
 BOUNDS = RequestLimits(at_once=4, models_at_once=2)
@@ -60,7 +60,7 @@ async def admitted(request: HTTPConnection, _: int) -> Principal:
     """Believes a header that says `tenant user`."""
     words = request.headers.get("authorization", "").split()
     if len(words) != 2:
-        raise unauthenticated()
+        raise unauthenticated_error()
     return Principal(tenant=words[0], user=words[1], roles=frozenset({Role.READER}), key_id=words[1])
 
 

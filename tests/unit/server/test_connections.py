@@ -21,7 +21,7 @@ class Opened:
 
 def several(connections: Connections, number: int, address: str = "192.0.2.1") -> list[Opened]:
     made = [Opened() for _ in range(number)]
-    assert all(connections.opened(one, address) for one in made)
+    assert all(connections.note_opened(one, address) for one in made)
     return made
 
 
@@ -49,7 +49,7 @@ def test_where_all_are_being_answered_there_is_no_room() -> None:
     connections = Connections(most=2, per_address=100)
     for one in several(connections, 2):
         connections.answering(one)
-    assert not connections.opened(Opened(), "192.0.2.9")
+    assert not connections.note_opened(Opened(), "192.0.2.9")
     assert len(connections) == 2
 
 
@@ -61,9 +61,9 @@ def test_one_address_pushes_out_its_own() -> None:
     assert not any(one.gone for one in others)
     for one in own[1:]:
         connections.answering(one)
-    assert not connections.opened(Opened(), "192.0.2.1")
-    connections.closed(own[1])
-    assert connections.opened(Opened(), "192.0.2.1")
+    assert not connections.note_opened(Opened(), "192.0.2.1")
+    connections.note_closed(own[1])
+    assert connections.note_opened(Opened(), "192.0.2.1")
 
 
 def test_a_proxy_may_bring_as_many_as_there_are() -> None:
@@ -74,8 +74,8 @@ def test_a_proxy_may_bring_as_many_as_there_are() -> None:
 def test_what_is_closed_is_forgotten() -> None:
     connections = Connections()
     for one in several(connections, 5):
-        connections.closed(one)
-        connections.closed(one)
+        connections.note_closed(one)
+        connections.note_closed(one)
         connections.waiting(one)
     assert len(connections) == 0
     assert not connections._addresses

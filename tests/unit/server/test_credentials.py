@@ -13,7 +13,7 @@ from joserfc.jwk import ECKey, OctKey, OKPKey
 from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound, StoreFull
 from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.write.consent import subject_token
-from mnemic_server.bearer_tokens import _PURPOSE, Provider, Tokens, _derived
+from mnemic_server.bearer_tokens import _PURPOSE, Provider, Tokens, _derive_key
 from mnemic_server.credentials import ApiKeys, Role
 from tests.unit.server.conftest import Running
 
@@ -215,7 +215,7 @@ async def test_what_a_token_says_is_checked_though_it_is_signed(running: Running
     now = int(running.clock.now().timestamp())
     claims = {"iss": "mnemic", "sub": "ana", "tenant": "acme", "agent": "default", "roles": ["reader"]}
     claims |= {"iat": now, "exp": now + 600}
-    header, private = {"alg": "Ed25519", "kid": kept.key_id}, _derived(key, signing.salt)
+    header, private = {"alg": "Ed25519", "kid": kept.key_id}, _derive_key(key, signing.salt)
     good = jwt.encode(header, claims, private, algorithms=["Ed25519"])
     assert await tokens.authenticate(good) is not None
     assert await tokens.authenticate(jwt.encode(header, {**claims, **flaw}, private, algorithms=["Ed25519"])) is None
@@ -399,4 +399,4 @@ async def test_a_token_that_names_no_tenant_reaches_nobody_else(
 def test_a_provider_without_keys_is_refused(tmp_path: Any) -> None:
     (tmp_path / "jwks").write_text("{}", encoding="utf-8")
     with pytest.raises(InvalidConfig, match="jwks"):
-        Provider.named(str(tmp_path / "jwks"), issuer="i", audience="a")
+        Provider.from_jwks(str(tmp_path / "jwks"), issuer="i", audience="a")

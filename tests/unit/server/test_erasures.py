@@ -130,7 +130,7 @@ async def test_a_receipt_can_be_fetched_from_another_process_and_is_no_clear_tex
     async with store_opened(store):
         job = await jobs(store, clock).begin(ANA, "ana", block=False, run=done)
         other = jobs(store, clock)
-        ended = await other.ended(await other.find(job.erasure_id, "acme"), 5)
+        ended = await other.wait_for_end(await other.find(job.erasure_id, "acme"), 5)
         assert ended.erased == RECEIPT
         marks = await store.marks(SERVICE_TENANT, "erasure")
         assert len(marks) == 2
@@ -151,7 +151,7 @@ async def test_asked_again_while_it_runs_it_is_the_same_job() -> None:
         assert {one.erasure_id for one in together} == {first.erasure_id}
         assert other.erasure_id != first.erasure_id
         scan.go.set()
-        assert (await service.ended(first, 5)).state == "done"
+        assert (await service.wait_for_end(first, 5)).state == "done"
 
 
 async def test_two_who_ask_at_the_same_moment_are_told_of_one_job() -> None:
@@ -161,7 +161,7 @@ async def test_two_who_ask_at_the_same_moment_are_told_of_one_job() -> None:
         begun = await asyncio.gather(*(service.begin(ANA, "ana", block=False, run=scan) for _ in range(2)))
         assert begun[0].erasure_id == begun[1].erasure_id
         scan.go.set()
-        assert (await service.ended(begun[0], 5)).state == "done"
+        assert (await service.wait_for_end(begun[0], 5)).state == "done"
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ async def test_what_fails_says_why(error: Exception, reason: str, caplog: pytest
     async with store_opened(store):
         service = jobs(store, clock)
         job = await service.begin(ANA, "ana", block=False, run=failing)
-        ended = await service.ended(job, 5)
+        ended = await service.wait_for_end(job, 5)
         assert (ended.state, ended.reason, ended.erased) == ("failed", reason, None)
     assert "content" not in caplog.text
 
@@ -194,7 +194,7 @@ async def test_a_failure_that_cannot_be_kept_is_logged(
 
         monkeypatch.setattr(erasure_jobs, "apply", refused)
         scan.go.set()
-        await service.ended(job, 5)
+        await service.wait_for_end(job, 5)
     assert "could not be kept" in caplog.text
 
 
@@ -207,7 +207,7 @@ async def test_a_process_that_is_gone_leaves_no_job_that_runs_for_ever() -> None
         lost = await jobs(store, clock).find(job.erasure_id, "acme")
         assert (lost.state, lost.reason) == ("interrupted", "interrupted")
         scan.go.set()
-        assert (await service.ended(job, 5)).state == "done"
+        assert (await service.wait_for_end(job, 5)).state == "done"
 
 
 async def test_a_process_at_work_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,10 +219,10 @@ async def test_a_process_at_work_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
         job = await service.begin(ANA, "ana", block=False, run=scan)
         clock.advance(erasure_jobs.LOST_AFTER)
         while (await other.find(job.erasure_id, "acme")).state != "running":
-            await other.ended(job, 0.002)
-        assert (await other.ended(job, 0.002)).state == "running"
+            await other.wait_for_end(job, 0.002)
+        assert (await other.wait_for_end(job, 0.002)).state == "running"
         scan.go.set()
-        assert (await service.ended(job, 5)).state == "done"
+        assert (await service.wait_for_end(job, 5)).state == "done"
 
 
 async def test_that_it_is_at_work_may_be_said_later(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,7 +241,7 @@ async def test_that_it_is_at_work_may_be_said_later(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(erasure_jobs, "apply", busy)
         await tried.wait()
         scan.go.set()
-        assert (await service.ended(job, 5)).state == "done"
+        assert (await service.wait_for_end(job, 5)).state == "done"
 
 
 async def test_after_a_day_nothing_is_kept_of_it() -> None:
@@ -249,12 +249,12 @@ async def test_after_a_day_nothing_is_kept_of_it() -> None:
     async with store_opened(store):
         service = jobs(store, clock)
         job = await service.begin(ANA, "ana", block=False, run=done)
-        assert (await service.ended(job, 5)).state == "done"
+        assert (await service.wait_for_end(job, 5)).state == "done"
         clock.advance(erasure_jobs.KEPT_FOR)
         with pytest.raises(MemoryNotFound):
             await service.find(job.erasure_id, "acme")
         later = await service.begin(ANA, "ben", block=False, run=done)
-        assert (await service.ended(later, 5)).state == "done"
+        assert (await service.wait_for_end(later, 5)).state == "done"
         assert len(await store.marks(SERVICE_TENANT, "erasure")) == 2
 
 
@@ -270,7 +270,7 @@ async def test_one_credential_cannot_take_every_place(monkeypatch: pytest.Monkey
         rival = Principal(tenant="rival", user=None, roles=frozenset({Role.OPERATOR}), key_id="k2")
         begun.append(await service.begin(rival, "kim", block=False, run=scan))
         scan.go.set()
-        assert {(await service.ended(job, 5)).state for job in begun} == {"done"}
+        assert {(await service.wait_for_end(job, 5)).state for job in begun} == {"done"}
 
 
 async def test_the_keys_of_an_erased_person_write_nothing_afterwards(running: Running) -> None:

@@ -96,7 +96,7 @@ def test_the_log_says_who_and_from_where(caplog: pytest.LogCaptureFixture) -> No
     log = RequestLog(slow_ms=1000, all_of_them=False)
     with caplog.at_level(logging.INFO, logger="mnemic.service"):
         for status in (200, 401, 403, 404):
-            log.ended(
+            log.on_end(
                 Observation(
                     method="GET",
                     route="/v1/audit",

@@ -166,7 +166,7 @@ def test_a_stream_takes_its_time_and_is_not_slow(caplog: pytest.LogCaptureFixtur
     with caplog.at_level(logging.INFO, logger="mnemic.service"):
         for route in routes:
             seen = Observation(method="POST", route=route, status=200, began=0, ended=90_000_000_000)
-            RequestLog(slow_ms=1000, all_of_them=False).ended(seen)
+            RequestLog(slow_ms=1000, all_of_them=False).on_end(seen)
     assert [getattr(record, "route", None) for record in caplog.records] == ["/v1/runs"]
 
 
@@ -174,7 +174,7 @@ def test_a_request_that_never_came_in_as_a_whole_is_not_slow(caplog: pytest.LogC
     with caplog.at_level(logging.INFO, logger="mnemic.service"):
         for status in (408, 422):
             seen = Observation(method="POST", route="/v1/search", status=status, began=0, ended=10_000_000_000)
-            RequestLog(slow_ms=1000, all_of_them=False).ended(seen)
+            RequestLog(slow_ms=1000, all_of_them=False).on_end(seen)
     assert [getattr(record, "status", None) for record in caplog.records] == [422]
 
 
@@ -225,7 +225,7 @@ def test_a_line_holds_the_allowed_fields_and_of_an_exception_its_type_alone() ->
 def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
     meter = Meter()
     meter.began()
-    meter.ended(Observation(method="GET", route="/v1/search", status=200, began=0, ended=5_000_000))
+    meter.on_end(Observation(method="GET", route="/v1/search", status=200, began=0, ended=5_000_000))
     there = {sample.name for metric in meter.registry.collect() for sample in metric.samples}
     there |= {metric.name + "_total" for metric in meter.registry.collect() if metric.type == "counter"}
     dashboard = json.loads((ROOT / "deploy" / "grafana" / "mnemic.json").read_text(encoding="utf-8"))

@@ -25,7 +25,10 @@ async def ana(request: pytest.FixtureRequest) -> AsyncIterator[httpx.AsyncClient
     rules["blood_type"] = KeyRule("blood_type", on_change="review", sensitive=True)
     policy = Policy(keys=rules)
     engine = MemoryEngine(
-        store=InProcessStore(), embedder=WordEmbedder(), policy=policy, grant=Grant.of(policy, trust=("blood_type",))
+        store=InProcessStore(),
+        embedder=WordEmbedder(),
+        policy=policy,
+        grant=Grant.from_policy(policy, trust=("blood_type",)),
     )
     async with engine:
         keys = ApiKeys(engine.store, engine.clock)

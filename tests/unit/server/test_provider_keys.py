@@ -67,7 +67,9 @@ def issuer() -> Iterator[Issuer]:
 
 
 async def believing(issuer: Issuer, clock: ManualClock) -> Tokens:
-    provider = Provider.named(f"{issuer.address}/keys", issuer=issuer.address, audience="mnemic", default_tenant="acme")
+    provider = Provider.from_jwks(
+        f"{issuer.address}/keys", issuer=issuer.address, audience="mnemic", default_tenant="acme"
+    )
     store = InProcessStore()
     await store.open(WordEmbedder().space)
     return Tokens(ApiKeys(store, clock), clock, provider)
@@ -160,4 +162,4 @@ async def test_a_provider_that_never_answered_is_not_believed_and_nothing_breaks
 )
 def test_an_address_that_others_could_answer_for_is_refused(address: str) -> None:
     with pytest.raises(InvalidConfig, match="jwks"):
-        Provider.named(address, issuer="i", audience="a")
+        Provider.from_jwks(address, issuer="i", audience="a")

@@ -64,7 +64,7 @@ async def desk() -> AsyncIterator[Desk]:
     with running() as provider:
         clock = ManualClock()
         engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock)
-        known = Provider.named(
+        known = Provider.from_jwks(
             f"{provider.address}/keys", issuer=provider.address, audience="mnemic", default_tenant="acme"
         )
         client = Client(issuer=provider.address, client_id=CLIENT_ID, secret=SECRET)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.write.batch import pipelined
+from mnemic.write.batch import run_pipelined
 
 
 class Line:
@@ -43,7 +43,7 @@ class Line:
 
 
 async def drained(line: Line, batches: Iterator[Callable[[], Coroutine[Any, Any, int]]]) -> list[int]:
-    async with aclosing(pipelined(batches, line.embed, line.settle)) as settled:
+    async with aclosing(run_pipelined(batches, line.embed, line.settle)) as settled:
         return [one async for one in settled]
 
 

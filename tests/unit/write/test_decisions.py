@@ -14,7 +14,7 @@ import pytest
 
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Outcome, Source, Status
-from mnemic.write.decide import by_key, deduplicated, pending, refresh, superseded_fields
+from mnemic.write.decide import by_key, check_proposed, pending, refresh, superseded_fields
 from mnemic.write.draft import Draft
 from mnemic.write.thresholds import WriteRules
 
@@ -190,9 +190,9 @@ async def test_the_same_person_puts_the_same_before_the_reviewers_once() -> None
     decision = pending(new, [known(TEA)], "new", "contradiction:negation")
     twin = replace(known(NO_TEA, "twin"), status=Status.PENDING_REVIEW)
     tx = Waiting(twin)
-    waits = await deduplicated(tx, new, decision)  # type: ignore[arg-type]
+    waits = await check_proposed(tx, new, decision)  # type: ignore[arg-type]
     assert (waits.memory, waits.changed, waits.reason) == (twin, False, "already_waiting")
     assert waits.outcome is Outcome.PENDING_REVIEW
     assert tx.asked == [(new.scope, new.fingerprint)]
     for other in (None, replace(twin, author="ben"), replace(twin, trust=type(twin.trust)(twin.trust - 1))):
-        assert await deduplicated(Waiting(other), new, decision) is decision  # type: ignore[arg-type]
+        assert await check_proposed(Waiting(other), new, decision) is decision  # type: ignore[arg-type]

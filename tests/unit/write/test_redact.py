@@ -71,7 +71,7 @@ async def test_a_log_line_is_redacted() -> None:
     store = InProcessStore()
     pipeline = MemoryWritePipeline(store, None, None)  # type: ignore[arg-type]
     await store.open(WordEmbedder().space)
-    assert "acme" not in await pipeline.redacted("jane@acme.com", tenant="default")
+    assert "acme" not in await pipeline.redact_text("jane@acme.com", tenant="default")
 
 
 def test_a_policy_chooses_regions_actions_and_further_detectors() -> None:

@@ -24,7 +24,7 @@ from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 from mnemic_eval import locomo, longmemeval
 from mnemic_eval.conditions import conditions
-from mnemic_eval.dataset_files import Unread, found, loaded
+from mnemic_eval.dataset_files import Unread, find_file, load_json
 from mnemic_eval.metrics import CONFIDENCE, interval
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import SPLITS
@@ -77,7 +77,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     if len(kinds) < 2:
         raise InvalidInput("data:abstention", hint="no answerable, or no unanswerable questions")
     made = options.chosen_embedder()
-    answers = asyncio.run(_measured(conversations_read, made, options.progress))
+    answers = asyncio.run(_measure_answers(conversations_read, made, options.progress))
     settings = conditions(seed=options.seed, set="abstention", embedder=made.space.model, unread=dict(unread))
     halves = {split: _figures([one for one in answers if one.asked.split == split], options.seed) for split in SPLITS}
     return {**halves, "settings": settings}
@@ -85,7 +85,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
 
 def conversations(path: Path, unread: Unread) -> list[Conversation]:
     """Return the conversations of the file at `path`, of either set. Raises InvalidInput."""
-    entries = loaded(found(path, FILES))
+    entries = load_json(find_file(path, FILES))
     if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise InvalidInput("data:abstention", hint="the file is neither LoCoMo's nor LongMemEval's")
     if entries and "question_id" in entries[0]:
@@ -118,7 +118,9 @@ def _haystacks(path: Path, unread: Unread) -> Iterator[Conversation]:
         yield Conversation(messages=stack.messages, asked=[one])
 
 
-async def _measured(conversations_read: Sequence[Conversation], embedder: Embedder, progress: Progress) -> list[Answer]:
+async def _measure_answers(
+    conversations_read: Sequence[Conversation], embedder: Embedder, progress: Progress
+) -> list[Answer]:
     answers: list[Answer] = []
     async with throwaway_engine(embedder) as engine:
         for place, one in enumerate(conversations_read, start=1):
@@ -147,7 +149,7 @@ def _figures(answers: Sequence[Answer], seed: int) -> dict[str, Any]:
 
 def _auc(answers: Sequence[Answer]) -> float | None:
     """Return the mean over the groups that have both kinds, weighted by their numbers of pairs."""
-    return _grouped(answers, lambda values: values)
+    return _group_answers(answers, lambda values: values)
 
 
 def auc_interval(answers: Sequence[Answer], seed: int) -> list[float] | None:
@@ -159,7 +161,7 @@ def auc_interval(answers: Sequence[Answer], seed: int) -> list[float] | None:
     def drawn(values: Sequence[float]) -> list[float]:
         return [values[place] for place in random.integers(0, len(values), len(values))]
 
-    areas = [_grouped(answers, drawn) for _ in range(RESAMPLES)]
+    areas = [_group_answers(answers, drawn) for _ in range(RESAMPLES)]
     known = [area for area in areas if area is not None]
     if not known:
         return None
@@ -167,7 +169,7 @@ def auc_interval(answers: Sequence[Answer], seed: int) -> list[float] | None:
     return [round(float(bound), 4) for bound in np.quantile(known, [tail, 1 - tail])]
 
 
-def _grouped(answers: Sequence[Answer], drawn: Callable[[Sequence[float]], Sequence[float]]) -> float | None:
+def _group_answers(answers: Sequence[Answer], drawn: Callable[[Sequence[float]], Sequence[float]]) -> float | None:
     won = pairs = 0.0
     for group in sorted({one.asked.group for one in answers}):
         higher, lower = (

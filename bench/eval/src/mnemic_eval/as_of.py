@@ -26,7 +26,7 @@ class Earlier:
     later: frozenset[str]
 
     @classmethod
-    def of(cls, messages: Sequence[Message], evidence: Collection[str]) -> Earlier | None:
+    def from_messages(cls, messages: Sequence[Message], evidence: Collection[str]) -> Earlier | None:
         """Return None if all evidence is in one conversation, or its time is unknown."""
         sent = {str(one.message_id): one.sent_at for one in messages if one.sent_at is not None}
         sessions = {str(one.message_id): one.session for one in messages}
@@ -49,7 +49,7 @@ class AskedEarlier:
     later: int
 
     @classmethod
-    def of(cls, split: str, earlier: Earlier, ranked: Sequence[str]) -> AskedEarlier:
+    def from_ranking(cls, split: str, earlier: Earlier, ranked: Sequence[str]) -> AskedEarlier:
         """Return the figures of the messages found, best first."""
         found = recall_at(ranked, earlier.wanted, 5)
         return cls(split=split, recall=found, later=len(earlier.later.intersection(ranked)))

@@ -19,7 +19,7 @@ from mnemic.errors import InvalidInput
 from mnemic_eval.conditions import conditions
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent
-from mnemic_eval.samples import counted, share
+from mnemic_eval.samples import share, shares_of_true
 from mnemic_eval.single_extraction import Reader
 
 
@@ -67,11 +67,11 @@ def run(
     halves: dict[str, list[Command]] = {split: [] for split in SPLITS}
     for command in read_commands(Path(path)):
         halves[command.split].append(command)
-    measured = asyncio.run(_measured({split: half[:limit] for split, half in halves.items()}, progress))
+    measured = asyncio.run(_measure_halves({split: half[:limit] for split, half in halves.items()}, progress))
     return {**measured, "settings": conditions(seed=seed, set="commands", embedder="none")}
 
 
-async def _measured(halves: dict[str, list[Command]], progress: Progress) -> dict[str, Any]:
+async def _measure_halves(halves: dict[str, list[Command]], progress: Progress) -> dict[str, Any]:
     measured, reader = {}, Reader()
     for split, commands in halves.items():
         stored: dict[str, list[bool]] = defaultdict(list)
@@ -82,7 +82,7 @@ async def _measured(halves: dict[str, list[Command]], progress: Progress) -> dic
         kept = sum(sum(hits) for hits in stored.values())
         measured[split] = {
             "stored": share(kept, len(commands)),
-            "by_source": {"intent": counted(stored)},
+            "by_source": {"intent": shares_of_true(stored)},
             "texts": len(commands),
         }
     return measured

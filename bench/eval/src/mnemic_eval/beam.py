@@ -18,7 +18,7 @@ from mnemic.importers.file_readers.records import open_file, records
 from mnemic.types import Message
 from mnemic_eval import chats
 from mnemic_eval.chats import Chat, ChatSet, Question
-from mnemic_eval.dataset_files import Unread, found, messages_of
+from mnemic_eval.dataset_files import Unread, find_file, messages_of
 from mnemic_eval.pinned import Wish
 
 FILES = ("beam_100k.jsonl*", "beam_500k.jsonl*", "beam_1m.jsonl*", "beam_10m.jsonl*", "*.jsonl*")
@@ -30,7 +30,7 @@ def read_chats(path: Path, unread: Unread | None = None) -> list[Chat]:
     """Return the chats of a BEAM file, or of the folder that contains it. A chat or question of another shape is
     counted in `unread` and skipped. Raises InvalidInput (`invalid_input:data:beam`) if no chat can be read.
     """
-    file, unread = found(path, FILES), Unread() if unread is None else unread
+    file, unread = find_file(path, FILES), Unread() if unread is None else unread
     messages = messages_of(file, "beam", unread)
     chats_of: list[Chat] = []
     with open_file(file) as (stream, _):
@@ -48,7 +48,7 @@ def _chat(entry: Any, messages: Mapping[str, Sequence[Message]], unread: Unread)
     if not isinstance(abilities, Mapping) or "chat" not in entry:
         return None
     name = str(entry["chat"])
-    asked = list(_asked(abilities, name, unread))
+    asked = list(_chat_questions(abilities, name, unread))
     return Chat(
         name=name,
         messages=tuple(messages.get(name, ())),
@@ -57,7 +57,7 @@ def _chat(entry: Any, messages: Mapping[str, Sequence[Message]], unread: Unread)
     )
 
 
-def _asked(
+def _chat_questions(
     abilities: Mapping[str, Any], chat: str, unread: Unread
 ) -> Iterator[tuple[str, str, Mapping[str, Any], frozenset[str]]]:
     """Yield each question of a chat with its id, its ability and its source messages."""

@@ -48,7 +48,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """
     made = options.chosen_embedder()
     turns = [(chat.name, message) for chat in _chats(path) for message in chat.messages][: options.limit or TURNS]
-    result = asyncio.run(_captured(turns, made, options.progress))
+    result = asyncio.run(_capture_turns(turns, made, options.progress))
     stored = [one for one in result if one["stored"]]
     changes = [one for one in result if one["against"]]
     if options.per_question is not None:
@@ -79,7 +79,7 @@ def _chats(path: Path) -> Sequence[Chat]:
             raise refused from None
 
 
-async def _captured(turns: Sequence[tuple[str, Message]], embedder: Embedder, progress: Progress) -> list[Line]:
+async def _capture_turns(turns: Sequence[tuple[str, Message]], embedder: Embedder, progress: Progress) -> list[Line]:
     found: list[Line] = []
     done = 0
     async with throwaway_engine(embedder) as engine:

@@ -46,10 +46,10 @@ def _messages(file: Path) -> Iterator[Message]:
             yield Message(role="user", content=said[1], session=f"{file.stem}:{session}", speaker=said[0], sent_at=at)
         said = (spoken[1], spoken[2]) if spoken else ("", "")
         if line.startswith("# ") and line != "# end":
-            at, session = _opened(line, file), session + 1
+            at, session = _opening_time(line, file), session + 1
 
 
-def _opened(line: str, file: Path) -> datetime:
+def _opening_time(line: str, file: Path) -> datetime:
     try:
         return datetime.fromisoformat(line.removeprefix("# ").strip()).replace(tzinfo=UTC)
     except ValueError:

@@ -25,7 +25,7 @@ from mnemic_eval.dataset_files import Unread
 from mnemic_eval.metrics import all_at, ndcg_at, recall_at
 from mnemic_eval.outcome import SEED, Asked, report, write_lines
 from mnemic_eval.pinned import FIGURES as STANDING_FIGURES
-from mnemic_eval.pinned import Wish, followed
+from mnemic_eval.pinned import Wish, follow_wishes
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import Replayed, chosen_embedder, facts, throwaway_engine
 from mnemic_eval.unknown_questions import Knowing
@@ -70,7 +70,7 @@ class ChatSet:
     figures: Sequence[str]
     unread: Unread = field(default_factory=Unread)
 
-    def measured(self, evidence: frozenset[str], ranked: Sequence[str]) -> dict[str, float]:
+    def measure_question(self, evidence: frozenset[str], ranked: Sequence[str]) -> dict[str, float]:
         """Return the figures of one question."""
         taken = {}
         for figure in self.figures:
@@ -99,7 +99,7 @@ def run(
     half = (len(of.chats) + 1) // 2
     split = {"dev": [one.name for one in of.chats[:half]], "test": [one.name for one in of.chats[half:]]}
     made = chosen_embedder(embedder, vectors)
-    seen = asyncio.run(_measured(of, frozenset(split["dev"]), made, progress, ablate))
+    seen = asyncio.run(_measure_set(of, frozenset(split["dev"]), made, progress, ablate))
     if per_question is not None:
         write_lines([*seen.asked, *seen.followed], per_question)
     more = {"split": split, "unread": dict(of.unread), **facts(seen.replayed)}
@@ -123,7 +123,7 @@ class _Seen:
     knowing: Knowing = field(default_factory=Knowing)
 
 
-async def _measured(of: ChatSet, dev: frozenset[str], embedder: Embedder, progress: Progress, ablate: bool) -> _Seen:
+async def _measure_set(of: ChatSet, dev: frozenset[str], embedder: Embedder, progress: Progress, ablate: bool) -> _Seen:
     async with throwaway_engine(embedder) as engine:
         seen = _Seen(Ablation(engine) if ablate else None)
         for place, chat in enumerate(of.chats, start=1):
@@ -132,11 +132,11 @@ async def _measured(of: ChatSet, dev: frozenset[str], embedder: Embedder, progre
             await conversation.tell(chat.messages, progress, f"{chat.name}: messages")
             split = "dev" if chat.name in dev else "test"
             for question in chat.questions:
-                seen.asked.append(await _asked(conversation, of, question, split))
+                seen.asked.append(await _ask_question(conversation, of, question, split))
             others = [one for one in of.chats if one is not chat and (one.name in dev) is (chat.name in dev)]
             foreign = [question.text for one in others for question in one.questions]
             await seen.knowing.ask(conversation, [question.text for question in chat.questions], foreign, split)
-            seen.followed += await followed(conversation, chat.messages, chat.wishes, split)
+            seen.followed += await follow_wishes(conversation, chat.messages, chat.wishes, split)
             if seen.ablation is not None:
                 await _ablate(seen.ablation, conversation, of, chat, split)
             progress("chats", place, len(of.chats))
@@ -151,16 +151,18 @@ async def _ablate(ablation: Ablation, conversation: Replayed, of: ChatSet, chat:
         if consolidated:
             await ablation.consolidate(conversation)
         for question in chat.questions:
-            await ablation.ask(conversation, question.text, split, partial(of.measured, question.evidence), top_k=DEPTH)
+            await ablation.ask(
+                conversation, question.text, split, partial(of.measure_question, question.evidence), top_k=DEPTH
+            )
 
 
-async def _asked(conversation: Replayed, of: ChatSet, question: Question, split: str) -> Asked:
+async def _ask_question(conversation: Replayed, of: ChatSet, question: Question, split: str) -> Asked:
     ranked = await conversation.ask(question.text, top_k=DEPTH)
     return Asked(
         question_id=question.question_id,
         category=question.category,
         split=split,
-        figures=of.measured(question.evidence, ranked),
+        figures=of.measure_question(question.evidence, ranked),
         question=question.text,
         wanted=tuple(sorted(question.evidence)),
         ranked=ranked,

@@ -44,9 +44,9 @@ def cold_starts(store: str, user: str, question: str, *, starts: int, progress: 
     `python_ms` is the bare interpreter, which is inside all of these. Files are warm in the page cache.
     """
     jobs: dict[str, Callable[[], list[float]]] = {
-        "python": lambda: [_timed([sys.executable, "-c", "pass"])[0]],
-        "import": lambda: [float(_timed([sys.executable, "-c", _IMPORT])[1])],
-        "help": lambda: [_timed([*_command(), "--help"])[0]],
+        "python": lambda: [_time_process([sys.executable, "-c", "pass"])[0]],
+        "import": lambda: [float(_time_process([sys.executable, "-c", _IMPORT])[1])],
+        "help": lambda: [_time_process([*_command(), "--help"])[0]],
         "search": lambda: _first_search(store, user, question),
     }
     measured: dict[str, list[list[float]]] = {name: [] for name in jobs}
@@ -89,7 +89,7 @@ def _command() -> list[str]:
     return [str(installed)] if installed.exists() else [sys.executable, "-m", "mnemic"]
 
 
-def _timed(command: Sequence[str]) -> tuple[float, str]:
+def _time_process(command: Sequence[str]) -> tuple[float, str]:
     """Return the milliseconds until the process ended, and its output. Raises RuntimeError if it fails."""
     began = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)  # noqa: S603

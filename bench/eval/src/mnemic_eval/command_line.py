@@ -208,6 +208,6 @@ def _progress_line() -> tuple[Callable[[str, int, int], None], Callable[[], None
         if what not in current:
             end()
             current[what] = Progress(what)
-        current[what].at(done, total)
+        current[what].show_progress(done, total)
 
     return progress, end

@@ -17,7 +17,7 @@ Unread = Counter[str]
 """Numbers of `chats`, `messages` and `questions` of a set that could not be read and were skipped."""
 
 
-def found(path: Path, names: Sequence[str]) -> Path:
+def find_file(path: Path, names: Sequence[str]) -> Path:
     """Return `path` itself, or the first of `names` (which may contain `*`) in the folder `path`. Raises InvalidInput
     (`invalid_input:data:missing`).
     """
@@ -30,7 +30,7 @@ def found(path: Path, names: Sequence[str]) -> Path:
     raise InvalidInput("data:missing", hint=f"expected a file, or a folder with {' or '.join(names)}")
 
 
-def loaded(path: Path) -> Any:
+def load_json(path: Path) -> Any:
     """Return the JSON value in `path`, decompressed if it is gzip. Raises InvalidInput (`invalid_input:data:json`)."""
     try:
         data = path.read_bytes()

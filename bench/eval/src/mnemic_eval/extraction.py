@@ -31,7 +31,7 @@ from mnemic_eval.model_metrics import Modelled, model_reader
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import SPLITS
 from mnemic_eval.progress import Progress
-from mnemic_eval.samples import counted, drawn, share
+from mnemic_eval.samples import drawn, share, shares_of_true
 from mnemic_eval.single_extraction import Reader
 
 SAME_WORDS = 0.5
@@ -67,9 +67,9 @@ class _Seen:
             "precision": share(sum(right), len(right)),
             **(self.model.figures(len(found)) if self.model else {}),
             "by_source": {
-                "type": counted(self.recalled),
-                "language": counted(self.languages),
-                "precision": counted(self.right),
+                "type": shares_of_true(self.recalled),
+                "language": shares_of_true(self.languages),
+                "precision": shares_of_true(self.right),
                 **(self.model.parts() if self.model else {}),
             },
             "memories": len(found),
@@ -78,7 +78,7 @@ class _Seen:
         }
 
 
-def labelled(path: Path) -> list[Labelled]:
+def labelled_texts(path: Path) -> list[Labelled]:
     """Return the labelled texts under `path`. Raises InvalidInput (`invalid_input:data:extraction`)."""
     found: list[Labelled] = []
     for file in [path] if path.is_file() else sorted(path.rglob("dataset*.jsonl")):
@@ -122,18 +122,18 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     Raises InvalidInput for data that is not there or has another shape, InvalidConfig (`invalid_config:model`) if no
     model is configured.
     """
-    texts = labelled(path)
+    texts = labelled_texts(path)
     halves = {split: [one for one in texts if one.split == split] for split in SPLITS}
     chosen = [one for half in halves.values() for one in drawn(half, options.limit or len(half), options.seed)]
     reader = model_reader(options.completer) if options.model or options.completer else Reader()
     made = options.chosen_embedder()
-    seen = asyncio.run(_measured(chosen, made, reader, options.progress))
+    seen = asyncio.run(_measure_texts(chosen, made, reader, options.progress))
     taken = {"model": Modelled.took([half.model for half in seen.values() if half.model])} if reader.model else {}
     measured = {split: half.figures() for split, half in seen.items()}
     return {**measured, "settings": conditions(seed=options.seed, set="extraction", embedder=made.space.model, **taken)}
 
 
-async def _measured(
+async def _measure_texts(
     texts: Sequence[Labelled], embedder: Embedder, reader: Reader, progress: Progress
 ) -> dict[str, _Seen]:
     halves = {split: _Seen(model=Modelled(reader.model) if reader.model else None) for split in SPLITS}
@@ -161,7 +161,7 @@ async def _look(text: Labelled, embedder: Embedder, reader: Reader, seen: _Seen)
     seen.right[text.language] += [place in right for place in range(len(candidates))]
     seen.texts += 1
     if seen.model:
-        seen.model.matched(len(pairs), len(candidates))
+        seen.model.count_matches(len(pairs), len(candidates))
 
 
 async def matches(said: Sequence[str], wanted: Sequence[str], embedder: Embedder) -> list[tuple[int, int]]:
@@ -171,7 +171,7 @@ async def matches(said: Sequence[str], wanted: Sequence[str], embedder: Embedder
     vectors = np.stack([np.frombuffer(one, np.float32) for one in await embedder.embed([*said, *wanted])])
     cosines = vectors[: len(said)] @ vectors[len(said) :].T
     scored = [
-        (max(float(cosines[left, right]), _shared(one, other) + SAME_COSINE - SAME_WORDS), left, right)
+        (max(float(cosines[left, right]), _shared_part(one, other) + SAME_COSINE - SAME_WORDS), left, right)
         for left, one in enumerate(said)
         for right, other in enumerate(wanted)
     ]
@@ -183,7 +183,7 @@ async def matches(said: Sequence[str], wanted: Sequence[str], embedder: Embedder
     return pairs
 
 
-def _shared(one: str, other: str) -> float:
+def _shared_part(one: str, other: str) -> float:
     left, right = set(terms(one)), set(terms(other))
     both = len(left & right)
     return both / min(len(left), len(right)) if both >= FEWEST_WORDS else 0.0

@@ -25,7 +25,7 @@ def footprint() -> dict[str, Any]:
     bytecode = 0
     waiting = sorted(direct)
     while waiting:
-        found = _installed(waiting.pop())
+        found = _find_distribution(waiting.pop())
         if found is not None and _normal(found.metadata["Name"]) not in sizes:
             files = _files(found)
             sizes[_normal(found.metadata["Name"])] = round(_bytes(files) / 1e6, 2)
@@ -55,7 +55,7 @@ def _needs(found: Distribution) -> set[str]:
     return needs
 
 
-def _installed(name: str) -> Distribution | None:
+def _find_distribution(name: str) -> Distribution | None:
     try:
         return distribution(name)
     except PackageNotFoundError:

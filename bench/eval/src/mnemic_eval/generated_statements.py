@@ -46,7 +46,7 @@ class Family:
     changes: bool
     pools: Mapping[str, Sequence[str]] = field(repr=False)
 
-    def filled(self, random: Random, about: Sequence[str] | None = None) -> tuple[str, tuple[str, ...]]:
+    def fill(self, random: Random, about: Sequence[str] | None = None) -> tuple[str, tuple[str, ...]]:
         """Return a statement and what it is about, which is `about` if that is given."""
         given, named = iter(about or ()), []
 
@@ -112,14 +112,14 @@ def everyday_statements(count: int, seed: int = 0) -> list[str]:
     about: set[tuple[str, tuple[str, ...]]] = set()
     while len(seen) < count:
         family = random.choice(mine)
-        text, named = family.filled(random)
+        text, named = family.fill(random)
         if (family.form, named) not in about:
             about.add((family.form, named))
             seen[text] = None
     return list(seen)
 
 
-def told(count: int, seed: int, folder: Path | None = None) -> Iterator[tuple[str, list[Statement]]]:
+def tell_people(count: int, seed: int, folder: Path | None = None) -> Iterator[tuple[str, list[Statement]]]:
     """Yield users and what each tells, `count` statements in all, no text twice."""
     random = Random(seed)  # noqa: S311 - repeatable, not secret
     domains: dict[str, list[Family]] = {}
@@ -159,7 +159,7 @@ def _statement(
     for _ in range(_TRIES):
         change = family.changes and known and random.random() < CHANGED
         named = random.choice(sorted(known)) if change else None
-        text, named = family.filled(random, named)
+        text, named = family.fill(random, named)
         text = f"{text[:-1]} now." if change else text
         text = text[0].lower() + text[1:-1] if plain else text
         if text in seen or (named in known and not change):
@@ -232,7 +232,7 @@ class Endings:
         }
 
 
-async def measured(people: Iterator[tuple[str, list[Statement]]], progress: Progress = silent) -> Endings:
+async def measure_endings(people: Iterator[tuple[str, list[Statement]]], progress: Progress = silent) -> Endings:
     """Tell everything in a temporary store with the default settings."""
     endings = Endings()
     async with throwaway_engine(chosen_embedder(None, None)) as engine:
@@ -253,8 +253,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--chats", type=Path, metavar="FILE", help="tell the turns of these chats instead")
     parser.add_argument("--endings", type=Path, metavar="FILE", help="write one JSON line an ending to this file")
     given = parser.parse_args(arguments)
-    people = chats(given.chats) if given.chats else told(given.count, given.seed, given.data)
-    endings = asyncio.run(measured(people))
+    people = chats(given.chats) if given.chats else tell_people(given.count, given.seed, given.data)
+    endings = asyncio.run(measure_endings(people))
     if given.endings is not None:
         lines = (json.dumps(one.as_dict(), ensure_ascii=False) + "\n" for one in endings.found)
         given.endings.write_text("".join(lines), encoding="utf-8")

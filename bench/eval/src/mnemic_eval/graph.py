@@ -47,12 +47,12 @@ async def graph_figures(
         "path": lambda _: graph.path(scope, *pair(), hops=4),
         "forget": lambda number: graph.forget(scope, [f"x{number:06}"]),
     }
-    figures = {name: percentiles(await _timed(call, repeats)) for name, call in calls.items()}
+    figures = {name: percentiles(await _time_calls(call, repeats)) for name, call in calls.items()}
     await graph.clear(scope.tenant)
     return {"relations": relations, "nodes": len(names), "budget_p95_ms": BUDGET_MS, **figures}
 
 
-async def _timed(call: Callable[[int], Awaitable[object]], repeats: int) -> list[float]:
+async def _time_calls(call: Callable[[int], Awaitable[object]], repeats: int) -> list[float]:
     spent = []
     for number in range(repeats + _WARM):
         began = time.perf_counter()

@@ -132,7 +132,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     halves = [[message for chat in part for message in chat.messages] for part in (chats[:half], chats[half:])]
     filling = {split: [*own, *other] for split, own, other in zip(SPLITS, halves, halves[::-1], strict=True)}
     made = options.chosen_embedder()
-    done = asyncio.run(_measured(filling, options.sizes or SIZES, made, options.progress))
+    done = asyncio.run(_measure_work(filling, options.sizes or SIZES, made, options.progress))
     settings = conditions(seed=options.seed, set="injection", embedder=made.space.model, unread=dict(unread))
     return {
         **{split: _half([one for one in done if one.split == split], options.seed) for split in SPLITS},
@@ -140,7 +140,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     }
 
 
-async def _measured(
+async def _measure_work(
     filling: dict[str, list[Message]], sizes: Sequence[int], embedder: Embedder, progress: Progress
 ) -> list[Work]:
     done: list[Work] = []
@@ -160,15 +160,17 @@ async def _measured(
                 offset = SPLITS.index(split)
                 for name, _, request in facts[offset::2]:
                     wanted = [ids[one] for one in (name, ALSO.get(name)) if one in ids]
-                    done.append(await _asked(engine, actor, request, wanted, Work(
+                    done.append(await _ask_request(engine, actor, request, wanted, Work(
                         size=size, kind="person", split=split, needed=True)))  # fmt: skip
                 for kind, request in NEEDLESS[offset::2]:
-                    done.append(await _asked(engine, actor, request, (), Work(
+                    done.append(await _ask_request(engine, actor, request, (), Work(
                         size=size, kind=kind, split=split, needed=False)))  # fmt: skip
     return done
 
 
-async def _asked(engine: MemoryEngine, actor: Actor, request: str, wanted: Sequence[str | None], work: Work) -> Work:
+async def _ask_request(
+    engine: MemoryEngine, actor: Actor, request: str, wanted: Sequence[str | None], work: Work
+) -> Work:
     injection = await injector_for(engine, actor, PATIENT).inject([{"role": "user", "content": request}])
     ids = [entry.hit.memory.memory_id for entry in injection.entries if entry.hit is not None]
     return Work(

@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.types import Actor, Kind
 from mnemic.types.memory_kinds import CATALOG
 from mnemic_eval.floors import WARM
@@ -28,14 +28,14 @@ async def kind_latencies(bench: Bench, repeats: int, memories: int = MEMORIES_PE
     """`{"kind.verb": {percentiles, "calls", "budget_p95_ms"}}` on an engine of `bench` with `memories` of each kind."""
     actor = Actor(user="every-kind", agent="measured", session="measured")
     async with bench.engine() as engine:
-        kinds = SevenKinds(engine, actor, awaited())
+        kinds = SevenKinds(engine, actor, async_mode())
         with bench.embedder.filling():
             await _fill(kinds, engine, bench, memories)
         await engine.hot(actor=actor)
         bench.embedder.take()
         figures = {}
         for kind, name, call in _calls(kinds, lambda: engine.hot(actor=actor), bench, memories):
-            figures[f"{kind}.{name}"] = await _timed(call, repeats) | {
+            figures[f"{kind}.{name}"] = await _time_calls(call, repeats) | {
                 "budget_p95_ms": round(1000 * CATALOG[kind].p95.total_seconds(), 3)
             }
             bench.progress("verbs of the kinds", len(figures), len(figures))
@@ -92,7 +92,7 @@ def _calls(kinds: SevenKinds[Awaited], hot: Call, bench: Bench, memories: int) -
     )
 
 
-async def _timed(call: Call, repeats: int) -> dict[str, Any]:
+async def _time_calls(call: Call, repeats: int) -> dict[str, Any]:
     times = []
     for _ in range(repeats + WARM):
         began = time.perf_counter()

@@ -57,7 +57,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     if options.limit is not None:
         questions = [one for one in questions if int(one.wanted.rpartition("_")[2]) <= options.limit]
     made = options.chosen_embedder()
-    asked = asyncio.run(_measured(texts, questions, made, options.progress))
+    asked = asyncio.run(_measure_languages(texts, questions, made, options.progress))
     if options.per_question is not None:
         write_lines(asked, options.per_question)
     fields = {language: len(found) for language, found in texts.items()}
@@ -100,7 +100,7 @@ def texts_in(path: Path, language: str) -> dict[str, str]:
     return texts
 
 
-async def _measured(
+async def _measure_languages(
     texts: Mapping[str, Mapping[str, str]], questions: Sequence[Asking], embedder: Embedder, progress: Progress
 ) -> list[Asked]:
     asked: list[Asked] = []

@@ -94,7 +94,7 @@ class Bench:
             receipt = await engine.add(text, actor=actor)
             outcomes[receipt.outcome.value] += 1
 
-        figures = await self._timed(write, list(islice(self.statements, repeats + WARM)), what)
+        figures = await self._time_calls(write, list(islice(self.statements, repeats + WARM)), what)
         return {**figures, "outcomes": dict(outcomes)}
 
     async def searches(
@@ -107,7 +107,7 @@ class Bench:
             if result.errors or len(result.hits) < TOP_K:
                 raise RuntimeError(f"a search that fails is not measured: {len(result.hits)} hits")
 
-        return await self._timed(search, list(islice(self.questions, repeats + WARM)), what)
+        return await self._time_calls(search, list(islice(self.questions, repeats + WARM)), what)
 
     async def injections(self, engine: MemoryEngine, actor: Actor, repeats: int) -> dict[str, Any]:
         """Return a block of memories put into the messages of one model call and logged, a search included: total,
@@ -120,7 +120,7 @@ class Bench:
             if not injection.injected or injection.degraded:
                 raise RuntimeError(f"an injection that fails is not measured: {injection.reason}")
 
-        return await self._timed(inject, list(islice(self.questions, repeats + WARM)), "injections")
+        return await self._time_calls(inject, list(islice(self.questions, repeats + WARM)), "injections")
 
     async def contexts(self, engine: MemoryEngine, actor: Actor, repeats: int) -> dict[str, Any]:
         """Return the part of an injection that is not its search: what was found chosen, rendered within the tokens,
@@ -137,9 +137,11 @@ class Bench:
             if not injection.injected:
                 raise RuntimeError(f"a context that is empty is not measured: {injection.reason}")
 
-        return await self._timed(build, list(islice(self.questions, repeats + WARM)), "contexts")
+        return await self._time_calls(build, list(islice(self.questions, repeats + WARM)), "contexts")
 
-    async def _timed(self, call: Callable[[str], Awaitable[None]], texts: Sequence[str], what: str) -> dict[str, Any]:
+    async def _time_calls(
+        self, call: Callable[[str], Awaitable[None]], texts: Sequence[str], what: str
+    ) -> dict[str, Any]:
         total, embed = [], []
         for text in texts[:WARM]:
             await call(text)

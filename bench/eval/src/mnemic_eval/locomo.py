@@ -19,7 +19,7 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Message
 from mnemic_eval import chats
 from mnemic_eval.chats import Chat, ChatSet, Question
-from mnemic_eval.dataset_files import Unread, found, loaded, messages_of
+from mnemic_eval.dataset_files import Unread, find_file, load_json, messages_of
 
 FILES = ("locomo10.json", "locomo.json")
 FIGURES = ("recall@5", "recall@10", "recall@20")
@@ -41,10 +41,10 @@ def conversations(path: Path, unread: Unread | None = None) -> list[Chat]:
     """Return the conversations of a LoCoMo file, or of the folder that contains it. Raises InvalidInput
     (`invalid_input:data:locomo`).
     """
-    file = found(path, FILES)
+    file = find_file(path, FILES)
     messages = messages_of(file, "locomo", Unread() if unread is None else unread)
     try:
-        return [_conversation(entry, messages) for entry in loaded(file)]
+        return [_conversation(entry, messages) for entry in load_json(file)]
     except (AttributeError, KeyError, TypeError, ValueError):
         raise InvalidInput("data:locomo", hint="the file has another shape than LoCoMo's") from None
 

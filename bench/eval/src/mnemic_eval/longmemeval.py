@@ -30,7 +30,7 @@ from mnemic.types import Actor, Message
 from mnemic_eval.ablation import Ablation
 from mnemic_eval.as_of import AskedEarlier, Earlier, earlier_report
 from mnemic_eval.conditions import conditions
-from mnemic_eval.dataset_files import Unread, found, loaded, messages_of
+from mnemic_eval.dataset_files import Unread, find_file, load_json, messages_of
 from mnemic_eval.metrics import all_at, any_at, ndcg_at, recall_at
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import Asked, report, write_lines
@@ -63,10 +63,10 @@ def haystacks(path: Path, unread: Unread | None = None, *, unanswerable: bool = 
     """Return the answerable questions of a LongMemEval file, and the `unanswerable` ones where they are wanted, too.
     Raises InvalidInput (`invalid_input:data:longmemeval`).
     """
-    file = found(path, FILES)
+    file = find_file(path, FILES)
     messages = messages_of(file, "longmemeval", Unread() if unread is None else unread)
     try:
-        entries = loaded(file)
+        entries = load_json(file)
         answerable = [entry for entry in entries if not str(entry["question_id"]).endswith(UNANSWERABLE)]
         splits = _splits(answerable)
         if unanswerable:
@@ -120,7 +120,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     unread = Unread()
     chosen = across_types(haystacks(path, unread))[: options.limit]
     made = options.chosen_embedder()
-    asked, before, ablation, more = asyncio.run(_measured(chosen, made, options.progress, options.ablate))
+    asked, before, ablation, more = asyncio.run(_measure_haystacks(chosen, made, options.progress, options.ablate))
     if options.per_question is not None:
         write_lines(asked, options.per_question)
     split = {half: [one.question_id for one in asked if one.split == half] for half in ("dev", "test")}
@@ -140,7 +140,7 @@ def across_types(stacks: Sequence[Haystack]) -> list[Haystack]:
     return [stack for _, stack in sorted(rounds, key=lambda pair: pair[0])]
 
 
-async def _measured(
+async def _measure_haystacks(
     chosen: Sequence[Haystack], embedder: Embedder, progress: Progress, ablate: bool
 ) -> tuple[list[Asked], list[AskedEarlier], Ablation | None, dict[str, Any]]:
     asked: list[Asked] = []
@@ -151,7 +151,7 @@ async def _measured(
         for place, stack in enumerate(chosen, start=1):
             conversations.append(Replayed(engine, Actor(user=f"question-{place}")))
             await conversations[-1].tell(stack.messages, progress, f"question {place} of {len(chosen)}: messages")
-            asked.append(await _asked(conversations[-1], stack))
+            asked.append(await _ask_question(conversations[-1], stack))
             before += await _asked_earlier(conversations[-1], stack)
             if ablation is not None:
                 measure = partial(_figures, stack)
@@ -174,7 +174,7 @@ def _figures(stack: Haystack, ranked: Sequence[str]) -> dict[str, float]:
     return {name: round(value, 6) for name, value in figures.items()}
 
 
-async def _asked(conversation: Replayed, stack: Haystack) -> Asked:
+async def _ask_question(conversation: Replayed, stack: Haystack) -> Asked:
     ranked = await conversation.ask(stack.question, top_k=DEPTH, asked_at=stack.asked_at)
     return Asked(
         question_id=stack.question_id,
@@ -188,8 +188,8 @@ async def _asked(conversation: Replayed, stack: Haystack) -> Asked:
 
 
 async def _asked_earlier(conversation: Replayed, stack: Haystack) -> list[AskedEarlier]:
-    earlier = Earlier.of(stack.messages, stack.turns)
+    earlier = Earlier.from_messages(stack.messages, stack.turns)
     if earlier is None:
         return []
     ranked = await conversation.ask(stack.question, top_k=DEPTH, asked_at=earlier.as_of, as_of=earlier.as_of)
-    return [AskedEarlier.of(stack.split, earlier, ranked)]
+    return [AskedEarlier.from_ranking(stack.split, earlier, ranked)]

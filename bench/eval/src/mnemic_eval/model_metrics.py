@@ -79,7 +79,7 @@ class Modelled:
         self.proposed += len(read.candidates) + len(read.skipped)
         self.unsupported += sum(one.reason == "unsupported" for one in read.skipped)
 
-    def matched(self, pairs: int, candidates: int) -> None:
+    def count_matches(self, pairs: int, candidates: int) -> None:
         """Note the number of candidates of the last text, and how many of them are labelled memories."""
         if self._own:
             self.found += pairs

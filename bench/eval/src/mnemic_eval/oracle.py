@@ -49,7 +49,7 @@ class Oracle:
 
 def right_items(line: Line, text: str, known: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the labels of the message `text`: what it tells, what that replaces, and what it ends."""
-    result = _answered(line, text)
+    result = _best_sentences(line, text)
     ended = [one["statement"] for one in line["no_longer"] if _ending(line, one) == text]
     items = [_item(quote, None, "add") for quote in result]
     words = _best(text, [*ended, *line["now_true"]], line)
@@ -109,7 +109,7 @@ def _users(line: Line) -> list[tuple[datetime, str]]:
     ]
 
 
-def _answered(line: Line, text: str) -> list[str]:
+def _best_sentences(line: Line, text: str) -> list[str]:
     """Return the sentences of `text` that tell a labelled statement which no other message tells better."""
     found: dict[str, None] = {}
     statements = [(one, True) for one in line["now_true"]]
@@ -170,7 +170,7 @@ def _is_over(line: Line, entry: Mapping[str, Any]) -> bool:
 
 def _parts(text: str) -> list[str]:
     """Return the sentences of `text`, and up to three of them in a row."""
-    found = [_stated(text, *span) for span in sentences(text)]
+    found = [_sentence_span(text, *span) for span in sentences(text)]
     return [text[found[a][0] : found[b][1]] for a in range(len(found)) for b in range(a, min(a + 3, len(found)))]
 
 
@@ -179,7 +179,7 @@ def _clauses(text: str) -> list[str]:
     return [one.text for one in clauses(text)]
 
 
-def _stated(text: str, start: int, end: int) -> tuple[int, int]:
+def _sentence_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the place of a sentence, or of what it says before it asks."""
     if not text[start:end].endswith("?"):
         return start, end

@@ -36,7 +36,7 @@ from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import SPLITS
 from mnemic_eval.progress import Progress
 from mnemic_eval.replay import CHUNK, chosen_embedder, throwaway_engine
-from mnemic_eval.samples import counted, drawn, files, half, json_list, share, table
+from mnemic_eval.samples import drawn, files, half, json_list, share, shares_of_true, table
 from mnemic_eval.vectors import KeptEmbedder
 
 LIMIT = 300
@@ -168,5 +168,5 @@ def _figures(answered: Sequence[tuple[Pair, Outcome]]) -> dict[str, Any]:
     return {
         **{name: share(sum(one), len(one)) for name, one in seen.items()},
         "pairs": len(answered),
-        "by_source": {name: counted(parts) for name, parts in sources.items()},
+        "by_source": {name: shares_of_true(parts) for name, parts in sources.items()},
     }

@@ -29,7 +29,7 @@ from mnemic.write.redact import Redactor
 from mnemic_eval.conditions import conditions
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent
-from mnemic_eval.samples import counted, files, json_list, share, table
+from mnemic_eval.samples import files, json_list, share, shares_of_true, table
 
 STRUCTURED: Mapping[str, str] = {
     "EMAIL_ADDRESS": "EMAIL", "PHONE_NUMBER": "PHONE", "CREDIT_CARD": "CARD", "IBAN_CODE": "IBAN", "US_SSN": "SSN",
@@ -81,7 +81,7 @@ class _Seen:
             "secrets_recall": share(sum(secrets), len(secrets)),
             "benign_changed": share(sum(self.changed), len(self.changed)),
             "typo_recall": share(sum(self.typos), len(self.typos)),
-            "by_entity": counted(self.recalled),
+            "by_entity": shares_of_true(self.recalled),
             "texts": self.texts,
             "replacements": len(self.right),
             "benign": len(self.changed),

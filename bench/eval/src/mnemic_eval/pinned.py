@@ -36,7 +36,7 @@ class Wish:
     evidence: frozenset[str]
 
 
-async def followed(
+async def follow_wishes(
     conversation: Replayed, messages: Sequence[Message], wishes: Sequence[Wish], split: str
 ) -> list[Asked]:
     """Capture the user's `messages`, then look into the context of each question."""
@@ -45,10 +45,10 @@ async def followed(
     for message in messages:
         if is_users_own(message) and message.content.strip():
             await conversation.engine.capture(message, actor=conversation.actor)
-    return [await _looked(conversation, wish, split) for wish in wishes]
+    return [await _look_into_context(conversation, wish, split) for wish in wishes]
 
 
-async def _looked(conversation: Replayed, wish: Wish, split: str) -> Asked:
+async def _look_into_context(conversation: Replayed, wish: Wish, split: str) -> Asked:
     injection = await injector_for(conversation.engine, conversation.actor, PATIENT).inject(
         [{"role": "user", "content": wish.question}]
     )

@@ -55,7 +55,7 @@ class Axis:
     end: float
     log: bool = False
 
-    def at(self, value: float) -> float:
+    def px(self, value: float) -> float:
         """Return the position of `value`."""
         scale: Callable[[float], float] = math.log10 if self.log else float
         share = (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
@@ -82,7 +82,7 @@ def line_chart(lines: Sequence[Line], *, title: str, x: str, y: str, log_x: bool
     up = _axis([point[1] for point in points], HEIGHT - _BOTTOM, _TOP, log=log_y, zero=True)
     body = [*_frame(across, up), *_labels(x, y)]
     for place, line in enumerate(lines):
-        body += _line(place, [(across.at(one), up.at(other)) for one, other in line.points])
+        body += _line(place, [(across.px(one), up.px(other)) for one, other in line.points])
     body += _legend([line.name for line in lines], _LEFT, HEIGHT - 8, marks=True)
     description = "; ".join(
         f"{line.name}: " + ", ".join(f"{_number(one)} → {_number(other)}" for one, other in line.points)
@@ -168,15 +168,15 @@ def _step(span: float) -> float:
 def _frame(across: Axis, up: Axis) -> Iterator[str]:
     yield from _upright(across, up.end, up.start)
     for tick in up.ticks:
-        yield f'<path class="grid" d="M{across.start:g} {up.at(tick):.1f}H{across.end:g}"/>'
-        yield _text(across.start - 8, up.at(tick) + 4, _number(tick), anchor="end")
+        yield f'<path class="grid" d="M{across.start:g} {up.px(tick):.1f}H{across.end:g}"/>'
+        yield _text(across.start - 8, up.px(tick) + 4, _number(tick), anchor="end")
     yield f'<path class="axis" fill="none" d="M{across.start:g} {up.end:g}V{up.start:g}H{across.end:g}"/>'
 
 
 def _upright(across: Axis, top: float, bottom: float) -> Iterator[str]:
     for tick in across.ticks:
-        yield f'<path class="grid" d="M{across.at(tick):.1f} {top:g}V{bottom:g}"/>'
-        yield _text(across.at(tick), bottom + 18, _number(tick), anchor="middle")
+        yield f'<path class="grid" d="M{across.px(tick):.1f} {top:g}V{bottom:g}"/>'
+        yield _text(across.px(tick), bottom + 18, _number(tick), anchor="middle")
 
 
 def _labels(x: str, y: str) -> Iterator[str]:
@@ -217,7 +217,7 @@ def _bars(row: Bars, names: Sequence[str], across: Axis, top: float) -> Iterator
         value, height = row.values.get(name), top + place * _ROW
         if value is None:
             continue
-        width = across.at(value) - across.start
+        width = across.px(value) - across.start
         yield (
             f'<rect x="{across.start:g}" y="{height:g}" width="{width:.1f}" height="{_ROW - 2}"'
             f' fill="url(#fill{place % len(PALETTE)})"/>'
@@ -225,8 +225,8 @@ def _bars(row: Bars, names: Sequence[str], across: Axis, top: float) -> Iterator
         low, high = row.intervals.get(name, (value, value))
         if high > low:
             middle = height + _ROW / 2 - 1
-            yield f'<path class="axis" stroke-width="2" d="M{across.at(low):.1f} {middle:g}H{across.at(high):.1f}"/>'
-        yield _text(max(across.at(high), across.at(value)) + 5, height + _ROW - 4, _number(value))
+            yield f'<path class="axis" stroke-width="2" d="M{across.px(low):.1f} {middle:g}H{across.px(high):.1f}"/>'
+        yield _text(max(across.px(high), across.px(value)) + 5, height + _ROW - 4, _number(value))
 
 
 def _legend(names: Sequence[str], left: float, y: float, *, marks: bool) -> Iterator[str]:

@@ -29,8 +29,8 @@ from mnemic.language.text.names import FURTHER
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Candidate
 from mnemic_eval.conditions import conditions
-from mnemic_eval.dataset_files import found as file_in
-from mnemic_eval.dataset_files import loaded
+from mnemic_eval.dataset_files import find_file as file_in
+from mnemic_eval.dataset_files import load_json
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import SPLITS, Asked, report, write_lines
 from mnemic_eval.progress import Progress
@@ -97,8 +97,8 @@ class Seeded:
         cap = int((case.get("budget") or {}).get("maxBeliefs", MAX_BELIEFS))
         facts = [str(one["_id"]) for one in here if one["type"] != QUESTION]
         asked = str(case["query"]).strip() and cap > 0
-        found = await self._searched(user, scopes, str(case["query"]), limit=cap, named=named) if asked else []
-        relevant = [one for one in dict.fromkeys(self._expanded(found, user, scopes)) if one not in facts]
+        found = await self._search_beliefs(user, scopes, str(case["query"]), limit=cap, named=named) if asked else []
+        relevant = [one for one in dict.fromkeys(self._expand_names(found, user, scopes)) if one not in facts]
         facts = facts[:cap]
         return Tiers(
             prelude=" ".join(str(one["content"]) for one in pinned if one["scope"] == ["user:universal"]),
@@ -107,7 +107,9 @@ class Seeded:
             questions=tuple(str(one["_id"]) for one in here if one["type"] == QUESTION)[:MAX_QUESTIONS],
         )
 
-    async def _searched(self, user: str, scopes: Sequence[str], query: str, *, limit: int, named: bool) -> list[str]:
+    async def _search_beliefs(
+        self, user: str, scopes: Sequence[str], query: str, *, limit: int, named: bool
+    ) -> list[str]:
         result = await self.engine.search(
             query,
             actor=Actor(user=user),
@@ -118,7 +120,7 @@ class Seeded:
         )
         return [self.belief_of[hit.memory.memory_id] for hit in result.hits]
 
-    def _expanded(self, names: Sequence[str], user: str, scopes: Sequence[str]) -> Iterator[str]:
+    def _expand_names(self, names: Sequence[str], user: str, scopes: Sequence[str]) -> Iterator[str]:
         """Yield the beliefs, followed by the participants of relations among them."""
         yield from names
         for name in names:
@@ -193,11 +195,11 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
 
     Raises InvalidInput for data that is not there or has another shape.
     """
-    beliefs, cases = loaded(file_in(path, SEEDS)), loaded(file_in(path, CASES))
+    beliefs, cases = load_json(file_in(path, SEEDS)), load_json(file_in(path, CASES))
     made = options.chosen_embedder()
     try:
         asked = asyncio.run(
-            _measured({str(one["_id"]): one for one in beliefs}, cases[: options.limit], made, options.progress)
+            _measure_cases({str(one["_id"]): one for one in beliefs}, cases[: options.limit], made, options.progress)
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         raise InvalidInput("data:precision", hint="a file has another shape than PrecisionMemBench's") from None
@@ -208,7 +210,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     return {**result, "passes": sum(int(one.figures["passed"]) for one in asked)}
 
 
-async def _measured(
+async def _measure_cases(
     beliefs: Mapping[str, Belief], cases: Sequence[Mapping[str, Any]], embedder: Embedder, progress: Progress
 ) -> list[Asked]:
     asked: list[Asked] = []

@@ -18,10 +18,10 @@ from mnemic.importers.file_readers.records import open_file, records
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 from mnemic_eval.conditions import conditions
-from mnemic_eval.dataset_files import found, loaded
+from mnemic_eval.dataset_files import find_file, load_json
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.outcome import SPLITS, Asked, report, write_lines
-from mnemic_eval.pinned import FIGURES, Wish, followed
+from mnemic_eval.pinned import FIGURES, Wish, follow_wishes
 from mnemic_eval.progress import Progress
 from mnemic_eval.replay import Replayed, throwaway_engine
 
@@ -38,7 +38,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """
     lines = statements(path)[: options.limit]
     made = options.chosen_embedder()
-    asked = asyncio.run(_measured(lines, made, options.progress))
+    asked = asyncio.run(_measure_lines(lines, made, options.progress))
     if options.per_question is not None:
         write_lines(asked, options.per_question)
     settings = conditions(seed=options.seed, set="preferences", embedder=made.space.model, others=OTHERS)
@@ -47,9 +47,9 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
 
 def statements(path: Path) -> list[tuple[str, str]]:
     """Return the statements and requests of the file at `path`. Raises InvalidInput."""
-    file = found(path, FILES)
+    file = find_file(path, FILES)
     if file.suffix == ".json":
-        lines = loaded(file)
+        lines = load_json(file)
     else:
         with open_file(file) as (stream, _):
             lines = [record.value for record in records(stream)]
@@ -64,7 +64,7 @@ def _is_line(line: object) -> bool:
     )
 
 
-async def _measured(lines: Sequence[tuple[str, str]], embedder: Embedder, progress: Progress) -> list[Asked]:
+async def _measure_lines(lines: Sequence[tuple[str, str]], embedder: Embedder, progress: Progress) -> list[Asked]:
     asked: list[Asked] = []
     async with throwaway_engine(embedder) as engine:
         for place, (stated, request) in enumerate(lines):
@@ -79,6 +79,6 @@ async def _measured(lines: Sequence[tuple[str, str]], embedder: Embedder, progre
                 wanted=stated,
                 evidence=frozenset({f"m{place}"}),
             )
-            asked += await followed(conversation, said, [wish], SPLITS[place % 2])
+            asked += await follow_wishes(conversation, said, [wish], SPLITS[place % 2])
             progress("statements", place + 1, len(lines))
     return asked

@@ -16,7 +16,7 @@ from mnemic.importers.file_readers.records import open_file
 from mnemic.types import Message
 from mnemic_eval import chats
 from mnemic_eval.chats import Chat, ChatSet, Question
-from mnemic_eval.dataset_files import Unread, loaded, messages_of
+from mnemic_eval.dataset_files import Unread, load_json, messages_of
 from mnemic_eval.locomo import evidence_ids
 
 FIGURES = ("recall@5", "recall@10", "recall@20")
@@ -40,7 +40,7 @@ def read_chats(path: Path, unread: Unread | None = None) -> list[Chat]:
 
 
 def _chats(file: Path, unread: Unread) -> list[Chat]:
-    value = loaded(file)
+    value = load_json(file)
     entries = value if isinstance(value, list) else [value]
     asked = {place: entry for place, entry in enumerate(entries, start=1) if isinstance(entry, Mapping)}
     unread.update({"chats": len(entries) - len(asked)} if len(asked) < len(entries) else {})
@@ -58,7 +58,7 @@ def _chat(asked: Any, name: str, messages: Sequence[Message], unread: Unread) ->
     for number, item in enumerate(asked if isinstance(asked, list) else [asked]):
         if not isinstance(item, Mapping) or not isinstance(item.get("question"), str) or not item["question"].strip():
             unread["questions"] += 1
-        elif evidence := evidence_ids(_listed(item.get("evidence"))):
+        elif evidence := evidence_ids(_evidence_list(item.get("evidence"))):
             questions.append(
                 Question(
                     question_id=f"{name}/{number}",
@@ -77,7 +77,7 @@ def _category(given: object) -> str:
     return named or (given if isinstance(given, str) and not given.isdecimal() else "other")
 
 
-def _listed(evidence: object) -> Sequence[object]:
+def _evidence_list(evidence: object) -> Sequence[object]:
     if isinstance(evidence, Mapping):
         evidence = list(evidence.values())
     return evidence if isinstance(evidence, list) else [] if evidence is None else [evidence]

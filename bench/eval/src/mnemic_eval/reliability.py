@@ -134,7 +134,7 @@ def _auc(table: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
 async def _sizes(
     chats: Sequence[Chat], sizes: Sequence[int], most: int, embedder: Embedder, progress: Progress, random: Random
 ) -> dict[str, list[Rated]]:
-    named = [_renamed(chat) for chat in chats]
+    named = [_rename_chat(chat) for chat in chats]
     half = (len(named) + 1) // 2
     halves = (named[:half], named[half:])
     rated: dict[str, list[Rated]] = {}
@@ -145,12 +145,12 @@ async def _sizes(
                 for place, filled in enumerate(_scopes(own, other, size, most, random)):
                     conversation = Replayed(engine, Actor(user=f"{split}-{size}-{place}"))
                     await conversation.tell(filled.messages, silent, "")
-                    group += [await _asked(conversation, *question) for question in filled.questions]
+                    group += [await _ask_question(conversation, *question) for question in filled.questions]
                     progress(f"{split}, {size} memories", len(group), 2 * most)
     return rated
 
 
-def _renamed(chat: Chat) -> Chat:
+def _rename_chat(chat: Chat) -> Chat:
     """Return the chat with ids of messages that no other chat has."""
     messages = tuple(replace(one, message_id=f"{chat.name}/{one.message_id}") for one in chat.messages)
     questions = tuple(
@@ -190,7 +190,7 @@ def _of_others(chats: Sequence[Chat], ids: set[str | None]) -> list[Any]:
     return [one for chat in chats for one in chat.questions if one.evidence and one.evidence.isdisjoint(ids)]
 
 
-async def _asked(conversation: Replayed, question: str, evidence: frozenset[str]) -> Rated:
+async def _ask_question(conversation: Replayed, question: str, evidence: frozenset[str]) -> Rated:
     result = await conversation.engine.search(question, actor=conversation.actor, top_k=DEPTH)
     hits = []
     for hit in result.hits:
@@ -210,7 +210,7 @@ async def _languages(
     async with throwaway_engine(embedder) as engine:
         for place, (language, memories) in enumerate(texts.items()):
             stored = {name: text for name, text in memories.items() if wanted.get(name, 0) % 2 == 0}
-            actor, names = await _stored(engine, language, stored)
+            actor, names = await _store_texts(engine, language, stored)
             asked_in = (
                 {languages.ENGLISH, language} if language != languages.ENGLISH else {q.language for q in questions}
             )
@@ -222,7 +222,7 @@ async def _languages(
     return rated
 
 
-async def _stored(engine: MemoryEngine, language: str, texts: dict[str, str]) -> tuple[Actor, dict[str, str]]:
+async def _store_texts(engine: MemoryEngine, language: str, texts: dict[str, str]) -> tuple[Actor, dict[str, str]]:
     """Return the user whose memories the texts are, and the name of the text of each memory."""
     actor = Actor(user=f"reliability-{language}")
     candidates = [Candidate(content=text, source=Source(ref=name)) for name, text in texts.items()]

@@ -52,7 +52,7 @@ class Person:
     facts: tuple[str, ...]
     remarks: tuple[str, ...]
 
-    async def ended(self, engine: MemoryEngine) -> Ended | None:
+    async def first_ended(self, engine: MemoryEngine) -> Ended | None:
         """Tell everything and return the first fact that a remark ended."""
         first, later = Actor(user=self.name, session="one"), Actor(user=self.name, session=self.session)
         told = {(await engine.add(text, actor=first)).memory_id: text for text in self.facts}
@@ -93,10 +93,10 @@ def _read(data: Path | None) -> tuple[list[Fact], dict[str, list[str]]]:
     return facts, remarks
 
 
-async def ended(everyone: Iterator[Person]) -> list[Ended]:
+async def ended_facts(everyone: Iterator[Person]) -> list[Ended]:
     """Return the facts that a remark ended, told in a temporary store with the default settings."""
     async with throwaway_engine(chosen_embedder(None, None)) as engine:
-        found = [await one.ended(engine) for one in everyone]
+        found = [await one.first_ended(engine) for one in everyone]
     return [one for one in found if one is not None]
 
 
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", type=Path, metavar="FILE", help="facts and remarks instead of the package's own")
     given = parser.parse_args(arguments)
-    found = asyncio.run(ended(people(given.people, given.seed, given.data)))
+    found = asyncio.run(ended_facts(people(given.people, given.seed, given.data)))
     figures: dict[str, Any] = {"people": given.people, "facts_ended": len(found), "ended": found}
     json.dump(figures, sys.stdout, indent=1, ensure_ascii=False)
     sys.stdout.write("\n")

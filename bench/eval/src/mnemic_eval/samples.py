@@ -66,6 +66,6 @@ def share(part: int, whole: int) -> float | None:
     return round(part / whole, 4) if whole else None
 
 
-def counted(outcomes: Mapping[str, Sequence[bool]]) -> dict[str, Any]:
+def shares_of_true(outcomes: Mapping[str, Sequence[bool]]) -> dict[str, Any]:
     """Return the share of True and the count for each name."""
     return {name: {"share": share(sum(seen), len(seen)), "n": len(seen)} for name, seen in sorted(outcomes.items())}

@@ -81,19 +81,19 @@ def run(options: LoadOptions, *, progress: Progress = silent) -> dict[str, Any]:
         TemporaryDirectory(prefix="mnemic-load-") as folder,
         place(Path(folder), options.store, "durable") as where,
     ):
-        return _measured(options, where, progress)
+        return _measure_load(options, where, progress)
 
 
-def _measured(options: LoadOptions, where: Place, progress: Progress) -> dict[str, Any]:
+def _measure_load(options: LoadOptions, where: Place, progress: Progress) -> dict[str, Any]:
     with _running([sys.executable, "-c", _FRAMEWORK]) as address:
         framework = asyncio.run(_framework_alone(options, address))
     with _serving(where.location) as (address, key):
-        calls, lag = asyncio.run(_called(options, address, key, progress))
+        calls, lag = asyncio.run(_call_service(options, address, key, progress))
     return {
         "calls": calls,
         "loop_lag": lag,
         "framework_alone": framework,
-        **asyncio.run(_alone(options, where, progress)),
+        **asyncio.run(_time_floor(options, where, progress)),
         "rows": options.rows,
         "requests": options.requests,
         "store": "sqlite" if options.store is None else "postgres",
@@ -163,7 +163,7 @@ def _address(written: IO[str]) -> str:
     raise StoreFailed("load", hint="the service did not start")
 
 
-async def _called(
+async def _call_service(
     options: LoadOptions, address: str, key: str, progress: Progress
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     remote = Remote(address, key, timeout=LONGEST, attempts=1, transport=None)
@@ -185,14 +185,16 @@ async def _called(
     for name, call in work.items():
         await call()
         for connections in options.connections:
-            found.append({"call": name, "connections": connections, **await _timed(call, connections, options)})
+            found.append({"call": name, "connections": connections, **await _time_requests(call, connections, options)})
             progress("calling", len(found), len(work) * len(options.connections))
     lag = (await remote.call("GET", "/v1/overview"))["process"]["loop_lag"]
     await remote.close()
     return found, lag
 
 
-async def _timed(call: Callable[[], Awaitable[Any]], connections: int, options: LoadOptions) -> dict[str, float]:
+async def _time_requests(
+    call: Callable[[], Awaitable[Any]], connections: int, options: LoadOptions
+) -> dict[str, float]:
     """Make `options.requests` calls by that many concurrent callers. Raises the error of the first failed call."""
     taken: list[float] = []
     left = iter(range(options.requests))
@@ -221,12 +223,12 @@ async def _framework_alone(options: LoadOptions, address: str) -> list[dict[str,
         return remote.call("GET", "/healthz")
 
     await call()
-    found = [{"connections": many, **await _timed(call, many, options)} for many in options.connections]
+    found = [{"connections": many, **await _time_requests(call, many, options)} for many in options.connections]
     await remote.close()
     return found
 
 
-async def _alone(options: LoadOptions, where: Place, progress: Progress) -> dict[str, Any]:
+async def _time_floor(options: LoadOptions, where: Place, progress: Progress) -> dict[str, Any]:
     """Time an embedding in this process, and a bare commit of a row and its vector in the database."""
     embedder = build_embedder(Settings.load(), SystemClock())
     try:

@@ -27,7 +27,7 @@ from mnemic.structured.shape import field_at
 from mnemic_eval.conditions import conditions
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent
-from mnemic_eval.samples import counted, files, half, json_list, share
+from mnemic_eval.samples import files, half, json_list, share, shares_of_true
 from mnemic_travel.airport_table import airport_table
 from mnemic_travel.airports import Airports
 from mnemic_travel.document import document_of
@@ -45,7 +45,7 @@ class _Field:
     paths: tuple[str, ...]
     form: Callable[[str], str] = str.strip
 
-    def of(self, reservation: Mapping[str, Any]) -> str | None:
+    def value_of(self, reservation: Mapping[str, Any]) -> str | None:
         values = (field_at(reservation, path.split(".")) for path in self.paths)
         value = next((one for one in values if one not in (None, "")), None)
         return None if value is None else self.form(str(value))
@@ -60,30 +60,30 @@ def _clock(value: str) -> str:
     return match[1] if match else ""
 
 
-def _of(thing: str) -> str:
+def _value_of(thing: str) -> str:
     return f"reservationFor.{thing}"
 
 
 def _ends(end: str, name: str) -> tuple[str, ...]:
-    return tuple(_of(f"{end}{station}.{name}") for station in _STATIONS)
+    return tuple(_value_of(f"{end}{station}.{name}") for station in _STATIONS)
 
 
 FIELDS: Mapping[str, _Field] = {
-    "number": _Field((_of("flightNumber"), _of("trainNumber"), _of("busNumber"))),
-    "airline": _Field((_of("airline.iataCode"),)),
-    "departure_airport": _Field((_of("departureAirport.iataCode"),)),
-    "arrival_airport": _Field((_of("arrivalAirport.iataCode"),)),
+    "number": _Field((_value_of("flightNumber"), _value_of("trainNumber"), _value_of("busNumber"))),
+    "airline": _Field((_value_of("airline.iataCode"),)),
+    "departure_airport": _Field((_value_of("departureAirport.iataCode"),)),
+    "arrival_airport": _Field((_value_of("arrivalAirport.iataCode"),)),
     "departure_station": _Field(_ends("departure", "name")[1:], str.casefold),
     "arrival_station": _Field(_ends("arrival", "name")[1:], str.casefold),
-    "departure_date": _Field((_of("departureTime"), _of("departureDay")), _day),
-    "departure_time": _Field((_of("departureTime"),), _clock),
-    "arrival_date": _Field((_of("arrivalTime"),), _day),
-    "arrival_time": _Field((_of("arrivalTime"),), _clock),
-    "departure_terminal": _Field((_of("departureTerminal"),)),
-    "arrival_terminal": _Field((_of("arrivalTerminal"),)),
-    "place": _Field((_of("name"),), str.casefold),
-    "start": _Field(("checkinTime", "startTime", "pickupTime", _of("startDate"))),
-    "end": _Field(("checkoutTime", "endTime", "dropoffTime", _of("endDate"))),
+    "departure_date": _Field((_value_of("departureTime"), _value_of("departureDay")), _day),
+    "departure_time": _Field((_value_of("departureTime"),), _clock),
+    "arrival_date": _Field((_value_of("arrivalTime"),), _day),
+    "arrival_time": _Field((_value_of("arrivalTime"),), _clock),
+    "departure_terminal": _Field((_value_of("departureTerminal"),)),
+    "arrival_terminal": _Field((_value_of("arrivalTerminal"),)),
+    "place": _Field((_value_of("name"),), str.casefold),
+    "start": _Field(("checkinTime", "startTime", "pickupTime", _value_of("startDate"))),
+    "end": _Field(("checkoutTime", "endTime", "dropoffTime", _value_of("endDate"))),
     "booking_code": _Field(("reservationNumber",)),
 }
 """The fields that count, for every type of reservation that has them."""
@@ -92,8 +92,8 @@ MORE: Mapping[str, _Field] = {
     "status": _Field(("reservationStatus",)),
     "seat": _Field(("airplaneSeat", "reservedTicket.ticketedSeat.seatNumber")),
     "ticket": _Field(("reservedTicket.ticketToken",)),
-    "gate": _Field((_of("departureGate"),)),
-    "boarding_time": _Field((_of("boardingTime"),), _clock),
+    "gate": _Field((_value_of("departureGate"),)),
+    "boarding_time": _Field((_value_of("boardingTime"),), _clock),
 }
 
 
@@ -113,8 +113,8 @@ class _Seen:
             "exact": share(sum(exact), len(exact)),
             "precision": share(sum(self.said), len(self.said)),
             "fields": len(exact),
-            "by_field": counted(self.fields),
-            "more": counted(self.more),
+            "by_field": shares_of_true(self.fields),
+            "more": shares_of_true(self.more),
             "documents": self.documents,
             "spurious": self.spurious,
         }
@@ -131,12 +131,12 @@ class _Seen:
                 best = {}
             self._compare(one, best)
         self.spurious += len(left)
-        self.said += [False for one in left for each in FIELDS.values() if each.of(one)]
+        self.said += [False for one in left for each in FIELDS.values() if each.value_of(one)]
 
     def _compare(self, gold: Mapping[str, Any], found: Mapping[str, Any]) -> None:
         for names, counts in ((FIELDS, self.fields), (MORE, self.more)):
             for name, each in names.items():
-                wanted, read = each.of(gold), each.of(found)
+                wanted, read = each.value_of(gold), each.value_of(found)
                 if wanted:
                     counts[name].append(wanted == read)
                 if read and names is FIELDS:
@@ -146,7 +146,7 @@ class _Seen:
 def _agreement(gold: Mapping[str, Any], found: Mapping[str, Any]) -> int:
     if gold.get("@type") != found.get("@type"):
         return 0
-    return sum(each.of(gold) == each.of(found) is not None for each in (*FIELDS.values(), *MORE.values()))
+    return sum(each.value_of(gold) == each.value_of(found) is not None for each in (*FIELDS.values(), *MORE.values()))
 
 
 # -- the set -----------------------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def cases(path: Path, airports: Airports) -> Iterator[Case]:
     for file in files(path, (*_DOCUMENTS, ".json")):
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
         if file.name.endswith(".merged.json"):
-            yield name, _gold(file), _merged(file)
+            yield name, _gold(file), _merge_files(file)
         elif file.suffix.lower() in _DOCUMENTS and file.name != "context.eml":
             beside = [one for one in (Path(f"{file}.json"), file.with_suffix(".json")) if one.is_file()]
             if beside:
@@ -172,16 +172,16 @@ def _text(file: Path) -> str:
 
 
 def _gold(file: Path) -> list[dict[str, Any]]:
-    return [normal(one) for one in json_list(file) if isinstance(one, Mapping) and _known(one)]
+    return [normal(one) for one in json_list(file) if isinstance(one, Mapping) and _is_known(one)]
 
 
-def _known(reservation: Mapping[str, Any]) -> bool:
+def _is_known(reservation: Mapping[str, Any]) -> bool:
     return str(reservation.get("@type")) in RESERVATIONS
 
 
-def _merged(file: Path) -> list[dict[str, Any]]:
+def _merge_files(file: Path) -> list[dict[str, Any]]:
     sides = [_gold(file.with_name(file.name.replace(".merged.", f".{side}."))) for side in ("lhs", "rhs")]
-    return [RESERVATIONS[one["@type"]].merged(one, other) for one, other in zip(*sides, strict=False)]
+    return [RESERVATIONS[one["@type"]].merge_data(one, other) for one, other in zip(*sides, strict=False)]
 
 
 def _sent_on(file: Path, root: Path, gold: Sequence[Any]) -> date | None:

@@ -28,7 +28,7 @@ def _figure_rows(name: str, part: Any) -> Iterator[list[str]]:
     if not isinstance(part, Mapping):
         yield [name, _percent(part) if part is None or isinstance(part, float) else str(part), ""]
     elif part.keys() == {"share", "n"}:
-        yield [name, *_counted(part)]
+        yield [name, *_count_cells(part)]
     else:
         for inner, one in part.items():
             yield from _figure_rows(f"{name}: {inner}", one)
@@ -45,13 +45,13 @@ def halves_table(result: Mapping[str, Any]) -> str:
     for name in parts:
         by = [half["by_source"][name] if "by_source" in half else half[name] for half in halves]
         body += [
-            [f"{name}: {part}", *(cell for one in by for cell in _counted(one.get(part)))]
+            [f"{name}: {part}", *(cell for one in by for cell in _count_cells(one.get(part)))]
             for part in sorted({part for one in by for part in one})
         ]
     return "\n".join([*_grid([["", "dev", "n", "test", "n"], *body]), "", *_conditions(result["settings"])])
 
 
-def _counted(part: Mapping[str, Any] | None) -> tuple[str, str]:
+def _count_cells(part: Mapping[str, Any] | None) -> tuple[str, str]:
     return (_percent(part["share"]), str(part["n"])) if part else (_NOT_MEASURED, "0")
 
 

@@ -94,14 +94,14 @@ def _statement(random: Random) -> str:
             text += " " + random.choice(phrases)
     text = text[0].upper() + text[1:] + "."
     text += "".join(f" {random.choice(_ALSO)}." for _ in range(2) if random.random() < 0.4)
-    return re.sub(r"(?<=[.] )[a-z]", lambda letter: letter[0].upper(), _filled(text, random))
+    return re.sub(r"(?<=[.] )[a-z]", lambda letter: letter[0].upper(), _fill_text(text, random))
 
 
 def _question(random: Random) -> str:
-    return _filled(random.choice(_ASKING), random)
+    return _fill_text(random.choice(_ASKING), random)
 
 
-def _filled(text: str, random: Random) -> str:
+def _fill_text(text: str, random: Random) -> str:
     return text.format(
         who=random.choice(_WHO),
         did=random.choice(_DID),

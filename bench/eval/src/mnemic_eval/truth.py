@@ -49,7 +49,7 @@ from mnemic_eval.truth_match import (
     is_stale,
     keeps,
     matches,
-    shown,
+    memory_text,
 )
 
 TOP = 3
@@ -77,7 +77,7 @@ class _Played:
     def texts(self) -> set[str]:
         return {text for _, text in self.born}
 
-    def laundered(self) -> list[str]:
+    def laundered_memories(self) -> list[str]:
         """Memories of statements that the user did not make, or did not mean."""
         row = self.row
         found = []
@@ -102,19 +102,19 @@ class _Played:
             for quote in self.row["never_store"]
         )
 
-    def both(self) -> tuple[int, int, int]:
+    def kept_side_by_side(self) -> tuple[int, int, int]:
         """Values to keep side by side, those that were stored, and those lost of them."""
         wanted = [one for ask in self.row["asks"] for one in ask["must"]] if self.row["kind"] == "keep_both" else []
         stored = [one for one in wanted if any(matches(one, text) for text in self.texts)]
-        lost = sum(not any(matches(one, shown(memory)) for memory in self.active) for one in stored)
+        lost = sum(not any(matches(one, memory_text(memory)) for memory in self.active) for one in stored)
         return len(wanted), len(stored), lost
 
     def true_kept(self) -> int:
         """Statements that are true at the end and are in a current memory."""
-        texts = [shown(memory) for memory in self.active]
+        texts = [memory_text(memory) for memory in self.active]
         return sum(any(cover(one, text) >= KEPT_FROM for text in texts) for one in self.row["now_true"])
 
-    def unsupported(self) -> list[str]:
+    def unsupported_memories(self) -> list[str]:
         """Memories with a word that is not in their source message."""
         stated = [(content, message) for _, message, content in self.born.values()]
         return [content for content, message in stated if content_words(content) - content_words(message)]
@@ -127,10 +127,10 @@ class _Played:
             "language": self.row["lang"],
             "asks": self.asks,
             "stored": sorted(self.texts),
-            "active": [shown(memory) for memory in self.active],
-            "laundered": self.laundered(),
+            "active": [memory_text(memory) for memory in self.active],
+            "laundered": self.laundered_memories(),
             "junk": self.junk(),
-            "unsupported": self.unsupported(),
+            "unsupported": self.unsupported_memories(),
             "true_kept": [self.true_kept(), len(self.row["now_true"])],
         }
 
@@ -163,7 +163,7 @@ def run(
     try:
         told = _others(turns) if others else []
         parts = _Parts(updates[:limit], [] if oracle or others else turns[:limit], closing, told)
-        figures, result = asyncio.run(_measured(parts, made, progress, oracle))
+        figures, result = asyncio.run(_measure_parts(parts, made, progress, oracle))
     except (KeyError, TypeError, AttributeError):
         raise InvalidInput("data:truth", hint="a line has another shape than expected") from None
     if per_question is not None:
@@ -223,7 +223,7 @@ def _read(path: Path, name: str) -> list[Line]:
     return found
 
 
-async def _measured(
+async def _measure_parts(
     parts: _Parts, embedder: Embedder, progress: Progress, answers: Answers | None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     figures: dict[str, Any] = {}
@@ -250,7 +250,7 @@ async def _measured(
         if seen:
             figures["turns"] = _turns(seen)
             rows += seen
-        closing, more = await parts.closing.measured(engine, parts.others, progress)
+        closing, more = await parts.closing.measure_kinds(engine, parts.others, progress)
     return {**figures, **closing}, rows + more
 
 
@@ -264,7 +264,7 @@ async def _play(engine: MemoryEngine, row: Line, recorded: bool, actor: Actor, t
         for message in said:
             await engine.capture(message, actor=actor)
             for memory in await live_memories(engine, actor):
-                text = shown(memory)
+                text = memory_text(memory)
                 if memory.memory_id not in kept and known.get(memory.memory_id) != text:
                     played.born[memory.memory_id, text] = message.role, message.content, memory.content
                     known[memory.memory_id] = text
@@ -290,13 +290,13 @@ def _messages(session: Line, name: str) -> list[Message]:
 async def _ask(engine: MemoryEngine, actor: Actor, played: _Played, ask: Line) -> dict[str, Any]:
     at = datetime.fromisoformat(ask["at"])
     result = await engine.search(ask["q"], actor=actor, top_k=SEARCHED, as_of=at)
-    top = [shown(hit.memory) for hit in result.hits][:TOP]
+    top = [memory_text(hit.memory) for hit in result.hits][:TOP]
     good = [place for place, text in enumerate(top) if any(matches(one, text) for one in ask["must"])]
     bad = [place for place, text in enumerate(top) if is_stale(text, ask)]
     found = all(any(matches(one, text) for text in top) for one in ask["must"])
     above = bool(bad) and (not good or bad[0] < good[0])
     stored = any(is_stale(text, ask) for text in played.texts)
-    still = any(is_stale(shown(one), ask) and not (one.valid_to and one.valid_to <= at) for one in played.active)
+    still = any(is_stale(memory_text(one), ask) and not (one.valid_to and one.valid_to <= at) for one in played.active)
     row = played.row
     return {
         "q": ask["q"],
@@ -313,7 +313,7 @@ async def _ask(engine: MemoryEngine, actor: Actor, played: _Played, ask: Line) -
 
 def _updates(played: Sequence[_Played]) -> dict[str, Any]:
     asks = [ask for one in played for ask in one.asks]
-    both = [one.both() for one in played]
+    both = [one.kept_side_by_side() for one in played]
     kinds: dict[str, list[bool]] = defaultdict(list)
     languages: dict[str, list[bool]] = defaultdict(list)
     for one in played:
@@ -328,25 +328,25 @@ def _updates(played: Sequence[_Played]) -> dict[str, Any]:
         "found_top3": _rate(asks, "found"),
         "stale_first_rate": _rate(asks, "stale_first"),
         "stale_above_rate": _rate(asks, "stale_above"),
-        "updates": _closed([ask for ask in asks if ask["update"]]),
+        "updates": _closing_counts([ask for ask in asks if ask["update"]]),
         "keep_both": dict(zip(("values", "stored", "damaged"), map(sum, zip(*both, strict=True)), strict=True)),
         "laundering": {
-            "lines": sum(bool(one.laundered()) for one in played),
-            "memories": sum(len(one.laundered()) for one in played),
+            "lines": sum(bool(one.laundered_memories()) for one in played),
+            "memories": sum(len(one.laundered_memories()) for one in played),
         },
-        "unsupported": sum(len(one.unsupported()) for one in played),
+        "unsupported": sum(len(one.unsupported_memories()) for one in played),
         "never_store_kept": {
             "quotes": sum(len(one.row["never_store"]) for one in played),
             "memories": sum(len(one.junk()) for one in played),
         },
         "others_ended": sum(one.others_ended for one in played),
         "now_true_kept": share(sum(one.true_kept() for one in played), sum(len(one.row["now_true"]) for one in played)),
-        "by_kind": _counted(kinds),
-        "by_language": _counted(languages),
+        "by_kind": _count_groups(kinds),
+        "by_language": _count_groups(languages),
     }
 
 
-def _closed(updates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _closing_counts(updates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     old = Counter(ask["old"] for ask in updates)
     return {
         "n": len(updates),
@@ -371,9 +371,9 @@ async def _turn(engine: MemoryEngine, row: Line) -> dict[str, Any]:
         "language": row["lang"],
         "why": row["why"],
         "tags": list(row.get("tags", ())),
-        "stored": [shown(one) for one in memories],
+        "stored": [memory_text(one) for one in memories],
         "right": [any(is_right(one, statement, row["text"]) for statement in wanted) for one in memories],
-        "kept": [any(keeps(shown(one), statement, row["text"]) for one in memories) for statement in wanted],
+        "kept": [any(keeps(memory_text(one), statement, row["text"]) for one in memories) for statement in wanted],
     }
 
 
@@ -398,8 +398,8 @@ def _turns(seen: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "recall": recall,
         "turns_that_keep_nothing_and_stored": share(sum(bool(one["stored"]) for one in none), len(none)),
         "rubbish_by_why": dict(Counter(one["why"] for one in none for _ in one["stored"])),
-        "by_tag": _counted(tags),
-        "by_language": _counted(languages),
+        "by_tag": _count_groups(tags),
+        "by_language": _count_groups(languages),
     }
 
 
@@ -407,7 +407,7 @@ def _rate(asks: Sequence[Mapping[str, Any]], name: str) -> float | None:
     return share(sum(ask[name] for ask in asks), len(asks))
 
 
-def _counted(groups: Mapping[str, Sequence[bool]]) -> dict[str, dict[str, Any]]:
+def _count_groups(groups: Mapping[str, Sequence[bool]]) -> dict[str, dict[str, Any]]:
     return {
         name: {"share": share(sum(hits), len(hits)), "n": len(hits)} for name, hits in sorted(groups.items()) if hits
     }

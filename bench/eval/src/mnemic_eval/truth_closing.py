@@ -26,8 +26,8 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
 from mnemic_eval.progress import Progress
 from mnemic_eval.replay import live_memories
-from mnemic_eval.samples import counted
-from mnemic_eval.truth_match import is_stale, matches, shown
+from mnemic_eval.samples import shares_of_true
+from mnemic_eval.truth_match import is_stale, matches, memory_text
 
 TOP = 3
 SEARCHED = 10
@@ -100,7 +100,7 @@ class Closing:
     def __bool__(self) -> bool:
         return bool(self.pairs or self.families or self.seconds or self.safety)
 
-    async def measured(
+    async def measure_kinds(
         self, engine: MemoryEngine, others: Sequence[str], progress: Progress
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Return the figures of each kind that has lines, and a row a line."""
@@ -211,7 +211,7 @@ async def _seconds(told: _Told, seconds: Sequence[Second]) -> tuple[dict[str, An
                 seen[name].append(row[name])
             rows.append({"place": place, **second._asdict(), **row})
             told.progress(f"second: {place}", number + 1, len(seconds))
-        figures[place] = counted(seen)
+        figures[place] = shares_of_true(seen)
     return figures, rows
 
 
@@ -225,16 +225,16 @@ async def _second(told: _Told, second: Second, place: str, number: int) -> dict[
     result = await told.engine.search(second.question, actor=later, top_k=SEARCHED)
     ask = {"must": [second.must], "must_not": [second.must_not]}
     top = [hit.memory for hit in result.hits][:TOP]
-    right = [matches(second.must, shown(one)) and one.memory_id not in others for one in top]
+    right = [matches(second.must, memory_text(one)) and one.memory_id not in others for one in top]
     own = [one for one in live if one.memory_id not in others]
     return {
-        "kept": any(matches(second.must, shown(one)) for one in own),
+        "kept": any(matches(second.must, memory_text(one)) for one in own),
         "right_first": right[:1] == [True],
         "right_in_three": any(right),
-        "stale_first": bool(top) and top[0].memory_id not in others and is_stale(shown(top[0]), ask),
+        "stale_first": bool(top) and top[0].memory_id not in others and is_stale(memory_text(top[0]), ask),
         "old_closed": first not in {one.memory_id for one in live},
-        "own": [shown(one) for one in own],
-        "top": [shown(one) for one in top],
+        "own": [memory_text(one) for one in own],
+        "top": [memory_text(one) for one in top],
     }
 
 
@@ -246,12 +246,12 @@ async def _safety(told: _Told, lines: Sequence[Safety]) -> tuple[dict[str, Any],
         others = {one.memory_id for one in await live_memories(told.engine, actor)}
         await told.engine.capture(line.said, actor=actor)
         own = [one for one in await live_memories(told.engine, actor) if one.memory_id not in others]
-        kept = any(matches(line.must, shown(one)) for one in own)
+        kept = any(matches(line.must, memory_text(one)) for one in own)
         languages["all"].append(kept)
         languages[line.language].append(kept)
-        rows.append({**line._asdict(), "kept": kept, "own": [shown(one) for one in own]})
+        rows.append({**line._asdict(), "kept": kept, "own": [memory_text(one) for one in own]})
         told.progress("safety", number + 1, len(lines))
-    return counted(languages), rows
+    return shares_of_true(languages), rows
 
 
 def _elsewhere(actor: Actor, place: str) -> Actor:

@@ -65,7 +65,7 @@ def cover(statement: str, text: str) -> float:
     return len(wanted & content_words(text)) / len(wanted) if wanted else 0.0
 
 
-def shown(memory: Memory) -> str:
+def memory_text(memory: Memory) -> str:
     """Return the text of a memory as an agent sees it."""
     return f"{memory.key}: {memory.content}" if memory.key else memory.content
 
@@ -97,4 +97,4 @@ def keeps(text: str, statement: str, turn: str) -> bool:
 def is_right(memory: Memory, statement: str, turn: str) -> bool:
     """Return True if a memory contains the statement, or is a value that is entirely in it."""
     words = content_words(memory.content)
-    return keeps(shown(memory), statement, turn) or (bool(words) and words <= content_words(statement))
+    return keeps(memory_text(memory), statement, turn) or (bool(words) and words <= content_words(statement))

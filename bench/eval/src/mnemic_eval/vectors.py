@@ -67,13 +67,13 @@ class TimedEmbedder:
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """Return the vectors of the current embedder; the time counts also if it fails."""
-        return await self._timed((self._stand_in or self.inner).embed(texts, deadline=deadline))
+        return await self._time_work((self._stand_in or self.inner).embed(texts, deadline=deadline))
 
     async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """Return the current embedder's vectors of questions."""
-        return await self._timed(vectors_of_queries(self._stand_in or self.inner, texts, deadline))
+        return await self._time_work(vectors_of_queries(self._stand_in or self.inner, texts, deadline))
 
-    async def _timed(self, work: Awaitable[list[Vector]]) -> list[Vector]:
+    async def _time_work(self, work: Awaitable[list[Vector]]) -> list[Vector]:
         began = time.perf_counter()
         try:
             return await work
@@ -135,16 +135,16 @@ class KeptEmbedder:
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """Return one vector per text; those not yet cached are computed in one call."""
-        return await self._kept(texts, "", lambda new: self.inner.embed(new, deadline=deadline))
+        return await self._keep_vectors(texts, "", lambda new: self.inner.embed(new, deadline=deadline))
 
     async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """Return one vector per question, cached separately from those of texts if the inner embedder distinguishes
         them.
         """
         mark = _QUERY if isinstance(self.inner, EmbedsQueries) else ""
-        return await self._kept(texts, mark, lambda new: vectors_of_queries(self.inner, new, deadline))
+        return await self._keep_vectors(texts, mark, lambda new: vectors_of_queries(self.inner, new, deadline))
 
-    async def _kept(
+    async def _keep_vectors(
         self, texts: Sequence[str], mark: str, make: Callable[[list[str]], Awaitable[list[Vector]]]
     ) -> list[Vector]:
         new = [text for text in dict.fromkeys(texts) if _digest(mark + text) not in self._vectors]

@@ -19,9 +19,9 @@ class RemoteConversation(RemoteView[M]):
         self, role: str, content: str, *, speaker: str | None = None, origin: Origin | None = None
     ) -> Message:
         """Add a message and return it as it is kept: redacted."""
-        return await self.added(role, content, speaker=speaker, origin=origin)
+        return await self.add_async(role, content, speaker=speaker, origin=origin)
 
-    async def added(
+    async def add_async(
         self, role: str, content: str, *, speaker: str | None = None, origin: Origin | None = None
     ) -> Message:
         """Return the same, awaited."""

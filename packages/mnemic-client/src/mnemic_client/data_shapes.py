@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from mnemic.runtime.event_loop_thread import Portal
-from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.structured.schema import Schema
 from mnemic.structured.shape import Shape
 from mnemic.structured.structured_memory import StructuredMemory
@@ -19,7 +19,7 @@ from mnemic_client.remote import Remote
 def kept_at(remote: Remote) -> StructuredMemory[Awaited]:
     """Return the library's verbs for shapes that a program defines, on memories of the service."""
     actor = remote.user or Actor(user="me")  # the credential says who asks
-    return StructuredMemory(cast(Any, RemoteEngine(AsyncClient(remote), actor)), actor, awaited(), readers=list)
+    return StructuredMemory(cast(Any, RemoteEngine(AsyncClient(remote), actor)), actor, async_mode(), readers=list)
 
 
 def known_at(remote: Remote, call: Callable[..., Any] | None) -> Mapping[str, Shape]:

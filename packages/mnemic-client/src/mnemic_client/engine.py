@@ -83,7 +83,7 @@ class RemoteEngine(RemoteGovernance):
         self.clock = SystemClock()
 
     @classmethod
-    def at(cls, url: str, actor: Actor, *, api_key: str | None, policy: Policy | None) -> Self:
+    def from_url(cls, url: str, actor: Actor, *, api_key: str | None, policy: Policy | None) -> Self:
         """Return the engine of the service at `url`. Raises InvalidInput (`policy`): its rules are those of the
         service.
         """
@@ -164,9 +164,9 @@ class RemoteEngine(RemoteGovernance):
         """Yield all data about a user, as the chunks of one document."""
         return self.client.exported_subject(None if subject == actor.user else subject, form=form, values=values)
 
-    async def redacted(self, text: str, *, actor: Actor) -> str:
+    async def redact_text(self, text: str, *, actor: Actor) -> str:
         """`text` without personal data, as the policy of the service has it."""
-        return await self.client.redacted(text)
+        return await self.client.redact_text(text)
 
     async def changes(self, *, after: int | None = None) -> AsyncIterator[AuditEvent]:
         """Yield each change of the user's memories as it happens. `actor` is empty: a service does not reveal the
@@ -188,14 +188,14 @@ class RemoteKinds(SevenKinds[M]):
         self._remote = client.kinds_on(ground)
         self.persona, self.episodic, self.entity, self.structured, self.short_term = cast(Any, self._remote)
 
-    async def _extracted(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
+    async def _extract_entities(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
         return (await self._remote[2].extracted(content, idempotency_key)).receipts
 
     async def _traits(self) -> Sequence[Memory]:
         return await self._remote[0].known()
 
-    async def _said(self, content: str) -> None:
-        await self._remote[4].added("user", content)
+    async def _remember_said(self, content: str) -> None:
+        await self._remote[4].add_async("user", content)
 
     async def _messages(self, limit: int) -> Sequence[Message]:
         return await self._remote[4].newest(limit)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from mnemic.maintenance.erasure_receipt import ErasureReceipt
 from mnemic.maintenance.reports import AuditReport, ReviewOutcome, Revocation
-from mnemic.maintenance.review import PendingReview, decided
+from mnemic.maintenance.review import PendingReview, decide_each
 from mnemic.retrieve.export import from_dict
 from mnemic.types import Actor, AuditEvent, Level, RequestOutcome, Scope, WriteReceipt
 from mnemic_client.failures import failure_of
@@ -78,7 +78,7 @@ class RemoteGovernance:
         whole_tenant: bool = False,
     ) -> Sequence[ReviewOutcome]:
         """Return the same decision about many; one that fails says why and stops no other."""
-        return await decided(memory_ids, self.approve if action == "approve" else self.reject)
+        return await decide_each(memory_ids, self.approve if action == "approve" else self.reject)
 
     async def reject_older(
         self, older_than: timedelta, *, actor: Actor | None = None, whole_tenant: bool = False
@@ -102,7 +102,7 @@ class RemoteGovernance:
         """Hide and refuse `key` from now on."""
         asked = {"erase_held": str(erase_held).lower()}
         answer = await self._remote.call("DELETE", f"/v1/consents/{quote(key, safe='')}", params=asked)
-        erased = None if answer["erasure"] is None else await _ended(self._remote, answer["erasure"])
+        erased = None if answer["erasure"] is None else await _wait_for_erasure(self._remote, answer["erasure"])
         return Revocation(key=answer["key"], hidden=0 if erased else answer["hidden"], erased=erased)
 
     async def erase(self, subject: str | None, *, actor: Actor | None = None, block: bool = False) -> ErasureReceipt:
@@ -111,7 +111,7 @@ class RemoteGovernance:
         """
         named = None if actor is not None and subject == actor.user else subject
         job = await self._remote.call("POST", "/v1/erasures", {"subject": named, "block": block}, repeatable=True)
-        return await _ended(self._remote, job)
+        return await _wait_for_erasure(self._remote, job)
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """Return the finds of a new scan for erased data, by place."""
@@ -134,7 +134,7 @@ class RemoteGovernance:
 
 async def carried_out(remote: Remote, shown: Mapping[str, Any]) -> RequestOutcome:
     """Return the result of a request about memory, once its erasure has finished. Raises the errors of that."""
-    erased = None if shown["erasure"] is None else await _ended(remote, shown["erasure"])
+    erased = None if shown["erasure"] is None else await _wait_for_erasure(remote, shown["erasure"])
     return RequestOutcome(
         forgotten=tuple(shown["forgotten"]),
         erasure=None if erased is None else erased.as_dict(),
@@ -142,7 +142,7 @@ async def carried_out(remote: Remote, shown: Mapping[str, Any]) -> RequestOutcom
     )
 
 
-async def _ended(remote: Remote, job: dict[str, Any]) -> ErasureReceipt:
+async def _wait_for_erasure(remote: Remote, job: dict[str, Any]) -> ErasureReceipt:
     """Return the receipt of an erasure, once it has finished. Raises its errors."""
     place = f"/v1/erasures/{quote(job['erasure_id'], safe='')}"
     while job["state"] == "running":

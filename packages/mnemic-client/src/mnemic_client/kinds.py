@@ -12,7 +12,7 @@ from mnemic.kinds.episodic import Episode, EpisodicMemory, Lesson, Step
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
-from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, lowered
+from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, lower_origin
 from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import iso, message_body, receipts
 from mnemic_client.response_values import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
@@ -104,7 +104,7 @@ class RemoteEntities(RemoteView[M]):
         return receipt_of(await self._remote.call("POST", "/v1/entities/same", {"name": name, "other": other}))
 
     @verb
-    async def apart(self, name: str, other: str) -> WriteReceipt | None:
+    async def separate(self, name: str, other: str) -> WriteReceipt | None:
         """Separate two names that were joined; return None if they were not."""
         answer = (await self._remote.call("POST", "/v1/entities/apart", {"name": name, "other": other}))["receipt"]
         return None if answer is None else receipt_of(answer)
@@ -152,7 +152,7 @@ class RemotePersona(RemoteView[M]):
         """Propose a trait, with the words that it was learnt from; it waits for review. A service takes it for an
         inference of the agent's, or for less.
         """
-        body = vars(given) | {"origin": lowered(Origin.AGENT_INFERRED, given.origin).value}
+        body = vars(given) | {"origin": lower_origin(Origin.AGENT_INFERRED, given.origin).value}
         return receipt_of(await self._remote.call("POST", "/v1/persona/traits", body))
 
     @verb

@@ -56,23 +56,23 @@ class RemoteUpkeep(DualModeApi[M]):
     @property
     def consent(self) -> ConsentBook[M]:
         """Consent of the user, key by key."""
-        return self._governed(ConsentBook)
+        return self._apply_tenant_rules(ConsentBook)
 
     @property
     def privacy(self) -> Privacy[M]:
         """Personal data stored about a user, and its erasure."""
-        return self._governed(Privacy)
+        return self._apply_tenant_rules(Privacy)
 
     @property
     def audit(self) -> AuditTrail[M]:
         """Audit log of the tenant's memories. For operators."""
-        return self._governed(AuditTrail)
+        return self._apply_tenant_rules(AuditTrail)
 
     def review(self) -> ReviewQueue[M]:
         """Return the memories that wait for a person in the tenant. For reviewers."""
-        return self._governed(ReviewQueue)
+        return self._apply_tenant_rules(ReviewQueue)
 
-    def _governed(self, face: Callable[..., G]) -> G:
+    def _apply_tenant_rules(self, face: Callable[..., G]) -> G:
         # The credential says who asks, so the actor is nobody.
         return face(self.ground, RemoteGovernance(self._remote), SimpleNamespace(user=None))
 

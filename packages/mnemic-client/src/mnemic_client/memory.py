@@ -37,15 +37,15 @@ from mnemic_client.read_verbs import RemoteReading
 from mnemic_client.remote import events
 from mnemic_client.request_bodies import (
     ImportState,
-    at,
     body_of,
+    candidate_body,
     import_state,
     iso,
     lower,
+    memory_address,
     message_body,
     names,
-    narrowed,
-    proposed,
+    narrowing_fields,
     receipts,
     ttl_text,
 )
@@ -82,14 +82,14 @@ class MemoryClient(RemoteReading[M]):
                 "ttl": ttl_text(given.ttl),
             }
         else:
-            body = proposed(candidate)
+            body = candidate_body(candidate)
         return receipt_of(await self._remote.call("POST", "/v1/memories", body, headers=headers))
 
     @like(MemoryVerbs.add_many)
     async def add_many(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:
         """Remember many things; one receipt each, in order."""
         body = {
-            "memories": [proposed(candidate) for candidate in given.candidates],
+            "memories": [candidate_body(candidate) for candidate in given.candidates],
             "idempotency_keys": None if given.idempotency_keys is None else [*given.idempotency_keys],
         }
         return receipts(await self._remote.call("POST", "/v1/memories/batch", body))
@@ -167,12 +167,12 @@ class MemoryClient(RemoteReading[M]):
         fields = {name: iso(one, name) if isinstance(one, datetime) else one for name, one in changed.items()}
         body = {"content": content, "data": None if data is None else plain(data), "ttl": ttl_text(ttl)}
         body |= fields | {"origin": lower(origin)}
-        return receipt_of(await self._remote.call("PATCH", at(memory_id), body, headers=headers))
+        return receipt_of(await self._remote.call("PATCH", memory_address(memory_id), body, headers=headers))
 
     @like(MemoryVerbs.forget)
     async def forget(self, given: SimpleNamespace) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""
-        await self._remote.call("DELETE", at(given.memory_id))
+        await self._remote.call("DELETE", memory_address(given.memory_id))
 
     @like(MemoryVerbs.forget_matching)
     async def forget_matching(self, given: SimpleNamespace) -> ForgetResult:
@@ -198,13 +198,13 @@ class MemoryClient(RemoteReading[M]):
     @like(MemoryVerbs.undo)
     async def undo(self, given: SimpleNamespace) -> UndoReceipt:
         """Undo a merge, a new value of a key, or an approval."""
-        return from_json(UndoReceipt, await self._remote.call("POST", f"{at(given.memory_id)}/undo"))
+        return from_json(UndoReceipt, await self._remote.call("POST", f"{memory_address(given.memory_id)}/undo"))
 
     @like(MemoryVerbs.rollback)
     async def rollback(self, given: SimpleNamespace) -> WriteReceipt:
         """Restore the content that a memory had in `version`."""
         return receipt_of(
-            await self._remote.call("POST", f"{at(given.memory_id)}/rollback", {"version": given.version})
+            await self._remote.call("POST", f"{memory_address(given.memory_id)}/rollback", {"version": given.version})
         )
 
     @verb
@@ -234,7 +234,7 @@ class MemoryClient(RemoteReading[M]):
         """One memory-augmented turn."""
         said = message_body(given.message) if isinstance(given.message, Message) else given.message
         body = {"message": said, "goal": given.goal, "context": dict(given.context or {})}
-        body |= narrowed(given)
+        body |= narrowing_fields(given)
         headers = {"Idempotency-Key": given.idempotency_key}
         return report_of(await self._remote.call("POST", "/v1/runs", body, headers=headers))
 

@@ -10,7 +10,7 @@ import httpx
 
 from mnemic.maintenance.subject_export import Form
 from mnemic.runtime.event_loop_thread import Portal, PortalOwner
-from mnemic.runtime.sync_facade import Awaited, Blocking, awaited, blocking
+from mnemic.runtime.sync_facade import Awaited, Blocking, async_mode, blocking
 from mnemic.types import Actor
 from mnemic_client.memory import MemoryClient
 from mnemic_client.remote import Remote
@@ -23,7 +23,7 @@ class AsyncClient(MemoryClient[Awaited]):
     """A client with awaitable verbs. Use it as an async context manager, or call `close`."""
 
     def __init__(self, remote: Remote) -> None:
-        super().__init__(awaited(), remote)
+        super().__init__(async_mode(), remote)
         self.persona, self.episodic, self.entity, self.structured, self.short_term = self.kinds_on(self.ground)
 
     def for_user(self, user: str, *, session: str | None = None, roles: Sequence[str] = FOR_USERS) -> AsyncClient:

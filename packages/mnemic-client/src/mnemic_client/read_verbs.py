@@ -14,7 +14,18 @@ from mnemic.runtime.sync_facade import M
 from mnemic.types import Memory
 from mnemic_client.maintenance_verbs import RemoteUpkeep
 from mnemic_client.remote import json_of
-from mnemic_client.request_bodies import Context, Found, at, body_of, found_in, iso, memories, names, narrowed, use
+from mnemic_client.request_bodies import (
+    Context,
+    Found,
+    body_of,
+    found_in,
+    iso,
+    memories,
+    memory_address,
+    names,
+    narrowing_fields,
+    use,
+)
 from mnemic_client.response_values import hit_of, kind_hit_of
 from mnemic_client.verb_parameters import like
 
@@ -37,7 +48,7 @@ class RemoteReading(RemoteUpkeep[M]):
     async def context(self, given: SimpleNamespace) -> Context:
         """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
         body = {"query": given.query, "top_k": given.top_k, "max_tokens": given.max_tokens}
-        answer = await self._remote.call("POST", "/v1/context", body | narrowed(given))
+        answer = await self._remote.call("POST", "/v1/context", body | narrowing_fields(given))
         plain = {name: answer[name] for name in ("text", "reason", "degraded", "abstained", "digest")}
         return Context(**plain, hits=tuple(hit_of(hit) for hit in answer["hits"]))
 
@@ -50,7 +61,7 @@ class RemoteReading(RemoteUpkeep[M]):
         answer = await self._remote.call("POST", "/v1/retrieve", body, repeatable=True)
         return KindRetrieval([kind_hit_of(one) for one in answer["hits"]], answer["errors"])
 
-    async def redacted(self, text: str) -> str:
+    async def redact_text(self, text: str) -> str:
         """`text` without personal data, as the policy of the service has it; nothing is kept."""
         answer: str = (await self._remote.call("POST", "/v1/redactions", {"text": text}, repeatable=True))["text"]
         return answer
@@ -58,7 +69,7 @@ class RemoteReading(RemoteUpkeep[M]):
     @like(MemoryVerbs.get)
     async def get(self, given: SimpleNamespace) -> Memory:
         """One memory. Raises MemoryNotFound."""
-        return from_dict(await self._remote.call("GET", at(given.memory_id), params=_times(given)))
+        return from_dict(await self._remote.call("GET", memory_address(given.memory_id), params=_times(given)))
 
     @like(MemoryVerbs.list)
     async def list(self, given: SimpleNamespace) -> Sequence[Memory]:
@@ -82,13 +93,13 @@ class RemoteReading(RemoteUpkeep[M]):
     @like(MemoryVerbs.history)
     async def history(self, given: SimpleNamespace) -> Sequence[Memory]:
         """All versions of a memory, oldest first. Raises MemoryNotFound."""
-        answer = await self._remote.call("GET", f"{at(given.memory_id)}/history", params=_times(given))
+        answer = await self._remote.call("GET", f"{memory_address(given.memory_id)}/history", params=_times(given))
         return memories(answer["versions"])
 
     @like(MemoryVerbs.lineage)
     async def lineage(self, given: SimpleNamespace) -> Lineage:
         """Return the predecessors of a memory, newest first, and its successors, in order."""
-        answer = await self._remote.call("GET", f"{at(given.memory_id)}/lineage")
+        answer = await self._remote.call("GET", f"{memory_address(given.memory_id)}/lineage")
         earlier, later = (tuple(memories(answer[name])) for name in ("earlier", "later"))
         return Lineage(memory=from_dict(answer["memory"]), earlier=earlier, later=later, complete=answer["complete"])
 
@@ -98,7 +109,7 @@ class RemoteReading(RemoteUpkeep[M]):
         only whether it was the caller (`me`, else empty).
         """
         page = {"before": given.before, "limit": given.limit}
-        answer = await self._remote.call("GET", f"{at(given.memory_id)}/uses", params=page)
+        answer = await self._remote.call("GET", f"{memory_address(given.memory_id)}/uses", params=page)
         return [use(one) for one in answer["uses"]], answer["next"]
 
 

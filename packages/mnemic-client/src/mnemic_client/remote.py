@@ -61,7 +61,7 @@ class Remote:
         self._roles: tuple[str, ...] | None = None
         self._exchange = asyncio.Lock()
 
-    async def _exchanged(self) -> dict[str, str]:
+    async def _exchange_token(self) -> dict[str, str]:
         """Return the header of a token for the user where the key is an application's; a user's own key needs none."""
         user = self.user
         if user is None or self._own:
@@ -114,7 +114,7 @@ class Remote:
         """Return the answer's JSON, None if it has none. Raises the library's error of the same reason, ServiceRefused,
         and InvalidInput for a body that is no JSON.
         """
-        content, typed = encoded(body)
+        content, typed = encode_json(body)
         given = {name: value for name, value in (headers or {}).items() if value is not None} | typed
         asked = {name: value for name, value in (params or {}).items() if value is not None}
         # A call without one of these may have taken effect although its answer was lost, so it is not repeated.
@@ -122,37 +122,37 @@ class Remote:
         while True:
             again -= 1
             try:
-                given |= await self._exchanged()
+                given |= await self._exchange_token()
                 answer = await self._http.request(method, path, content=content, params=asked, headers=given)
                 if answer.is_success:
                     return answer.json() if answer.content else None
                 failure = self._refusal(answer)
             except httpx.HTTPError as error:
                 failure = self._unreachable(error)
-            if again <= 0 or not await _rested(failure):
+            if again <= 0 or not await _wait_as_asked(failure):
                 raise failure
 
     async def lines(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
         """Return the lines of an answer as they come, without an end of time. Raises as `call` does."""
-        async with self._streamed(method, path, body, headers) as answer:
+        async with self._stream(method, path, body, headers) as answer:
             async for line in answer.aiter_lines():
                 yield line
 
     async def chunks(self, method: str, path: str) -> AsyncIterator[str]:
         """Yield the text of a streamed answer, without a time limit. Raises as `call` does."""
-        async with self._streamed(method, path, None, None) as answer:
+        async with self._stream(method, path, None, None) as answer:
             async for text in answer.aiter_text():
                 yield text
 
     @asynccontextmanager
-    async def _streamed(
+    async def _stream(
         self, method: str, path: str, body: Any, headers: Mapping[str, str] | None
     ) -> AsyncIterator[httpx.Response]:
         try:
-            content, typed = encoded(body)
-            shown = {**(headers or {}), **typed, **await self._exchanged()}
+            content, typed = encode_json(body)
+            shown = {**(headers or {}), **typed, **await self._exchange_token()}
             # A stream may be silent for as long as nothing changes.
             async with self._http.stream(method, path, content=content, headers=shown, timeout=None) as answer:
                 if not answer.is_success:
@@ -174,7 +174,7 @@ class Remote:
         return ServiceRefused("unreachable", hint=told)
 
 
-def encoded(body: Any) -> tuple[bytes | None, dict[str, str]]:
+def encode_json(body: Any) -> tuple[bytes | None, dict[str, str]]:
     """Return a body as JSON, with its content type; nothing for None. Raises InvalidInput (`<field>`) for a value that
     JSON does not have.
     """
@@ -230,7 +230,7 @@ def _problem(answer: httpx.Response) -> Mapping[str, Any]:
     return body if isinstance(body, dict) else {"reason": f"status_{answer.status_code}"}
 
 
-async def _rested(failure: MnemicError) -> bool:
+async def _wait_as_asked(failure: MnemicError) -> bool:
     """Wait for the time that the service asked for; return False if it did not ask, or for too long."""
     if failure.retry_after is None or failure.retry_after.total_seconds() > LONGEST_WAIT:
         return False

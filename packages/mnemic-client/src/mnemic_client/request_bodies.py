@@ -51,12 +51,12 @@ class ImportState:
     outcomes: Mapping[str, int]
 
 
-def at(memory_id: str) -> str:
+def memory_address(memory_id: str) -> str:
     """Return the address of a memory."""
     return f"/v1/memories/{quote(memory_id, safe='')}"
 
 
-def proposed(candidate: Candidate) -> dict[str, Any]:
+def candidate_body(candidate: Candidate) -> dict[str, Any]:
     """Return a candidate as the body of a request."""
     names = ("content", "key", "category", "context", "confidence")
     times = ("occurred_at", "valid_from", "valid_to")
@@ -95,7 +95,7 @@ def use(said: Mapping[str, Any]) -> Use:
     return Use(**fields, at=datetime.fromisoformat(said["at"]), actor="me" if said["mine"] else "")
 
 
-def narrowed(given: SimpleNamespace) -> dict[str, Any]:
+def narrowing_fields(given: SimpleNamespace) -> dict[str, Any]:
     """Return `min_score` and `asked_at` if they were given: a service of an earlier release does not know them."""
     body: dict[str, Any] = {"min_score": given.min_score} if given.min_score else {}
     return body if given.asked_at is None else {**body, "asked_at": iso(given.asked_at, "asked_at")}
@@ -106,10 +106,10 @@ def body_of(given: SimpleNamespace, *, without: Collection[str] = (), **reasons:
     (`invalid_input:<name>`, or the reason that is given for a name) for a time without a zone.
     """
     sent = {name: value for name, value in vars(given).items() if name not in without}
-    return {name: _sent(value, reasons.get(name, name)) for name, value in sent.items()}
+    return {name: _encode_value(value, reasons.get(name, name)) for name, value in sent.items()}
 
 
-def _sent(value: Any, name: str) -> Any:
+def _encode_value(value: Any, name: str) -> Any:
     if isinstance(value, datetime):
         return iso(value, name)
     return names(value) if name == "kinds" else dict(value) if isinstance(value, Mapping) else value

@@ -12,8 +12,8 @@ from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import Awaited, M, verb
 from mnemic.types import Memory, Origin, WriteReceipt
 from mnemic_client.kinds import RemoteView
-from mnemic_client.request_bodies import at as place_of
 from mnemic_client.request_bodies import iso, lower, memories, receipts
+from mnemic_client.request_bodies import memory_address as place_of
 
 if TYPE_CHECKING:
     from mnemic.structured.shape import Shape
@@ -80,7 +80,7 @@ class RemoteData(RemoteView[M]):
         """Find what `text` tells of the shape `name`, or of all that installed packages read, ready to be put; nothing
         is stored. Readers and model are those of the service.
         """
-        return await self._extracted(text, name, sent_at)
+        return await self._extract_data(text, name, sent_at)
 
     @verb
     async def capture(
@@ -88,7 +88,7 @@ class RemoteData(RemoteView[M]):
     ) -> Sequence[WriteReceipt]:
         """Put what `extract` finds in `text`. Raises what `extract` and `put` do."""
         if name is not None and name in self._defined:
-            found = await self._extracted(text, name, sent_at)
+            found = await self._extract_data(text, name, sent_at)
             return [one for data in found for one in await self._own.put(name, data, origin=origin)]
         body = {"text": text, "name": name, "sent_at": iso(sent_at, "sent_at")}
         body["origin"] = lower(origin) or Origin.USER_STATED.value
@@ -99,7 +99,7 @@ class RemoteData(RemoteView[M]):
         """All versions of it, oldest first. Raises MemoryNotFound."""
         return memories((await self._remote.call("GET", f"{place_of(memory_id)}/history"))["versions"])
 
-    async def _extracted(self, text: str, name: str | None, sent_at: datetime | None) -> Sequence[Mapping[str, Any]]:
+    async def _extract_data(self, text: str, name: str | None, sent_at: datetime | None) -> Sequence[Mapping[str, Any]]:
         own = self._defined.get(name or "")
         body = {"text": text, "name": name, "sent_at": iso(sent_at, "sent_at")}
         if own is not None:

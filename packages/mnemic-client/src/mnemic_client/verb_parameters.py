@@ -22,14 +22,14 @@ def like(model: verb[Any, P, Any]) -> Callable[[Body[R]], verb[Any, P, R]]:
     parameters = signature(model.function)
 
     def decorate(body: Body[R]) -> verb[Any, P, R]:
-        async def called(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        async def call_face(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
             bound = parameters.bind(face, *args, **kwargs)
             bound.apply_defaults()
             given = {name: value for name, value in bound.arguments.items() if name != "self"}
             return await body(face, SimpleNamespace(**given))
 
-        update_wrapper(called, body)
-        vars(called)["__wrapped__"] = model.function  # whose parameters `help` and `inspect` show
-        return verb(called)
+        update_wrapper(call_face, body)
+        vars(call_face)["__wrapped__"] = model.function  # whose parameters `help` and `inspect` show
+        return verb(call_face)
 
     return decorate

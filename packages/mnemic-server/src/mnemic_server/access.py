@@ -25,7 +25,7 @@ from mnemic_server.erasure_jobs import Erasures
 from mnemic_server.login_throttle import RefusedLogins
 from mnemic_server.loopback import is_loopback
 from mnemic_server.oidc_sign_in import SignOn
-from mnemic_server.problems import Refusal, unauthenticated, user_required
+from mnemic_server.problems import Refusal, unauthenticated_error, user_required
 from mnemic_server.prometheus_metrics import Meter
 from mnemic_server.rate_limit import RateLimit, wait_within_tenant
 from mnemic_server.request_limits import BODY_BYTES, REFUSED
@@ -88,10 +88,10 @@ async def principal_of(request: Request, service: AnyService, _: Annotated[Any, 
     """Return the principal of the request's credential. Refuses with 401, the same for every flaw, and 429 past the
     rate.
     """
-    return await admitted(request, service)
+    return await admit_caller(request, service)
 
 
-async def admitted(request: HTTPConnection, service: ServiceContext) -> Principal:
+async def admit_caller(request: HTTPConnection, service: ServiceContext) -> Principal:
     """Return the principal for a request outside of the routes."""
     state = request.scope.get("state", {})
     refusal: Refusal | None = state.get(REFUSED)
@@ -99,7 +99,7 @@ async def admitted(request: HTTPConnection, service: ServiceContext) -> Principa
         raise refusal
     principal = state.pop(_KNOWN, None) or await credential_of(request, service)
     if principal is None:
-        raise unauthenticated()
+        raise unauthenticated_error()
     require_rate(principal, request, service)
     await require_open(principal, service)
     return principal
@@ -107,17 +107,17 @@ async def admitted(request: HTTPConnection, service: ServiceContext) -> Principa
 
 async def require_open(principal: Principal, service: ServiceContext) -> None:
     """Refuse with 403 a caller of a suspended tenant."""
-    if (await service.tenancy.of(principal.tenant)).suspended:
+    if (await service.tenancy.tenant_state(principal.tenant)).suspended:
         raise Refusal(HTTPStatus.FORBIDDEN, service_reason_codes.TENANT_SUSPENDED)
 
 
-async def governed(service: AnyService, principal: Annotated[Principal, Depends(principal_of)]) -> ServiceContext:
+async def tenant_service(service: AnyService, principal: Annotated[Principal, Depends(principal_of)]) -> ServiceContext:
     """Return the service by the rules of the caller's tenant."""
-    state = await service.tenancy.of(principal.tenant)
+    state = await service.tenancy.tenant_state(principal.tenant)
     return replace(service, engine=state.engine)
 
 
-TheService = Annotated[ServiceContext, Depends(governed)]
+TheService = Annotated[ServiceContext, Depends(tenant_service)]
 
 
 def require_rate(principal: Principal, request: HTTPConnection, service: ServiceContext) -> None:
@@ -146,7 +146,7 @@ async def admit(request: HTTPConnection, size: int, *, service: ServiceContext) 
     state = request.scope.setdefault("state", {})
     principal: Principal | None = state.get(_KNOWN) or await credential_of(request, service)
     if principal is None:
-        raise unauthenticated()
+        raise unauthenticated_error()
     state[_KNOWN] = principal
     _take(principal, request, service, size)
     return principal
@@ -259,7 +259,7 @@ def require_user(principal: Principal) -> None:
         raise user_required()
 
 
-def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:
+def require_roles(*roles: Role) -> Callable[..., Awaitable[Principal]]:
     """Return a dependency: the caller, who must have one of `roles`. Refuses with 403."""
 
     async def check(
@@ -268,7 +268,7 @@ def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:
         try:
             require_role(principal, *roles)
         except Refusal as refusal:
-            await service.watch.refused(request, principal, refusal.reason)
+            await service.watch.note_refused(request, principal, refusal.reason)
             raise
         return principal
 
@@ -276,7 +276,7 @@ def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:
 
 
 async def service_admin(
-    principal: Annotated[Principal, Depends(allowed(Role.ADMIN))], service: AnyService
+    principal: Annotated[Principal, Depends(require_roles(Role.ADMIN))], service: AnyService
 ) -> Principal:
     """Return a dependency: an admin of the service. Refuses with 403 an admin of any other tenant."""
     require_service_admin(principal, service)
@@ -295,7 +295,7 @@ class ReviewView:
 
 
 async def review_desk(
-    principal: Annotated[Principal, Depends(allowed(Role.REVIEWER, Role.SUBJECT))], service: TheService
+    principal: Annotated[Principal, Depends(require_roles(Role.REVIEWER, Role.SUBJECT))], service: TheService
 ) -> ReviewView:
     """Return a dependency: the caller's view of waiting memories. Refuses with 403 a non-reviewing application."""
     if Role.REVIEWER in principal.roles:
@@ -319,7 +319,7 @@ async def deciding(
 
 def acting(*roles: Role) -> Callable[..., Awaitable[Actor]]:
     """Return a dependency: the actor of the engine's call. An application without a user is refused with 403."""
-    admitted = Depends(allowed(*roles))
+    admitted = Depends(require_roles(*roles))
 
     async def check(principal: Principal = admitted, session: SessionName = None) -> Actor:
         require_user(principal)
@@ -345,11 +345,13 @@ Deleting = Annotated[Actor, Depends(deleting)]
 OneselfOnly = Annotated[Actor, Depends(acting(Role.SUBJECT))]
 Reviewing = Annotated[ReviewView, Depends(review_desk)]
 Deciding = Annotated[ReviewView, Depends(deciding)]
-Operating = Annotated[Principal, Depends(allowed(Role.OPERATOR))]
-Erasing = Annotated[Principal, Depends(allowed(Role.OPERATOR, Role.SUBJECT))]
-Revealing = Annotated[Principal, Depends(allowed(*Role))]
-Using = Annotated[Principal, Depends(allowed(Role.READER, Role.WRITER, Role.SUBJECT))]
-Watching = Annotated[Principal, Depends(allowed(Role.READER, Role.WRITER, Role.SUBJECT, Role.REVIEWER, Role.OPERATOR))]
-Administering = Annotated[Principal, Depends(allowed(Role.ADMIN, Role.OPERATOR))]
+Operating = Annotated[Principal, Depends(require_roles(Role.OPERATOR))]
+Erasing = Annotated[Principal, Depends(require_roles(Role.OPERATOR, Role.SUBJECT))]
+Revealing = Annotated[Principal, Depends(require_roles(*Role))]
+Using = Annotated[Principal, Depends(require_roles(Role.READER, Role.WRITER, Role.SUBJECT))]
+Watching = Annotated[
+    Principal, Depends(require_roles(Role.READER, Role.WRITER, Role.SUBJECT, Role.REVIEWER, Role.OPERATOR))
+]
+Administering = Annotated[Principal, Depends(require_roles(Role.ADMIN, Role.OPERATOR))]
 ServiceAdmin = Annotated[Principal, Depends(service_admin)]
-Issuing = Annotated[Principal, Depends(allowed(*Role))]
+Issuing = Annotated[Principal, Depends(require_roles(*Role))]

@@ -137,7 +137,7 @@ def create_app(
         url=url or (client.url if client else None),
         **_parts(meter, streams, profiles),
     )
-    return _observed(service, bounds, observers)
+    return _add_observers(service, bounds, observers)
 
 
 def _parts(
@@ -165,16 +165,16 @@ def _guards(engine: MemoryEngine, per_second: float, tenant_per_second: float, b
     }
 
 
-def _observed(service: ServiceContext, bounds: RequestLimits | None, observers: Sequence[Observer]) -> ASGIApp:
+def _add_observers(service: ServiceContext, bounds: RequestLimits | None, observers: Sequence[Observer]) -> ASGIApp:
     watchers = service.engine.watchers
-    watchers.on_write, watchers.on_search = service.meter.wrote, service.meter.searched
-    answering = _Hardened(LimitMiddleware(_routed(service), bounds, admit=partial(admit, service=service)))
+    watchers.on_write, watchers.on_search = service.meter.wrote, service.meter.count_search
+    answering = _Hardened(LimitMiddleware(_add_routes(service), bounds, admit=partial(admit, service=service)))
     return ObservingMiddleware(
-        _shared(answering, service.origins) if service.origins else answering, [service.meter, *observers]
+        _add_cors(answering, service.origins) if service.origins else answering, [service.meter, *observers]
     )
 
 
-def _shared(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
+def _add_cors(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
     """Return the application for pages of other origins, which must present a credential themselves. Cookies are
     ignored there, so that no page acts as the user who is signed in to the console.
     """
@@ -188,7 +188,7 @@ def _shared(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
     )
 
 
-def _routed(service: ServiceContext) -> FastAPI:
+def _add_routes(service: ServiceContext) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with service.engine, watched_loop(service.meter.lag.observe), _deliveries(service).running():
@@ -277,10 +277,10 @@ class _Hardened:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def hardened(message: Any) -> None:
+        async def send_hardened(message: Any) -> None:
             if message["type"] == "http.response.start":
                 present = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [*message["headers"], *(pair for pair in _HEADERS if pair[0] not in present)]
             await send(message)
 
-        await self._app(scope, receive, hardened)
+        await self._app(scope, receive, send_hardened)

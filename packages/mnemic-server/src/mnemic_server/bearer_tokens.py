@@ -73,7 +73,7 @@ class Provider:
     default_tenant: str | None = None
 
     @classmethod
-    def named(
+    def from_jwks(
         cls, jwks: str, *, issuer: str, audience: str, claims: Claims | None = None, default_tenant: str | None = None
     ) -> Provider:
         """With its keys at an address or in a file. Raises InvalidConfig (`invalid_config:jwks`)."""
@@ -141,8 +141,8 @@ class Tokens:
         """Return the key that signs the application's tokens, derived from its secret."""
         # Used only if no key is stored yet: two first tokens at the same time are both signed with the stored one.
         salt = secrets.token_hex(16)
-        made = TokenKey(salt=salt, public=str(_derived(api_key, salt).as_dict(private=False)["x"]))
-        return _derived(api_key, (await self._applications.signed_with(key_id, shown, made)).salt)
+        made = TokenKey(salt=salt, public=str(_derive_key(api_key, salt).as_dict(private=False)["x"]))
+        return _derive_key(api_key, (await self._applications.signed_with(key_id, shown, made)).salt)
 
     async def authenticate(self, text: str) -> Principal | None:
         """Return the principal of the token; None if anything about it is wrong."""
@@ -164,7 +164,7 @@ class Tokens:
             raise ValueError("kid")
         now = self._clock.now()
         verifying = [key.signing[shown] for shown in key.live(now) if shown in key.signing]
-        claims = next((claims for one in verifying if (claims := _verified(text, one)) is not None), None)
+        claims = next((claims for one in verifying if (claims := _claims_by_key(text, one)) is not None), None)
         if claims is None:
             raise ValueError("signature")
         self._require(claims, ISSUER, None)
@@ -184,18 +184,18 @@ class Tokens:
         return principal
 
     async def _providers(self, text: str) -> Principal | None:
-        known, claims = self._provider, await self._signed(text)
+        known, claims = self._provider, await self._verified_claims(text)
         if known is None or claims is None:
             return None
         self._require(claims, known.issuer, known.audience)
         return await self._of_provider(claims, known)
 
-    async def identified(self, text: str, *, client_id: str, nonce: str) -> Principal | None:
+    async def identify(self, text: str, *, client_id: str, nonce: str) -> Principal | None:
         """Return the principal of an ID token of the provider that was made for `client_id` and this sign-in (OpenID
         Connect Core 1.0, section 3.1.3.7); None if anything about it is wrong.
         """
         try:
-            known, claims = self._provider, await self._signed(text)
+            known, claims = self._provider, await self._verified_claims(text)
             if known is None or claims is None:
                 return None
             self._require(claims, known.issuer, client_id)
@@ -226,7 +226,7 @@ class Tokens:
             return principal
         return replace(principal, roles=principal.roles & ONES_OWN or frozenset({Role.SUBJECT}))
 
-    async def _signed(self, text: str) -> Mapping[str, Any] | None:
+    async def _verified_claims(self, text: str) -> Mapping[str, Any] | None:
         """Return the claims of a token that the provider has signed; None if there is no provider or the key is not its
         own.
         """
@@ -268,11 +268,11 @@ def _keys(provider: Provider, clock: Clock) -> FixedKeys | FetchedKeys:
     return FetchedKeys(provider.keys, clock) if isinstance(provider.keys, str) else FixedKeys(provider.keys)
 
 
-def _derived(secret: str, salt: str) -> OKPKey:
+def _derive_key(secret: str, salt: str) -> OKPKey:
     return OKPKey.derive_key(secret, "Ed25519", kdf_options={"salt": bytes.fromhex(salt), "info": _PURPOSE})
 
 
-def _verified(text: str, known: TokenKey) -> Mapping[str, Any] | None:
+def _claims_by_key(text: str, known: TokenKey) -> Mapping[str, Any] | None:
     """Return the claims of a token that was signed with the other half of this key; None for any other."""
     public = OKPKey.import_key({"kty": "OKP", "crv": "Ed25519", "x": known.public})
     try:

@@ -74,7 +74,7 @@ class Sessions:
         now = self._clock.now()
         owner = digest(f"{principal.tenant}\x1f{principal.user}")[:36]
         prefix, session_id, secret = _prefix(owner), new_id(now), secrets.token_urlsafe(32)
-        kept = {"digest": digest(secret), "principal": _vouched(principal), "begun_at": now.isoformat()}
+        kept = {"digest": digest(secret), "principal": _encode_principal(principal), "begun_at": now.isoformat()}
         kept["id_token"] = jwe.encrypt_compact(dict(_SEALED), id_token, _sealing_key(secret))
         over = {*await self._over(prefix, now), *await self._past(now)}
         await self._put({**dict.fromkeys(over), prefix + session_id: json.dumps(kept)})
@@ -94,7 +94,7 @@ class Sessions:
             return None
         vouched = kept.get("principal")
         # The key is read at every request: revoking it, or changing its roles, takes effect at once.
-        principal = _named(vouched) if vouched else await self._keys.principal(key_id, kept["key_digest"])
+        principal = _decode_principal(vouched) if vouched else await self._keys.principal(key_id, kept["key_digest"])
         begun_at = datetime.fromisoformat(kept["begun_at"])
         if principal is None or begun_at + LASTS <= self._clock.now():
             return None
@@ -146,11 +146,11 @@ def _prefix(key_id: str) -> str:
     return f"{_PREFIX}{key_id}:"
 
 
-def _vouched(principal: Principal) -> dict[str, Any]:
+def _encode_principal(principal: Principal) -> dict[str, Any]:
     return {**asdict(principal), "roles": sorted(principal.roles)}
 
 
-def _named(vouched: dict[str, Any]) -> Principal:
+def _decode_principal(vouched: dict[str, Any]) -> Principal:
     return Principal(**{**vouched, "roles": frozenset(map(Role, vouched["roles"]))})
 
 

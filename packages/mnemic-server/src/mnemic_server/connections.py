@@ -62,7 +62,7 @@ class Connections:
         if files != resource.RLIM_INFINITY:
             self.most = max(1, min(self.most, max(files // 2, files - SPARE_FILES)))
 
-    def opened(self, connection: Connection, address: str) -> bool:
+    def note_opened(self, connection: Connection, address: str) -> bool:
         """Add a waiting connection, for which another waiting one may be closed. Return False if there is no room,
         because all are being answered.
         """
@@ -88,7 +88,7 @@ class Connections:
         self._strangers.pop(connection, None)
         self._answered.pop(connection, None)
 
-    def closed(self, connection: Connection) -> None:
+    def note_closed(self, connection: Connection) -> None:
         """Remove a closed connection."""
         place = self._open.pop(connection, None)
         self.answering(connection)
@@ -110,7 +110,7 @@ class Connections:
         for waiting in (self._strangers, self._answered):
             victim = next((one for one in waiting if place is None or self._open[one] == place), None)
             if victim is not None:
-                self.closed(victim)
+                self.note_closed(victim)
                 victim.cut()
                 return True
         return False

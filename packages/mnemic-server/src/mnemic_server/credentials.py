@@ -23,7 +23,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported, StoreFailed
 from mnemic.maintenance.personal_keys import API_KEY, API_KEY_USED
-from mnemic.maintenance.tenant_registry import PAGE, SERVICE_TENANT, noted
+from mnemic.maintenance.tenant_registry import PAGE, SERVICE_TENANT, note_tenant
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor
 from mnemic.types.identity import new_id
@@ -230,7 +230,7 @@ class ApiKeys:
             # Keys of secrets that no longer open anything go: their tokens end with them.
             kept = {one: known for one, known in key.signing.items() if one in key.digests}
             renewed = replace(key, signing={**kept, shown: made})
-            await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={API_KEY + key_id: written(renewed)}))
+            await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={API_KEY + key_id: encode_key(renewed)}))
             return made
 
         return await commit(self.store, work)
@@ -308,8 +308,8 @@ class ApiKeys:
         event = await self._event(key, action, by)
 
         async def decide(reads: Reads) -> tuple[None, list[Mutation]]:
-            known = await noted(reads, key.principal.tenant, event.at)
-            marks = {API_KEY + key.key_id: written(key)}
+            known = await note_tenant(reads, key.principal.tenant, event.at)
+            marks = {API_KEY + key.key_id: encode_key(key)}
             return None, [*known, replace(event, marks=marks, marks_of=SERVICE_TENANT)]
 
         await commit_decided(self.store, decide)
@@ -353,7 +353,7 @@ def shown_key(text: str) -> tuple[str, str] | None:
     return None if parts is None else (parts.group(1), digest(parts.group(2)))
 
 
-def written(key: ApiKey) -> str:
+def encode_key(key: ApiKey) -> str:
     """Return a key in its stored form."""
     principal = key.principal
     return json.dumps(

@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mnemic_server.problems import REPORTED, reported
+from mnemic_server.problems import REPORTED, error_response
 from mnemic_server.request_limits import BODY_VALUE, REFUSED
 
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
@@ -41,7 +41,7 @@ class _Value:
     default: Any
 
     @classmethod
-    def of(cls, field: ModelField) -> _Value:
+    def from_field(cls, field: ModelField) -> _Value:
         """Return the parameter for a field of FastAPI."""
         required = field.field_info.is_required()
         return cls(field.name, field.alias, field, required, None if required else field.get_default())
@@ -128,9 +128,9 @@ class DirectRoutes:
         self._routes: dict[tuple[str, str], list[tuple[APIRoute, _Plan | None]]] = {}
         routes = [route for route in among if isinstance(route, APIRoute)]
         # A path that begins with a parameter may match any of the others.
-        loose = [route for route in routes if "{" in _begun(route.path)]
+        loose = [route for route in routes if "{" in _path_prefix(route.path)]
         for route in routes:
-            begun = _begun(route.path)
+            begun = _path_prefix(route.path)
             if route in loose or any(one.path_regex.match(begun) for one in loose):
                 continue
             # Those without a plan as well: the first matching route counts.
@@ -150,7 +150,7 @@ class DirectRoutes:
         try:
             answer = await plan.answer(values)
         except REPORTED as failure:
-            answer = await reported(request, failure)
+            answer = await error_response(request, failure)
         await answer(scope, receive, send)
 
     def _meant(self, scope: Scope) -> _Plan | None:
@@ -158,14 +158,14 @@ class DirectRoutes:
         path = scope["path"]
         if scope.get("root_path"):
             return None
-        for route, plan in self._routes.get((scope["method"], _begun(path)), ()):
+        for route, plan in self._routes.get((scope["method"], _path_prefix(path)), ()):
             if found := route.path_regex.match(path):
                 scope["path_params"] = found.groupdict()
                 return plan
         return None
 
 
-def _begun(path: str) -> str:
+def _path_prefix(path: str) -> str:
     """Return the first two segments of a path, the key of the table of routes."""
     return "/".join(path.split("/", 3)[:3])
 
@@ -177,12 +177,12 @@ def _plan_of(route: APIRoute) -> _Plan | None:
     plain = len(body) <= 1 and not any(isinstance(one, Form) or getattr(one, "embed", None) for one in body)
     if route.response_model is not Any or route.dependencies or not plain:
         return None
-    if not _planned(route.dependant, steps, {}) or any(step.body for step in steps[:-1]):
+    if not _plan_dependency(route.dependant, steps, {}) or any(step.body for step in steps[:-1]):
         return None
     return _Plan(route, tuple(steps))
 
 
-def _planned(dependant: Dependant, steps: list[_Step], known: dict[Any, int]) -> bool:
+def _plan_dependency(dependant: Dependant, steps: list[_Step], known: dict[Any, int]) -> bool:
     """Add a dependency to `steps` after its own dependencies, each once; False if one is not supported."""
     call: Any = dependant.call
     others = (dependant.cookie_params, dependant.background_tasks_param_name, dependant.security_scopes_param_name)
@@ -190,7 +190,7 @@ def _planned(dependant: Dependant, steps: list[_Step], known: dict[Any, int]) ->
         return False
     given: list[tuple[str, int]] = []
     for inner in dependant.dependencies:
-        if inner.call not in known and not _planned(inner, steps, known):
+        if inner.call not in known and not _plan_dependency(inner, steps, known):
             return False
         if inner.name is not None:
             given.append((inner.name, known[inner.call]))
@@ -202,9 +202,9 @@ def _planned(dependant: Dependant, steps: list[_Step], known: dict[Any, int]) ->
         _Step(
             call=function,
             given=tuple(given),
-            path=tuple(map(_Value.of, dependant.path_params)),
-            headers=tuple(map(_Value.of, dependant.header_params)),
-            body=tuple(map(_Value.of, dependant.body_params)),
+            path=tuple(map(_Value.from_field, dependant.path_params)),
+            headers=tuple(map(_Value.from_field, dependant.header_params)),
+            body=tuple(map(_Value.from_field, dependant.body_params)),
             usual={one.name: one.get_default() for one in dependant.query_params},
             request=dependant.request_param_name or dependant.http_connection_param_name,
             response=dependant.response_param_name,

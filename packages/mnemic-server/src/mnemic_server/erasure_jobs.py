@@ -127,11 +127,11 @@ class Erasures:
         task = asyncio.create_task(self._carried_out(job, run))
         self._running[named] = job, task
 
-        def ended(_: asyncio.Task[None]) -> None:
+        def on_end(_: asyncio.Task[None]) -> None:
             place.close()
             self._running.pop(named, None)
 
-        task.add_done_callback(ended)
+        task.add_done_callback(on_end)
         return job
 
     async def find(self, erasure_id: str, tenant: str) -> Job:
@@ -152,7 +152,7 @@ class Erasures:
             begun_at=datetime.fromisoformat(kept["begun_at"]),
             alive_at=datetime.fromisoformat(kept["alive_at"]),
             reason=kept["reason"],
-            erased=None if sealed is None else await asyncio.to_thread(_opened, sealed, erasure_id),
+            erased=None if sealed is None else await asyncio.to_thread(_open_receipt, sealed, erasure_id),
         )
         now = self._clock.now()
         if job.begun_at + KEPT_FOR <= now:
@@ -162,7 +162,7 @@ class Erasures:
             return replace(job, state="interrupted", reason=INTERRUPTED)
         return job
 
-    async def ended(self, job: Job, wait: float) -> Job:
+    async def wait_for_end(self, job: Job, wait: float) -> Job:
         """Return the job as soon as it has ended, or its state after `wait` seconds."""
         task = next((task for one, task in self._running.values() if one.erasure_id == job.erasure_id), None)
         if task is not None:
@@ -211,7 +211,7 @@ class Erasures:
         state, result = _names(job.tenant, job.erasure_id)
         marks: dict[str, str | None] = {state: json.dumps(kept)}
         if job.erased is not None:
-            marks[result] = await asyncio.to_thread(_sealed, job.erased, job.erasure_id)
+            marks[result] = await asyncio.to_thread(_seal_receipt, job.erased, job.erasure_id)
         await apply(self._store, Mutation(tenant=SERVICE_TENANT, marks=marks))
 
     async def _sweep(self, tenant: str) -> None:
@@ -236,10 +236,10 @@ def _key(erasure_id: str) -> OctKey:
     return OctKey.import_key(hmac.digest(erasure_id.encode(), b"mnemic erasure receipt", "sha256"))
 
 
-def _sealed(receipt: ErasureReceipt, erasure_id: str) -> str:
+def _seal_receipt(receipt: ErasureReceipt, erasure_id: str) -> str:
     return jwe.encrypt_compact(dict(_SEALED), json.dumps(receipt.as_dict()), _key(erasure_id))
 
 
-def _opened(sealed: str, erasure_id: str) -> ErasureReceipt:
+def _open_receipt(sealed: str, erasure_id: str) -> ErasureReceipt:
     opened = jwe.decrypt_compact(sealed, _key(erasure_id), algorithms=list(_SEALED.values()))
     return ErasureReceipt.from_dict(json.loads(opened.plaintext or b"{}"))

@@ -13,7 +13,7 @@ from mnemic.types.trace import RunReport
 _ONES_OWN = frozenset({Level.USER, Level.SESSION})
 
 
-def shown(memory: Memory, actor: Actor) -> Memory:
+def hide_quote(memory: Memory, actor: Actor) -> Memory:
     """Return the memory. A shared one comes without its quote, unless the caller is the speaker: approval publishes a
     statement, not the words around it.
     """
@@ -24,12 +24,12 @@ def shown(memory: Memory, actor: Actor) -> Memory:
 
 def all_shown(memories: Iterable[Memory], actor: Actor) -> list[Memory]:
     """Return all of them."""
-    return [shown(one, actor) for one in memories]
+    return [hide_quote(one, actor) for one in memories]
 
 
 def hits_shown(hits: Iterable[Hit], actor: Actor) -> tuple[Hit, ...]:
     """Return hits as the actor may see them."""
-    return tuple(replace(hit, memory=shown(hit.memory, actor)) for hit in hits)
+    return tuple(replace(hit, memory=hide_quote(hit.memory, actor)) for hit in hits)
 
 
 def result_shown(result: SearchResult, actor: Actor) -> SearchResult:

@@ -48,12 +48,12 @@ async def relations_of(memories: Sequence[Memory]) -> list[tuple[Memory, StatedR
     reader, deadline = RuleEntityReader(), Deadline.after(_READING_TIME, time.monotonic)
     found: list[tuple[Memory, StatedRelation]] = []
     for memory in memories:
-        found += [(memory, one) for one in await _stated(memory, reader, deadline)]
+        found += [(memory, one) for one in await _stated_relations(memory, reader, deadline)]
         await asyncio.sleep(0)
     return sorted(found, key=lambda one: ROLE in one[1].source or ROLE in one[1].target)
 
 
-async def _stated(memory: Memory, reader: EntityReader, deadline: Deadline) -> list[StatedRelation]:
+async def _stated_relations(memory: Memory, reader: EntityReader, deadline: Deadline) -> list[StatedRelation]:
     relation = None if memory.key is None else _RELATION_OF_KEY.get(memory.key)
     if memory.key is not None and relation is None:
         return []
@@ -69,7 +69,9 @@ async def _stated(memory: Memory, reader: EntityReader, deadline: Deadline) -> l
         reading = await reader.read(said, deadline=deadline)
     except InvalidInput:
         return []
-    return [one for one in reading.relations if one.relation != SAME_AS and all(map(_shown, (one.source, one.target)))]
+    return [
+        one for one in reading.relations if one.relation != SAME_AS and all(map(_is_shown, (one.source, one.target)))
+    ]
 
 
 def _is_one_name(value: str) -> bool:
@@ -77,7 +79,7 @@ def _is_one_name(value: str) -> bool:
     return mark_names(value, MarkedText("")).strip() == "⟦1⟧"
 
 
-def _shown(end: str) -> bool:
+def _is_shown(end: str) -> bool:
     return end == ME or end.startswith(ROLE) or is_name(end)
 
 
@@ -152,9 +154,9 @@ class ViewedGraph:
         node = Node(node=f"{label}:{slug(name, label)}", name=name, label=label)
         return replace(node, first_seen_at=memory.happened_at, last_seen_at=memory.updated_at)
 
-    def around(self, name: str, *, hops: int, limit: int) -> list[Neighbour]:
+    def find_neighbours(self, name: str, *, hops: int, limit: int) -> list[Neighbour]:
         """Return at most `limit` nodes within `hops` relations of the name, nearest first, each with its path."""
-        start = self._named(name)
+        start = self._find_named(name)
         if start is None:
             return []
         by_node = {node.node: node for node in self.nodes.values()}
@@ -173,7 +175,7 @@ class ViewedGraph:
             if node in (one.source, one.target):
                 yield one, one.target if one.source == node else one.source
 
-    def _named(self, name: str) -> Node | None:
+    def _find_named(self, name: str) -> Node | None:
         if me_or(name) == ME:
             return self.nodes[ME]
         return next(
@@ -189,7 +191,7 @@ class ViewedGraph:
         from mnemic_server.kind_request_bodies import neighbour_dict, node_dict
 
         return {
-            "neighbours": [neighbour_dict(one) for one in self.around(name, hops=hops, limit=limit)],
+            "neighbours": [neighbour_dict(one) for one in self.find_neighbours(name, hops=hops, limit=limit)],
             "entities": [node_dict(one) for one in self.others(MAX_READ)],
         }
 

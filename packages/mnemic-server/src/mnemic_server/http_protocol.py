@@ -50,7 +50,7 @@ class Protocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection if there is room for it."""
         super().connection_made(transport)
-        if self._kept.opened(self, self.client[0] if self.client else ""):
+        if self._kept.note_opened(self, self.client[0] if self.client else ""):
             self._wait()
         else:
             transport.abort()
@@ -59,7 +59,7 @@ class Protocol(HttpToolsProtocol):
         """Stop the timeouts of a closed connection."""
         self._rest()
         self._read_on()
-        self._kept.closed(self)
+        self._kept.note_closed(self)
         super().connection_lost(exc)
 
     def cut(self) -> None:
@@ -159,7 +159,7 @@ class Protocol(HttpToolsProtocol):
         self._rest()
         self._begun = self.loop.time()
         later = 1.0 + SPREAD * random.random()  # noqa: S311 - it spreads work and guards nothing
-        self._deadline = self.loop.call_later(later * self._allowed(), self._late)
+        self._deadline = self.loop.call_later(later * self._allowed_seconds(), self._late)
 
     def _rest(self) -> None:
         if self._deadline is not None:
@@ -171,7 +171,7 @@ class Protocol(HttpToolsProtocol):
             self._unread.cancel()
             self._unread = None
 
-    def _allowed(self) -> float:
+    def _allowed_seconds(self) -> float:
         timeouts = self._kept.timeouts
         return timeouts.body + self._body_bytes / timeouts.bytes_a_second if self._in_body else timeouts.head
 
@@ -182,7 +182,7 @@ class Protocol(HttpToolsProtocol):
         self._deadline = None
         if self.transport.is_closing():
             return
-        more = self._begun + self._allowed() - self.loop.time()
+        more = self._begun + self._allowed_seconds() - self.loop.time()
         # The service has stopped reading, so the silence is not the client's fault.
         if self.flow.read_paused:
             more = self._kept.timeouts.head

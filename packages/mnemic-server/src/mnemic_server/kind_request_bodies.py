@@ -101,7 +101,7 @@ class Reading(Strict):
     message: MessageBody | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> Reading:
+    def _require_one(self) -> Reading:
         if (self.message is None) == (self.text is None):
             raise ValueError("either `text` or `message`")
         return self

@@ -36,6 +36,6 @@ def fields_of(
     return decorate
 
 
-def asked(request: Callable[..., R], body: BaseModel) -> R:
+def parse_request(request: Callable[..., R], body: BaseModel) -> R:
     """Return the request in a body."""
     return request(**vars(body))

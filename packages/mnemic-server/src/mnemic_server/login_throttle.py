@@ -63,12 +63,12 @@ class RefusedLogins:
         _put(self._levels, address, (level - 1.0, now))
         await self._line(SERVICE_TENANT, "authentication_failed", STRANGER, {"address": address})
 
-    async def refused(self, request: HTTPConnection, principal: Principal, reason: str) -> None:
+    async def note_refused(self, request: HTTPConnection, principal: Principal, reason: str) -> None:
         """Record that a known caller made a request that is not permitted."""
         detail = {"reason": reason, "address": address_of(request), "key_id": principal.key_id}
         await self._line(principal.tenant, "refused", principal.actor.user, detail)
 
-    async def signed(self, request: HTTPConnection, principal: Principal, action: str) -> None:
+    async def note_signed(self, request: HTTPConnection, principal: Principal, action: str) -> None:
         """Record that a user has signed in, or out."""
         detail = {"address": address_of(request), "key_id": principal.key_id}
         await self._write(principal.tenant, action, principal.actor.user, {**detail})

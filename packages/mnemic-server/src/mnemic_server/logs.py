@@ -25,7 +25,7 @@ class RequestLog:
     def began(self) -> None:
         """Log nothing before the request has ended."""
 
-    def ended(self, seen: Observation) -> None:
+    def on_end(self, seen: Observation) -> None:
         """Log the request, if it is worth a line."""
         timely = seen.route in OPEN_ENDED or seen.status == HTTPStatus.REQUEST_TIMEOUT
         slow = seen.seconds * 1000 >= self._slow_ms and not timely

@@ -16,7 +16,7 @@ from mnemic.maintenance.tenant_registry import (
     SLOT_MAINTAINED,
     Tenant,
     Tenants,
-    enlisted,
+    enlisting_marks,
     slot_of,
 )
 from mnemic.ports import Clock, RecordStore
@@ -36,9 +36,9 @@ async def enlist_tenants(store: RecordStore, clock: Clock) -> int:
     """Assign slots to tenants registered by an earlier version; return their number. Raises StoreFailed."""
     tenants, found, last = Tenants(store, clock), 0, None
     while page := await tenants.page(after=last, limit=_PAGE):
-        missing = [one.tenant for one in page if not await _listed(store, one)]
+        missing = [one.tenant for one in page if not await _is_listed(store, one)]
         if missing:
-            await _put(store, {name: at for tenant in missing for name, at in enlisted(tenant).items()})
+            await _put(store, {name: at for tenant in missing for name, at in enlisting_marks(tenant).items()})
         found, last = found + len(missing), page[-1].tenant
     return found
 
@@ -92,7 +92,7 @@ async def _of_slot(store: RecordStore, number: int) -> AsyncIterator[tuple[str, 
             yield last.removeprefix(prefix), _time(value)
 
 
-async def _listed(store: RecordStore, one: Tenant) -> bool:
+async def _is_listed(store: RecordStore, one: Tenant) -> bool:
     name = _name(one.tenant)
     return name in await store.marks(SERVICE_TENANT, name, limit=1)
 

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from mnemic.agents.mcp import Permission, answer, memory_server
 from mnemic.engine import MemoryEngine
-from mnemic_server.access import ServiceContext, admitted, refuse_foreign_origin, require_role, require_user
+from mnemic_server.access import ServiceContext, admit_caller, refuse_foreign_origin, require_role, require_user
 from mnemic_server.credentials import Principal, Role
 from mnemic_server.problems import Refusal
 from mnemic_server.service_reason_codes import METHOD_NOT_ALLOWED
@@ -40,17 +40,17 @@ class ToolServer:
             raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, METHOD_NOT_ALLOWED, headers={"Allow": "POST"})
         if HTTPConnection(scope).headers.get("origin") not in self._service.origins:
             refuse_foreign_origin(HTTPConnection(scope), self._service)
-        principal = await admitted(HTTPConnection(scope), self._service)
+        principal = await admit_caller(HTTPConnection(scope), self._service)
         require_user(principal)
         require_role(principal, *_READERS)
-        state = await self._service.tenancy.of(principal.tenant)
+        state = await self._service.tenancy.tenant_state(principal.tenant)
         await answer(self._server(principal, state.engine), scope, receive, send)
 
     def _server(self, principal: Principal, engine: MemoryEngine) -> Any:
         named = (principal.actor, principal.roles & {*_READERS, Role.OPERATOR}, engine)
         server = self._servers.pop(named, None)
         if server is None:
-            may, own = _allowed(principal.roles), Role.SUBJECT in principal.roles
+            may, own = _permissions_of(principal.roles), Role.SUBJECT in principal.roles
             server = memory_server(engine, principal.actor, may=may, host_confirms=own)
         self._servers[named] = server
         while len(self._servers) > SERVERS_KEPT:
@@ -58,7 +58,7 @@ class ToolServer:
         return server
 
 
-def _allowed(roles: frozenset[Role]) -> frozenset[Permission]:
+def _permissions_of(roles: frozenset[Role]) -> frozenset[Permission]:
     may = {Permission.READ}
     if Role.WRITER in roles:
         may |= {Permission.WRITE, Permission.CORRECT}

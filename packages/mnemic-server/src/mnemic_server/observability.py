@@ -43,7 +43,7 @@ class Observer(Protocol):
     def began(self) -> None:
         """Count a received request."""
 
-    def ended(self, seen: Observation) -> None:
+    def on_end(self, seen: Observation) -> None:
         """Count a request that was answered."""
 
 
@@ -61,7 +61,7 @@ class ObservingMiddleware:
             return
         status = 500
 
-        async def watched(message: Message) -> None:
+        async def watch_send(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -71,7 +71,7 @@ class ObservingMiddleware:
         for observer in self._observers:
             observer.began()
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, watch_send)
         finally:
             seen = Observation(
                 method=scope["method"] if scope["method"] in _METHODS else "OTHER",
@@ -84,7 +84,7 @@ class ObservingMiddleware:
                 address=(scope.get("client") or (None,))[0],
             )
             for observer in self._observers:
-                observer.ended(seen)
+                observer.on_end(seen)
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -24,7 +24,7 @@ from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic_server.bearer_tokens import Tokens
 from mnemic_server.credentials import Principal
-from mnemic_server.provider_fetch import FetchFailed, fetched, require_fetchable
+from mnemic_server.provider_fetch import FetchFailed, fetch_json, require_fetchable
 
 COOKIE, SECURE_COOKIE = "mnemic_sign_on", "__Host-mnemic_sign_on"
 """The name of the cookie of a sign-in under way, and its name over TLS, which no other host of the domain can set."""
@@ -97,20 +97,20 @@ class SignOn:
         state = secrets.token_urlsafe(32)
         # The cookie carries the state alone. Verifier and nonce are derived from it, so that nothing is stored between
         # the two requests, and any process can finish a sign-in that another one began.
-        challenge = sha256((await self._derived(state, "verifier")).encode()).digest()
+        challenge = sha256((await self._derive_secret(state, "verifier")).encode()).digest()
         asked = {
             "response_type": "code",
             "client_id": self.client.client_id,
             "redirect_uri": redirect_uri,
             "scope": self.client.scope,
             "state": state,
-            "nonce": await self._derived(state, "nonce"),
+            "nonce": await self._derive_secret(state, "nonce"),
             "code_challenge": _base64(challenge),
             "code_challenge_method": "S256",
         }
         address = described["authorization_endpoint"]
-        cookie = await self._sealed(state, int((self._clock.now() + LASTS).timestamp()))
-        return _with(address, asked), cookie
+        cookie = await self._seal_state(state, int((self._clock.now() + LASTS).timestamp()))
+        return _with_parameters(address, asked), cookie
 
     async def finish(self, cookie: str, answer: Mapping[str, str], redirect_uri: str) -> tuple[Principal, str]:
         """Return the principal that the provider vouches for, from the parameters of the redirect, and its ID token.
@@ -125,12 +125,12 @@ class SignOn:
             "grant_type": "authorization_code",
             "code": answer["code"],
             "redirect_uri": redirect_uri,
-            "code_verifier": await self._derived(state, "verifier"),
+            "code_verifier": await self._derive_secret(state, "verifier"),
         }
-        response = await self._exchanged(form)
-        nonce = await self._derived(state, "nonce")
+        response = await self._exchange_code(form)
+        nonce = await self._derive_secret(state, "nonce")
         token = str(response.get("id_token"))
-        principal = await self._tokens.identified(token, client_id=self.client.client_id, nonce=nonce)
+        principal = await self._tokens.identify(token, client_id=self.client.client_id, nonce=nonce)
         if principal is None:
             raise SignOnFailed("sign_in_failed")
         return principal, token if len(token) <= LONGEST_HINT else ""
@@ -147,9 +147,9 @@ class SignOn:
         except (SignOnFailed, InvalidConfig):
             return None
         asked = {"id_token_hint": id_token, "client_id": self.client.client_id, "post_logout_redirect_uri": back}
-        return _with(address, {name: value for name, value in asked.items() if value})
+        return _with_parameters(address, {name: value for name, value in asked.items() if value})
 
-    async def _exchanged(self, form: dict[str, str]) -> Mapping[str, Any]:
+    async def _exchange_code(self, form: dict[str, str]) -> Mapping[str, Any]:
         """Return the provider's answer to a code, under the client's credentials."""
         described, known = await self._description(), self.client
         methods = described.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
@@ -162,7 +162,7 @@ class SignOn:
             raise SignOnFailed("provider_unavailable")
         try:
             async with self._exchanging:
-                return await fetched(described["token_endpoint"], form=form, client=shown)
+                return await fetch_json(described["token_endpoint"], form=form, client=shown)
         except FetchFailed:
             raise SignOnFailed("sign_in_failed") from None
 
@@ -182,7 +182,7 @@ class SignOn:
     async def _describe(self, now: float) -> None:
         """Fetch the provider's metadata. Any other response leaves the previous one in use."""
         try:
-            answer = await fetched(self.client.issuer.rstrip("/") + "/.well-known/openid-configuration")
+            answer = await fetch_json(self.client.issuer.rstrip("/") + "/.well-known/openid-configuration")
             for name in ("authorization_endpoint", "token_endpoint"):
                 require_fetchable(str(answer.get(name)))
         except (FetchFailed, InvalidConfig):
@@ -196,21 +196,21 @@ class SignOn:
         parts = _COOKIE.fullmatch(cookie)
         if parts is None or int(parts.group(2)) <= self._clock.now().timestamp():
             return None
-        whole = await self._sealed(parts.group(1), int(parts.group(2)))
+        whole = await self._seal_state(parts.group(1), int(parts.group(2)))
         return parts.group(1) if hmac.compare_digest(whole.encode(), cookie.encode()) else None
 
-    async def _sealed(self, state: str, ends: int) -> str:
+    async def _seal_state(self, state: str, ends: int) -> str:
         tag = hmac.digest(await self._root(), f"cookie {state}.{ends}".encode(), "sha256").hex()
         return f"{state}.{ends}.{tag}"
 
-    async def _derived(self, state: str, what: str) -> str:
+    async def _derive_secret(self, state: str, what: str) -> str:
         return _base64(hmac.digest(await self._root(), f"{what} {state}".encode(), "sha256"))
 
     async def _root(self) -> bytes:
         return hmac.digest(await self._store.secret(SERVICE_TENANT), b"mnemic console sign-on", "sha256")
 
 
-def _with(address: str, asked: Mapping[str, str]) -> str:
+def _with_parameters(address: str, asked: Mapping[str, str]) -> str:
     return address + ("&" if "?" in address else "?") + urlencode(asked)
 
 

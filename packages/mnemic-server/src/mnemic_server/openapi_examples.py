@@ -38,7 +38,7 @@ def exemplify(document: dict[str, Any]) -> None:
 def _example(schema: dict[str, Any], name: str, shapes: dict[str, Any], depth: int = 0) -> Any:
     """Return an example: the first one by this name that fits, else the first value that the schema allows."""
     if "$ref" in schema:
-        return _assembled(shapes[schema["$ref"].rpartition("/")[2]], name, shapes, depth)
+        return _assemble_example(shapes[schema["$ref"].rpartition("/")[2]], name, shapes, depth)
     for keyword in ("const", "enum"):
         if keyword in schema:
             return schema[keyword] if keyword == "const" else schema[keyword][0]
@@ -49,10 +49,10 @@ def _example(schema: dict[str, Any], name: str, shapes: dict[str, Any], depth: i
     options = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
     if options:
         return _example(options[0], name, shapes, depth)
-    return _made(schema, name, shapes, depth)
+    return _make_example(schema, name, shapes, depth)
 
 
-def _made(schema: dict[str, Any], name: str, shapes: dict[str, Any], depth: int) -> Any:
+def _make_example(schema: dict[str, Any], name: str, shapes: dict[str, Any], depth: int) -> Any:
     kind = schema.get("type")
     if schema.get("default") is not None:
         return schema["default"]
@@ -64,7 +64,7 @@ def _made(schema: dict[str, Any], name: str, shapes: dict[str, Any], depth: int)
     return {"boolean": True, "object": {}, "string": name}.get(str(kind))
 
 
-def _assembled(shape: dict[str, Any], name: str, shapes: dict[str, Any], depth: int) -> Any:
+def _assemble_example(shape: dict[str, Any], name: str, shapes: dict[str, Any], depth: int) -> Any:
     if "properties" not in shape or depth > _DEEPEST:
         return _example({key: one for key, one in shape.items() if key != "$ref"}, name, shapes, depth)
     return {

@@ -19,10 +19,10 @@ class ParsedBodyRoute(APIRoute):
         """Return the handler for a request with a parsed body."""
         handle = super().get_route_handler()
 
-        async def handled(request: Request) -> Response:
+        async def handle_request(request: Request) -> Response:
             return await handle(_ParsedRequest(request.scope, request.receive))
 
-        return handled
+        return handle_request
 
 
 class _ParsedRequest(Request):

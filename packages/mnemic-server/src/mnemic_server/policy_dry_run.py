@@ -43,7 +43,7 @@ class DryRunReport:
     after: str | None
 
 
-async def tried(
+async def judge_by_both(
     store: RecordStore,
     tenant: str,
     present: PolicyBundle,

@@ -71,7 +71,7 @@ class Refusal(Exception):
         self.headers = headers or {}
 
 
-def unauthenticated() -> Refusal:
+def unauthenticated_error() -> Refusal:
     """Return the common answer to every flaw of a credential."""
     headers = {"WWW-Authenticate": "Bearer"}
     return Refusal(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED, detail=_NO_CREDENTIAL, headers=headers)
@@ -104,7 +104,7 @@ async def _engine_failure(_: Request, failure: Exception) -> JSONResponse:
     return problem(status, failure.reason, failure.hint, headers)
 
 
-async def _refused(_: Request, failure: Exception) -> JSONResponse:
+async def _refusal_response(_: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, Refusal)
     return problem(failure.status, failure.reason, failure.detail, failure.headers)
 
@@ -151,17 +151,17 @@ REPORTED = (MnemicError, Refusal, HTTPException)
 """Errors that are reported to the caller; any other is a bug of the service."""
 
 
-async def reported(request: Request, failure: MnemicError | Refusal | HTTPException) -> JSONResponse:
+async def error_response(request: Request, failure: MnemicError | Refusal | HTTPException) -> JSONResponse:
     """Return the response for an error."""
     if isinstance(failure, MnemicError):
         return await _engine_failure(request, failure)
-    return await (_refused if isinstance(failure, Refusal) else _http)(request, failure)
+    return await (_refusal_response if isinstance(failure, Refusal) else _http)(request, failure)
 
 
 def install(app: FastAPI) -> None:
     """Every error of `app` as a problem."""
     app.add_exception_handler(MnemicError, _engine_failure)
-    app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(Refusal, _refusal_response)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _bug)

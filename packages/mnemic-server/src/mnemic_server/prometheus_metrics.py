@@ -48,7 +48,7 @@ class Meter:
             "mnemic_writes", "Writes by any verb, by how they ended.", ("outcome",), registry=self.registry
         )
 
-    def rendered(self) -> bytes:
+    def render_text(self) -> bytes:
         """Everything, in the text format."""
         return generate_latest(self.registry)
 
@@ -58,7 +58,7 @@ class Meter:
         """Count a request that is being answered."""
         self.running.inc()
 
-    def ended(self, seen: Observation) -> None:
+    def on_end(self, seen: Observation) -> None:
         """Count it."""
         self.running.dec()
         self.requests.labels(seen.method, seen.route, str(seen.status)).inc()
@@ -70,7 +70,7 @@ class Meter:
         """Count a write."""
         self.writes.labels(receipt.outcome.value).inc()
 
-    def searched(self, result: SearchResult) -> None:
+    def count_search(self, result: SearchResult) -> None:
         """Count a search by its success, and the lists that failed."""
         self.searches.labels("found" if result.hits else "empty").inc()
         for part in result.errors:

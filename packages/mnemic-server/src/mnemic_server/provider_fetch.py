@@ -34,7 +34,7 @@ class FetchFailed(Exception):
     """Failure of a fetch: no answer in time, or one that is too large or not a JSON object."""
 
 
-async def fetched(
+async def fetch_json(
     url: str, *, form: Mapping[str, str] | None = None, client: tuple[str, str] | None = None
 ) -> Mapping[str, Any]:
     """Return the JSON object at `url`; with `form` the response to it, under the id and secret of a `client`. Raises

@@ -12,7 +12,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
 from mnemic.ports import Clock
-from mnemic_server.provider_fetch import FetchFailed, fetched, require_fetchable
+from mnemic_server.provider_fetch import FetchFailed, fetch_json, require_fetchable
 
 LASTS = timedelta(minutes=10)
 """Time for which fetched keys are used before they are fetched again."""
@@ -62,7 +62,7 @@ class FetchedKeys:
         """Fetch the keys. Unless the response contains keys, the previous ones remain."""
         self._tried_at = self._clock.monotonic()
         try:
-            self._keys = KeySet.import_key_set(await fetched(self._url))  # type: ignore[arg-type]
+            self._keys = KeySet.import_key_set(await fetch_json(self._url))  # type: ignore[arg-type]
         except (FetchFailed, JoseError, ValueError, KeyError, TypeError) as failure:
             _log.warning("a provider's keys could not be fetched", extra={"error": type(failure).__name__})
             return

@@ -43,7 +43,7 @@ class RateLimit:
             self._levels.popitem(last=False)
         return 0.0 if taken else (1.0 - level) / self.per_second
 
-    def left(self, caller: str) -> float:
+    def calls_left(self, caller: str) -> float:
         """Return the number of calls that `caller` has left now."""
         level, at = self._levels.get(caller, (float(self.burst), 0.0))
         return min(float(self.burst), level + (self.clock.monotonic() - at) * self.per_second)
@@ -55,7 +55,7 @@ def wait_within_tenant(rate: RateLimit, principal: Principal, calls: float) -> f
     wait, or 0.
     """
     own = f"{principal.tenant}\x1f{principal.caller}"
-    if rate.burst - rate.left(own) > rate.left(principal.tenant):
+    if rate.burst - rate.calls_left(own) > rate.calls_left(principal.tenant):
         return 1.0 / rate.per_second
     wait = rate.wait_for(principal.tenant, calls=calls)
     if not wait:

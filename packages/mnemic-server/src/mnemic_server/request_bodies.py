@@ -162,12 +162,12 @@ class Captured(Strict):
     sent_at: Moment | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> Captured:
+    def _require_one(self) -> Captured:
         if (self.message is None) == (self.content is None):
             raise ValueError("either `message` or `content`")
         return self
 
-    def said(self, session: str | None) -> Message:
+    def as_message(self, session: str | None) -> Message:
         """Return the engine's message."""
         if isinstance(self.message, MessageBody):
             return self.message.message(session)
@@ -228,7 +228,7 @@ class Turn(Strict):
     message: Text | MessageBody | None = None
     context: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
 
-    def asked(self, session: str | None) -> dict[str, Any]:
+    def turn_arguments(self, session: str | None) -> dict[str, Any]:
         """Return the turn as the arguments of the engine's `run`."""
         said = self.message.message(session) if isinstance(self.message, MessageBody) else self.message
         return {**vars(self), "message": said}

@@ -146,7 +146,7 @@ class LimitMiddleware:
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         started = asyncio.Event()
 
-        async def watched(message: Message) -> None:
+        async def watch_send(message: Message) -> None:
             started.set()
             await send(message)
 
@@ -156,7 +156,7 @@ class LimitMiddleware:
             scope.setdefault("state", {})[DEADLINE] = Deadline.after(within, monotonic)
         try:
             async with asyncio.timeout(seconds):
-                await self._app(scope, _replayed(body, receive), watched)
+                await self._app(scope, _replay_body(body, receive), watch_send)
         except TimeoutError:
             # A response that has started cannot be replaced; the connection is ended.
             if not started.is_set():
@@ -233,7 +233,7 @@ def _strict(body: bytes | bytearray) -> object:
         raise Refusal(HTTPStatus.BAD_REQUEST, InvalidInput("json").reason, detail=f"{error}{place}") from error
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
     seen = False
 
     async def again() -> Message:

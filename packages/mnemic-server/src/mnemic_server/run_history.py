@@ -61,11 +61,11 @@ async def runs(
 async def run_of(store: RecordStore, actor: Actor, run_id: str) -> RunRecord | None:
     """Return a recent run of the actor, or None."""
 
-    def wanted(event: AuditEvent) -> RunRecord | None:
+    def is_wanted(event: AuditEvent) -> RunRecord | None:
         mine = event.actor == actor.user and event.detail.get("run_id") == run_id
         return _read(event) if mine else None
 
-    found, _ = await latest(store, actor.tenant, wanted, limit=1)
+    found, _ = await latest(store, actor.tenant, is_wanted, limit=1)
     return found[0] if found else None
 
 

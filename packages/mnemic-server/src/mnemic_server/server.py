@@ -185,7 +185,7 @@ def _config(app: ASGIApp, service: ServiceSettings, *, at_once: int) -> uvicorn.
         app,
         host=service.host,
         port=service.port,
-        http=partial(Protocol, kept=service.kept()),  # type: ignore[arg-type]
+        http=partial(Protocol, kept=service.connection_limits()),  # type: ignore[arg-type]
         forwarded_allow_ips=service.proxies,
         # Requests are logged by `RequestLog`, without queries and bodies.
         access_log=False,

@@ -143,7 +143,7 @@ class ServiceSettings(BaseSettings):
             return None
         if self.issuer is None or self.audience is None or self.jwks is None:
             raise InvalidConfig("service_issuer", hint="issuer, audience and jwks belong together")
-        return Provider.named(
+        return Provider.from_jwks(
             self.jwks,
             issuer=self.issuer,
             audience=self.audience,
@@ -185,7 +185,7 @@ class ServiceSettings(BaseSettings):
             models_at_once=self.max_concurrent_model_calls,
         )
 
-    def kept(self) -> Connections:
+    def connection_limits(self) -> Connections:
         """Return the connections, with the limits of the settings."""
         return Connections(
             most=self.connections,

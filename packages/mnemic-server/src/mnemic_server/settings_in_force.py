@@ -40,13 +40,13 @@ def settings_in_force(settings: Settings, service: ServiceSettings) -> list[dict
 def _row(name: str, value: object, default: object, description: str, *, secret: bool) -> dict[str, Any]:
     return {
         "name": name,
-        "value": _shown(value, hidden=secret and value != default),
+        "value": _shown_value(value, hidden=secret and value != default),
         "is_default": value == default,
         "meaning": description,
     }
 
 
-def _shown(value: object, *, hidden: bool) -> str | None:
+def _shown_value(value: object, *, hidden: bool) -> str | None:
     if value is None:
         return None
     if hidden or isinstance(value, Secret | SecretStr):

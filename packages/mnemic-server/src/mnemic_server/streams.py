@@ -97,7 +97,7 @@ class Streams:
             pass
 
 
-def written(event: str, data: Any, *, event_id: int | None = None) -> bytes:
+def encode_event(event: str, data: Any, *, event_id: int | None = None) -> bytes:
     """Return one event in wire format. Encoded JSON contains no line break, so that nothing in `data` can end the
     event.
     """
@@ -129,7 +129,7 @@ async def changes(
             after = event.sequence
             fields = shown(event)
             if fields is not None:
-                yield written("change", fields, event_id=event.sequence)
+                yield encode_event("change", fields, event_id=event.sequence)
         if streams.stopping.is_set():
             return
         # A full page: the client is behind, and the next one follows without a pause.

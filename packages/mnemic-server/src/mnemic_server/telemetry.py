@@ -58,7 +58,7 @@ class Telemetry:
     def began(self) -> None:
         """Do nothing: a span is created after the request, since its route is not known before."""
 
-    def ended(self, seen: Observation) -> None:
+    def on_end(self, seen: Observation) -> None:
         """Export it, in the background."""
         attributes: dict[str, Any] = {
             "http.request.method": seen.method,

@@ -99,7 +99,7 @@ class Deliveries:
         known = (await self.webhooks.states()).get(webhook.webhook_id)
         if known is None or not await store.audit(webhook.tenant, after=known.after, limit=1):
             return 0
-        if (await self.tenancy.of(webhook.tenant)).suspended:
+        if (await self.tenancy.tenant_state(webhook.tenant)).suspended:
             return 0
         # A lease rather than a lock: if this process dies, another one takes over when it expires.
         state = await self.webhooks.claim(webhook, self.holder, self.clock.now() + LEASE)
@@ -119,10 +119,10 @@ class Deliveries:
         arrived, kept_at = 0, self.clock.now()
         for event in lines:
             if _concerns(webhook, event):
-                outcome = await self._delivered(webhook, event)
+                outcome = await self._deliver_event(webhook, event)
                 now = self.clock.now()
                 if outcome is not None:
-                    return _failed(state, outcome, now), arrived
+                    return _state_after_failure(state, outcome, now), arrived
                 arrived += 1
                 state = replace(state, failures=0, next_at=None, delivered_at=now, outcome="delivered")
             # Lines that do not concern the webhook advance it as well, else they would be read again each round.
@@ -135,10 +135,10 @@ class Deliveries:
                     return replace(state, failures=max(1, state.failures)), arrived
         return replace(state, held_until=self.clock.now() + LEASE), arrived
 
-    async def _delivered(self, webhook: Webhook, event: AuditEvent) -> str | None:
+    async def _deliver_event(self, webhook: Webhook, event: AuditEvent) -> str | None:
         """Deliver one message; return None if it was accepted, else the reason of the failure."""
         body = json.dumps(await self._message(webhook, event), ensure_ascii=False).encode()
-        headers = signed(webhook, f"{webhook.webhook_id}.{event.sequence}", self.clock.now(), body)
+        headers = signature_headers(webhook, f"{webhook.webhook_id}.{event.sequence}", self.clock.now(), body)
         try:
             async with asyncio.timeout(SECONDS):
                 status = await self._post(webhook, headers, body)
@@ -166,7 +166,7 @@ class Deliveries:
         """Return the memory as its user reads it now: with their consent, and only while it exists."""
         if event.scope is None or event.scope.level is not Level.USER or event.memory_id is None:
             return None
-        engine = (await self.tenancy.of(event.tenant)).engine
+        engine = (await self.tenancy.tenant_state(event.tenant)).engine
         with suppress(MnemicError):
             memory = await engine.get(event.memory_id, actor=Actor(tenant=event.tenant, user=event.scope.owner))
             return None if memory is None else memory_dict(memory)
@@ -199,7 +199,7 @@ class Deliveries:
             return answer.status_code
 
 
-def signed(webhook: Webhook, message_id: str, at: datetime, body: bytes) -> dict[str, str]:
+def signature_headers(webhook: Webhook, message_id: str, at: datetime, body: bytes) -> dict[str, str]:
     """Return the headers of a message: its id, its time, and a signature by each valid secret."""
     from standardwebhooks.webhooks import Webhook as Signer
 
@@ -221,7 +221,7 @@ def _concerns(webhook: Webhook, event: AuditEvent) -> bool:
     return about and (not webhook.actions or event.action in webhook.actions)
 
 
-def _failed(state: WebhookState, outcome: str, now: datetime) -> WebhookState:
+def _state_after_failure(state: WebhookState, outcome: str, now: datetime) -> WebhookState:
     """Return the state after one more failure: try later, or stop. A receiver that answers 410 (gone) is not tried
     again.
     """

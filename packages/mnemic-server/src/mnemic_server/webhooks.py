@@ -199,7 +199,7 @@ class Webhooks:
         *,
         gone: bool = False,
     ) -> None:
-        value = None if gone else _written(webhook)
+        value = None if gone else _encode_webhook(webhook)
         marks: dict[str, str | None] = {_WEBHOOK + webhook.webhook_id: value}
         if gone:
             marks[_STATE + webhook.webhook_id] = None
@@ -262,7 +262,7 @@ def _state_mark(webhook_id: str, state: WebhookState) -> dict[str, str | None]:
     return {_STATE + webhook_id: json.dumps(asdict(state), default=datetime.isoformat)}
 
 
-def _written(webhook: Webhook) -> str:
+def _encode_webhook(webhook: Webhook) -> str:
     return json.dumps(asdict(webhook), default=datetime.isoformat)
 
 

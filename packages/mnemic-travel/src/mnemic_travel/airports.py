@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from mnemic.language.text.pattern import Pattern
-from mnemic_travel.months import folded
+from mnemic_travel.months import fold_text
 
 _WORD = Pattern(r"[^\W_]+")
 _CERTAIN = 0.75
@@ -95,7 +95,7 @@ class Airports:
     def __bool__(self) -> bool:
         return bool(self.rows)
 
-    def named(self, name: str) -> str | None:
+    def find_code(self, name: str) -> str | None:
         """Return the code of the airport called `name` ("BERLIN, DE (TEGEL)", "London Heathrow"); None if no airport,
         or more than one, fits.
         """
@@ -159,7 +159,7 @@ class Airports:
 
 def words(text: str) -> list[str]:
     """Return the words of a name, folded."""
-    return [folded(word) for word in _WORD.findall(text)]
+    return [fold_text(word) for word in _WORD.findall(text)]
 
 
 def airports_of(rows: Iterable[Mapping[str, object]]) -> Airports:

@@ -62,13 +62,13 @@ def _boarding(name: str, leg: re.Match[str], issued: re.Match[str] | None, sent_
         goal=leg["goal"],
         airline=leg["airline"].strip(),
         number=leg["number"].strip().lstrip("0"),
-        day=_nearest(int(leg["day"]), issued, sent_on),
+        day=_nearest_date(int(leg["day"]), issued, sent_on),
         seat=seat or None,
         sequence=(leg["sequence"] or "").strip().lstrip("0") or None,
     )
 
 
-def _nearest(day_of_year: int, issued: re.Match[str] | None, sent_on: date | None) -> date | None:
+def _nearest_date(day_of_year: int, issued: re.Match[str] | None, sent_on: date | None) -> date | None:
     if sent_on is None or not 1 <= day_of_year <= 366:
         return None
     around = sent_on

@@ -24,12 +24,12 @@ def booking_codes(lines: list[str]) -> Iterator[tuple[int, str]]:
     """Yield line and code of every booking code, in order."""
     for number, line in enumerate(lines):
         for label in BOOKING.finditer(line):
-            found = _behind(line, label.end()) or _under(lines, number, label.start())
+            found = _text_behind(line, label.end()) or _under(lines, number, label.start())
             if found is not None:
                 yield number, found
 
 
-def _behind(line: str, start: int) -> str | None:
+def _text_behind(line: str, start: int) -> str | None:
     rest = line[start:]
     label = re.match(
         r"\s*(?:/[^\d:]{0,40}?(?=\s{2}|:|$))?\s*(?:\([^)]*\))?\s*(?:number|no\b\.?|nr\b\.?|code|(?:is|es|est|ist|lautet|è)\b|[:=*#|.\s])*",

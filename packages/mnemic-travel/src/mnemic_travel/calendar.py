@@ -46,13 +46,13 @@ def events(text: str) -> list[Event]:
         with warnings.catch_warnings():
             # The library reads "/vendor.example/Europe/Berlin" as Europe/Berlin, and warns that it guesses.
             warnings.simplefilter("ignore", UserWarning)
-            calendars = Calendar.from_ical("\r\n".join(_completed(text)), multiple=True)
+            calendars = Calendar.from_ical("\r\n".join(_complete_calendar(text)), multiple=True)
     except ValueError:
         return []
     return [_event(one) for calendar in calendars for one in calendar.walk("VEVENT")]
 
 
-def _completed(text: str) -> Iterator[str]:
+def _complete_calendar(text: str) -> Iterator[str]:
     """Yield the lines of a calendar with the ENDs that it lacks, which the library requires, without those of nothing
     and without the text around it. Mails bring calendars that are cut off.
     """

@@ -56,7 +56,7 @@ class Date:
     month: int
     year: int | None = None
 
-    def resolved(self, sent_on: date | None) -> date | None:
+    def resolve_date(self, sent_on: date | None) -> date | None:
         """Return the date: in its given year, else the next such day from `sent_on` on."""
         years = [self.year] if self.year else [] if sent_on is None else [sent_on.year, sent_on.year + 1]
         for year in years:

@@ -121,12 +121,12 @@ class Years:
     def day(self, written: Date, line: int, begins: date | None = None) -> date | None:
         """Return the date, not before `begins`."""
         if written.year is not None:
-            return written.resolved(None)
+            return written.resolve_date(None)
         same = self._same.get((written.day, written.month))
         if same is not None:
-            return same.resolved(None)
-        before = [full.resolved(None) for at, full in self._full if at <= line]
-        return written.resolved(begins or self.sent_on or (before[-1] if before else None))
+            return same.resolve_date(None)
+        before = [full.resolve_date(None) for at, full in self._full if at <= line]
+        return written.resolve_date(begins or self.sent_on or (before[-1] if before else None))
 
 
 # -- one leg -----------------------------------------------------------------------------------------------------------
@@ -183,13 +183,13 @@ def _from_prose(lines: Sequence[str], found: dict[Side, Stop], years: Years, air
         # In running text the order of the places means nothing, the words before them do.
         stops = {side: replace(stop, code=codes.get(side), name=places.get(side)) for side, stop in stops.items()}
     stops["departure"] = replace(stops["departure"], day=day)
-    return {side: _coded(stop, airports) for side, stop in stops.items()}
+    return {side: _add_code(stop, airports) for side, stop in stops.items()}
 
 
-def _coded(stop: Stop, airports: Airports) -> Stop:
+def _add_code(stop: Stop, airports: Airports) -> Stop:
     if stop.code is not None or not stop.name:
         return stop
-    return replace(stop, code=stop.name if stop.name in airports else airports.named(stop.name))
+    return replace(stop, code=stop.name if stop.name in airports else airports.find_code(stop.name))
 
 
 def _by_side(tokens: Sequence[Token]) -> dict[Side, Token]:
@@ -234,7 +234,7 @@ def _terminals(part: Sequence[Token], codes: dict[Side, Token], clocks: dict[Sid
     found: dict[Side, str] = {}
     for token in part:
         if token.sort == "terminal":
-            side = _in_column(token, clocks) or token.side or _behind(token, codes) or _behind(token, clocks)
+            side = _in_column(token, clocks) or token.side or _side_behind(token, codes) or _side_behind(token, clocks)
             found.setdefault(side or "departure", token.value)
     return found
 
@@ -248,7 +248,7 @@ def _in_column(token: Token, clocks: dict[Side, Token]) -> Side | None:
     return min(_SIDES, key=lambda side: abs(clocks[side].column - token.column))
 
 
-def _behind(token: Token, found: dict[Side, Token]) -> Side | None:
+def _side_behind(token: Token, found: dict[Side, Token]) -> Side | None:
     before = [side for side, one in found.items() if (one.line, one.column) <= (token.line, token.column)]
     return before[-1] if before else None
 

@@ -37,7 +37,7 @@ def gds_legs(text: str, *, sent_on: date | None) -> list[Leg]:
         if month is None or leaves is None or arrives is None:
             continue
         year = 2000 + int(match["year"]) if match["year"] else None
-        day = Date(int(match["day"]), month, year).resolved(sent_on)
+        day = Date(int(match["day"]), month, year).resolve_date(sent_on)
         legs.append(
             Leg(
                 airline=match["airline"],
@@ -71,7 +71,7 @@ def _last_day(match: re.Match[str], day: date | None) -> date | None:
     if match["last_month"]:
         month = month_named(match["last_month"])
         if month is not None:
-            return Date(int(match["last_day"]), month).resolved(day) or day
+            return Date(int(match["last_day"]), month).resolve_date(day) or day
     if match["later"]:
         return day + timedelta(days=int(match["later"]))
     return day + timedelta(days={"#": 1, "+": 1, "*": 2}.get(match["sign"], 0))

@@ -84,7 +84,7 @@ def moment(day: date, clock: Clock, zone: ZoneInfo | None) -> datetime:
 
 def flight_reservation(leg: Leg, airports: Airports, **details: Any) -> dict[str, Any]:
     """Return the leg as a schema.org FlightReservation, without unknown fields."""
-    reservation: dict[str, Any] = said(
+    reservation: dict[str, Any] = drop_empty(
         {
             "@type": "FlightReservation",
             **details,
@@ -118,12 +118,12 @@ def train_reservation(leg: Leg, **details: Any) -> dict[str, Any]:
         "arrivalTime": _time(leg.arrival, Airports()),
         "arrivalPlatform": leg.arrival.terminal,
     }
-    reservation: dict[str, Any] = said({"@type": "TrainReservation", **details, "reservationFor": trip})
+    reservation: dict[str, Any] = drop_empty({"@type": "TrainReservation", **details, "reservationFor": trip})
     return reservation
 
 
 def _airport(stop: Stop, airports: Airports) -> dict[str, Any]:
-    code = stop.code or (airports.named(stop.name) if stop.name else None)
+    code = stop.code or (airports.find_code(stop.name) if stop.name else None)
     known = airports.get(code) if code else None
     return {"@type": "Airport", "iataCode": code, "name": stop.name or (known and known.name)}
 
@@ -131,15 +131,15 @@ def _airport(stop: Stop, airports: Airports) -> dict[str, Any]:
 def _time(stop: Stop, airports: Airports) -> str | None:
     if stop.day is None or stop.clock is None:
         return None
-    code = stop.code or (airports.named(stop.name) if stop.name else None)
+    code = stop.code or (airports.find_code(stop.name) if stop.name else None)
     return moment(stop.day, stop.clock, zone_of(code, airports)).isoformat()
 
 
-def said(value: Any) -> Any:
+def drop_empty(value: Any) -> Any:
     """Return JSON data without empty values: nulls, blank texts, and objects that have a type only."""
     if isinstance(value, dict):
-        kept = {name: inner for name, one in value.items() if (inner := said(one)) not in (None, "", [], {})}
+        kept = {name: inner for name, one in value.items() if (inner := drop_empty(one)) not in (None, "", [], {})}
         return kept if set(kept) - {"@type"} else {}
     if isinstance(value, list):
-        return [inner for one in value if (inner := said(one)) not in (None, "", [], {})]
+        return [inner for one in value if (inner := drop_empty(one)) not in (None, "", [], {})]
     return value

@@ -38,7 +38,7 @@ _PIECES = re.compile(
 def marked_up(html: str) -> list[dict[str, Any]]:
     """Return every top-level object of the markup as JSON-LD, JSON-LD first."""
     reader = _read(html)
-    objects = [one for script in reader.scripts for one in _objects(_loaded(script))]
+    objects = [one for script in reader.scripts for one in _objects(_load_script(script))]
     return objects + [item for item in reader.items if item.get("@type")]
 
 
@@ -53,12 +53,12 @@ def text_of(html: str) -> str:
 
 def _read(html: str) -> _Reader:
     reader = _Reader()
-    reader.feed(_PIECES.sub(_closed, html))
+    reader.feed(_PIECES.sub(_close_brackets, html))
     reader.close()
     return reader
 
 
-def _closed(piece: re.Match[str]) -> str:
+def _close_brackets(piece: re.Match[str]) -> str:
     """Return a piece without unterminated constructs: for each bracket that opens no tag, and for each open comment,
     the parser would scan to the end of the document, in quadratic time.
     """
@@ -67,7 +67,7 @@ def _closed(piece: re.Match[str]) -> str:
     return piece["text"].replace("<", "&lt;") if piece["text"] else piece[0]
 
 
-def _loaded(script: str) -> Any:
+def _load_script(script: str) -> Any:
     """Return the JSON of a script, also where it ends lists with a comma or is fenced for old browsers; None for no
     JSON.
     """
@@ -145,7 +145,7 @@ class _Reader(HTMLParser):
             return
         if tag in _BLOCKS:
             self.text.append("\n")
-        if self._in(tag):
+        if self._is_inside(tag):
             while self._end() != tag:
                 pass
 
@@ -154,7 +154,7 @@ class _Reader(HTMLParser):
             if self._script is not None:
                 self._script.append(data)
             return
-        self.text.append(re.sub(r"[\r\n]+\s*", " ", data) if not self._in("pre") else data)
+        self.text.append(re.sub(r"[\r\n]+\s*", " ", data) if not self._is_inside("pre") else data)
         if self._open and self._open[-1].property is not None:
             self._open[-1].said.append(data)
 
@@ -163,7 +163,7 @@ class _Reader(HTMLParser):
         while self._open:
             self._end()
 
-    def _in(self, tag: str) -> bool:
+    def _is_inside(self, tag: str) -> bool:
         return self._tags[tag] > 0
 
     # -- microdata ----------------------------------------------------------------------------------------------------

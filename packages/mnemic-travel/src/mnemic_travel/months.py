@@ -37,25 +37,25 @@ _SHORT = {
 }
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """`text` in lower case without accents."""
     parts = unicodedata.normalize("NFKD", text.casefold())
     return "".join(c for c in parts if not unicodedata.combining(c))
 
 
-def _numbered() -> dict[str, int]:
+def _month_numbers() -> dict[str, int]:
     found: dict[str, int] = {}
     for names in (*_FULL.values(), *_SHORT.values()):
         for number, name in enumerate(names.split(), start=1):
-            found.setdefault(folded(name), number)
+            found.setdefault(fold_text(name), number)
     del found["jui"]  # French June or July
     return found
 
 
-MONTHS = _numbered()
+MONTHS = _month_numbers()
 """Number of the month by its name or usual abbreviation, in lower case and without accents."""
 
 
 def month_named(name: str) -> int | None:
     """Return the month that `name` names in any of the languages, or None."""
-    return MONTHS.get(folded(name).strip(". "))
+    return MONTHS.get(fold_text(name).strip(". "))

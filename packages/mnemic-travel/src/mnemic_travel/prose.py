@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 
 from mnemic_travel.airports import Airports
-from mnemic_travel.months import folded
+from mnemic_travel.months import fold_text
 from mnemic_travel.tokens import Side
 
 _NAME = r"(?P<place>[A-ZÀ-Þ][\w'’.-]*(?:[ -](?:(?:de|am|di|do|la|le|del|of|St\.)[ -])?[A-ZÀ-Þ(][\w'’.()-]*){0,3})"
@@ -33,7 +33,7 @@ def named_places(text: str, airports: Airports) -> dict[Side, str]:
     for side, words in _PREPOSITIONS.items():
         for match in re.finditer(rf"(?<!\w)(?P<word>{words})\s+(?-i:{_NAME})", text, re.IGNORECASE):
             place = match["place"].strip(" .,;()")
-            if match["word"].lower() in _SHORT_WORDS and not (place in airports or airports.named(place)):
+            if match["word"].lower() in _SHORT_WORDS and not (place in airports or airports.find_code(place)):
                 continue
             found.setdefault(side, place)
     return found
@@ -44,7 +44,7 @@ def weekday_in(text: str, sent_on: date | None) -> date | None:
     if sent_on is None:
         return None
     for word in re.findall(r"[^\W\d_]{4,}(?:-feira)?", text):
-        number = _DAY.get(folded(word))
+        number = _DAY.get(fold_text(word))
         if number is not None:
             return sent_on + timedelta(days=(number - sent_on.weekday() - 1) % 7 + 1)
     return None

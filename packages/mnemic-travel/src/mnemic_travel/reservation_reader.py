@@ -32,10 +32,10 @@ def reservations(document: Document, *, airports: Airports = NOWHERE) -> list[di
     Nothing is invented: a field that the document does not give is left out. With a table of `airports` names become
     codes and local times get their zone.
     """
-    return _embedded(document) or _calendar(document, airports) or _texts(document, airports)
+    return _embedded_reservations(document) or _calendar(document, airports) or _texts(document, airports)
 
 
-def _embedded(document: Document) -> list[dict[str, Any]]:
+def _embedded_reservations(document: Document) -> list[dict[str, Any]]:
     found = [one for html in document.html for one in reservations_in(marked_up(html))]
     for calendar in document.calendars:
         for event in events(calendar):

@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemic.structured.schema import Schema
 from mnemic.structured.shape import Shape
-from mnemic_travel.legs import CANCELLED, CONFIRMED, said
+from mnemic_travel.legs import CANCELLED, CONFIRMED, drop_empty
 
 _TEXT = {"type": "string", "maxLength": 500}
 _TIME = {"type": "string", "format": "date-time"}
@@ -109,13 +109,13 @@ def normal(reservation: Mapping[str, Any]) -> dict[str, Any]:
             found.setdefault(meant, found.pop(given))
     ticket = {key: found.pop(key) for key in ("ticketNumber", "ticketToken") if key in found}
     if ticket:
-        found["reservedTicket"] = {"@type": "Ticket", **_one(found.get("reservedTicket", {})), **ticket}
+        found["reservedTicket"] = {"@type": "Ticket", **_first_object(found.get("reservedTicket", {})), **ticket}
     if "reservationStatus" in found:
         found["reservationStatus"] = _status(found["reservationStatus"])
     if name == "FlightReservation" and isinstance(found.get("reservationFor"), Mapping):
         found["reservationFor"] = _flight(found["reservationFor"])
-    known = _known({**found, "@type": name}, _SCHEMAS[name]) if name in _SCHEMAS else found
-    kept: dict[str, Any] = said(known)
+    known = _described_part({**found, "@type": name}, _SCHEMAS[name]) if name in _SCHEMAS else found
+    kept: dict[str, Any] = drop_empty(known)
     return kept
 
 
@@ -148,7 +148,7 @@ def _flight(flight: Mapping[str, Any]) -> dict[str, Any]:
     )
     if number:
         found["flightNumber"] = number[2]
-        airline = _one(found.get("airline", {}))
+        airline = _first_object(found.get("airline", {}))
         if number[1] and "iataCode" not in airline:
             found["airline"] = {"@type": "Airline", **airline, "iataCode": number[1]}
     departs = found.get("departureTime")
@@ -157,16 +157,18 @@ def _flight(flight: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _one(value: Any) -> dict[str, Any]:
+def _first_object(value: Any) -> dict[str, Any]:
     value = value[0] if isinstance(value, list) and value else value
     return dict(value) if isinstance(value, Mapping) else {"name": value} if isinstance(value, str) and value else {}
 
 
-def _known(value: Any, schema: Mapping[str, Any]) -> Any:
+def _described_part(value: Any, schema: Mapping[str, Any]) -> Any:
     """Return the part of `value` that `schema` describes; values of the wrong form are left out."""
     fields = schema.get("properties")
     if fields is not None:
-        return {name: _known(inner, fields[name]) for name, inner in _one(value).items() if name in fields}
+        return {
+            name: _described_part(inner, fields[name]) for name, inner in _first_object(value).items() if name in fields
+        }
     if isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, int | float) and not isinstance(value, bool) and schema.get("type") == "string":
@@ -182,11 +184,11 @@ _SCHEMAS.update({name: shape.schema.document for name, shape in RESERVATIONS.ite
 
 def reservations_in(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the reservations among objects of JSON-LD, each for one thing, in their normal spelling."""
-    found = (normal(each) for one in objects if _type(one) in TYPES for each in _apart(one))
+    found = (normal(each) for one in objects if _type(one) in TYPES for each in _split_reservation(one))
     return [one for one in found if set(one) - {"@type"}]
 
 
-def _apart(reservation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _split_reservation(reservation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return one reservation for each of its subjects, and for each traveller where each has their own."""
     wanted, people = reservation.get("reservationFor"), reservation.get("underName")
     each = [{"reservationFor": one} for one in wanted] if isinstance(wanted, list) else [{}]

@@ -49,15 +49,15 @@ def stay_in(text: str, *, sent_on: date | None) -> Stay | None:
         return None
     lines = text.splitlines()
     american = is_american(text)
-    arrives = _labelled(lines, _CHECK_IN, sent_on, american)
-    leaves = _labelled(lines, _CHECK_OUT, sent_on if arrives is None else arrives[0], american)
+    arrives = _find_labelled(lines, _CHECK_IN, sent_on, american)
+    leaves = _find_labelled(lines, _CHECK_OUT, sent_on if arrives is None else arrives[0], american)
     if arrives is None or leaves is None or leaves[0] < arrives[0]:
         return None
     named = _HOUSE.search(text) or _NAMED.search(text)
     return Stay(named["name"].strip() if named else None, arrives, leaves)
 
 
-def _labelled(
+def _find_labelled(
     lines: list[str], label: re.Pattern[str], sent_on: date | None, american: bool
 ) -> tuple[date, Clock | None] | None:
     """Return the first date after the label, on its line or just below, and the first time after that."""
@@ -67,7 +67,7 @@ def _labelled(
             continue
         rest = "\n".join([line[match.end() :], *lines[number + 1 : number + 1 + _BELOW]])
         for _, end, written in find_dates(rest, american=american):
-            day = written.resolved(sent_on)
+            day = written.resolve_date(sent_on)
             if day is not None:
                 behind = rest[end:].split("\n", 1)[0]
                 return day, next((clock for *_, clock in find_times(behind)), None)

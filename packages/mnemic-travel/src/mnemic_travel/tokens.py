@@ -179,7 +179,7 @@ def _airports_in(line: str, airports: Airports) -> Found:
         known = _is_airport(match["code"], airports) if fenced else match["code"] in airports
         if known and not fenced and _says_something_else(match, line):
             continue
-        if known and match["code"] not in _NO_AIRPORT and (fenced or not _shouted(line)):
+        if known and match["code"] not in _NO_AIRPORT and (fenced or not _is_shouted(line)):
             yield "airport", *match.span("code"), match["code"]
 
 
@@ -200,7 +200,7 @@ def _is_airport(code: str, airports: Airports) -> bool:
     return code not in _NO_AIRPORT and (code in airports or not airports)
 
 
-def _shouted(line: str) -> bool:
+def _is_shouted(line: str) -> bool:
     """Return True if the line is in capitals, in which any short word looks like a code."""
     words = re.findall(r"[^\W\d_]{4,}", line)
     return bool(words) and all(word.isupper() for word in words)

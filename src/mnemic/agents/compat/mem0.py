@@ -22,6 +22,7 @@ from mnemic.agents.compat.mem0_values import (
     LLMError,
     ValidationError,
     Wanted,
+    argument_error,
     change,
     checked_call,
     deletions,
@@ -29,16 +30,15 @@ from mnemic.agents.compat.mem0_values import (
     is_unreadable,
     item,
     key_shown,
-    listed,
+    message_list,
     message_of,
     moment,
     of_user,
     own_metadata,
+    parse_filters,
     payload,
-    refused,
     score_details,
     text_of,
-    wanted,
     written_in,
 )
 from mnemic.bootstrap import build_engine
@@ -46,7 +46,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.engine.message_forms import remember
 from mnemic.errors import MemoryNotFound, MnemicError, ModelFailed
 from mnemic.runtime.event_loop_thread import Portal, PortalOwner
-from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, DualModeApi, M, awaited, blocking, verb
+from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, DualModeApi, M, async_mode, blocking, verb
 from mnemic.types import Actor, Hit, Message, Outcome, Status
 from mnemic.types import Memory as Kept
 from mnemic.types.filter_language import checked_filter, meets
@@ -100,15 +100,15 @@ class _Verbs(DualModeApi[M]):
         ValidationError, and NotSupported (`wishes`) for a `prompt` without a language model.
         """
         if memory_type not in (None, PROCEDURAL):
-            raise refused("memory_type", f"Invalid memory_type: {memory_type}. Only {PROCEDURAL} is known.")
-        ids = Ids.of(user_id=user_id, agent_id=agent_id, run_id=run_id)
-        ids.checked("At least one of 'user_id', 'agent_id', or 'run_id' must be provided.")
+            raise argument_error("memory_type", f"Invalid memory_type: {memory_type}. Only {PROCEDURAL} is known.")
+        ids = Ids.from_arguments(user_id=user_id, agent_id=agent_id, run_id=run_id)
+        ids.require_any("At least one of 'user_id', 'agent_id', or 'run_id' must be provided.")
         data = own_metadata(metadata) | ids.data
         ends = expiration(expiration_date)
         if ends is not None:
             data["expiration_date"] = ends
         sent_at = moment(timestamp)
-        given = [one for one in listed(messages) if one["role"] != "system"]
+        given = [one for one in message_list(messages) if one["role"] != "system"]
         stored_messages = [(one, message_of(one, text, ids, sent_at)) for one in given if (text := written_in(one))]
         if memory_type == PROCEDURAL and ids.agent_id:
             said = [message for _, message in stored_messages]
@@ -116,12 +116,14 @@ class _Verbs(DualModeApi[M]):
             infer = False
         if infer:
             said = [message for _, message in stored_messages]
-            return await self._inferred(said, ids, data, (prompt or "").strip())
+            return await self._add_inferred(said, ids, data, (prompt or "").strip())
         return {
-            "results": [row for one, message in stored_messages for row in await self._kept(one, message, ids, data)]
+            "results": [
+                row for one, message in stored_messages for row in await self._add_verbatim(one, message, ids, data)
+            ]
         }
 
-    async def _inferred(
+    async def _add_inferred(
         self, messages: Sequence[Message], ids: Ids, data: Mapping[str, Any], instructions: str
     ) -> dict[str, Any]:
         engine, actor = await self._open(), ids.actor(self._tenant)
@@ -138,7 +140,7 @@ class _Verbs(DualModeApi[M]):
                 results.append({"id": memory.memory_id, "memory": text_of(memory), "event": _EVENTS[receipt.outcome]})
         return {"results": results, **({"asked": [one.to_dict() for one in receipts.asked]} if receipts.asked else {})}
 
-    async def _kept(
+    async def _add_verbatim(
         self, given: Mapping[str, Any], message: Message, ids: Ids, data: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
         """Store one message verbatim; a row for each part of a long one."""
@@ -170,8 +172,8 @@ class _Verbs(DualModeApi[M]):
             _LOG.warning("the argument `data` of update() is deprecated: use `text`")
             text = data if text is None else text
         if text is None and metadata is None and expiration_date is _UNSET:
-            raise refused("update", "At least one of text, metadata, or expiration_date must be provided.")
-        known, actor = await self._found(memory_id)
+            raise argument_error("update", "At least one of text, metadata, or expiration_date must be provided.")
+        known, actor = await self._find_memory(memory_id)
         new = own_metadata(metadata)
         new.pop("created_at", None)  # of a memory that is there it never changes
         about = {**known.data, **new}
@@ -186,7 +188,7 @@ class _Verbs(DualModeApi[M]):
     @verb
     async def delete(self, memory_id: str) -> dict[str, str]:
         """Delete a memory with all its versions. Raises ValidationError if it is not there."""
-        _, actor = await self._found(memory_id)
+        _, actor = await self._find_memory(memory_id)
         await self.engine.forget(memory_id, actor=actor)
         return {"message": "Memory deleted successfully!"}
 
@@ -195,8 +197,8 @@ class _Verbs(DualModeApi[M]):
         self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
     ) -> dict[str, str]:
         """Delete every memory of a user, an agent or a run. Raises ValidationError if none is named."""
-        ids = Ids.of(user_id=user_id, agent_id=agent_id, run_id=run_id)
-        ids.checked("At least one filter is required to delete all memories. `reset()` deletes every memory.")
+        ids = Ids.from_arguments(user_id=user_id, agent_id=agent_id, run_id=run_id)
+        ids.require_any("At least one filter is required to delete all memories. `reset()` deletes every memory.")
         await self._open()
         where = checked_filter(ids.known) or {}
         await self._forget([one async for one in self._all_active() if meets(payload(one), where)])
@@ -227,7 +229,7 @@ class _Verbs(DualModeApi[M]):
     async def get(self, memory_id: str) -> dict[str, Any] | None:
         """Return a memory, None if there is none."""
         try:
-            known, _ = await self._found(memory_id)
+            known, _ = await self._find_memory(memory_id)
         except ValidationError:
             return None
         return item(known)
@@ -243,7 +245,7 @@ class _Verbs(DualModeApi[M]):
         **others: Any,
     ) -> dict[str, Any]:
         """List memories, newest first. Raises ValidationError."""
-        asked, most = self._asked("get_all", filters, top_k, show_expired, others)
+        asked, most = self._parse_search("get_all", filters, top_k, show_expired, others)
         engine = await self._open()
         found: list[Kept] = []
         for owner, where in await self._owners(asked):
@@ -269,13 +271,13 @@ class _Verbs(DualModeApi[M]):
         """Find memories, best first, at most 100. `rerank` changes nothing: a reranker is a setting. Raises
         ValidationError.
         """
-        asked, most = self._asked("search", filters, top_k, show_expired, others)
+        asked, most = self._parse_search("search", filters, top_k, show_expired, others)
         if not isinstance(query, str) or not query.strip():
-            raise refused("query", "Invalid query: cannot be empty or whitespace-only.")
+            raise argument_error("query", "Invalid query: cannot be empty or whitespace-only.")
         if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
-            raise refused("threshold", "threshold must be a valid number")
+            raise argument_error("threshold", "threshold must be a valid number")
         if threshold is not None and not 0 <= threshold <= 1:
-            raise refused("threshold", f"Invalid threshold: {threshold}. Must be between 0 and 1 (inclusive).")
+            raise argument_error("threshold", f"Invalid threshold: {threshold}. Must be between 0 and 1 (inclusive).")
         engine = await self._open()
         hits: list[Hit] = []
         for owner, where in await self._owners(asked) if most else []:
@@ -300,7 +302,7 @@ class _Verbs(DualModeApi[M]):
     async def history(self, memory_id: str) -> list[dict[str, Any]]:
         """Return each change of a memory, oldest first; of a deleted one only that it was deleted."""
         try:
-            known, _ = await self._found(memory_id)
+            known, _ = await self._find_memory(memory_id)
         except ValidationError:
             return [row async for row in deletions(self.engine.store, self._tenant, memory_id)]
         versions = await self.engine.store.versions(memory_id, scopes=[known.scope])
@@ -309,13 +311,13 @@ class _Verbs(DualModeApi[M]):
 
     # -- the owner --------------------------------------------------------------------------------------------------
 
-    def _asked(
+    def _parse_search(
         self, name: str, filters: Mapping[str, Any] | None, top_k: object, show_expired: bool, others: Mapping[str, Any]
     ) -> tuple[Wanted, int]:
         """Return the filter and the maximum number of results."""
         most = checked_call(name, top_k, others)
         today: date = self.engine.clock.now().date()
-        return wanted(filters, show_expired=show_expired, today=today), most
+        return parse_filters(filters, show_expired=show_expired, today=today), most
 
     async def _owners(self, asked: Wanted) -> list[tuple[Actor, dict[str, Any]]]:
         """Return the owners of the memories to read, each with the filter on theirs: the user who is named, else all
@@ -339,12 +341,14 @@ class _Verbs(DualModeApi[M]):
                 yield memory
             after = page[-1].memory_id
 
-    async def _found(self, memory_id: str) -> tuple[Kept, Actor]:
+    async def _find_memory(self, memory_id: str) -> tuple[Kept, Actor]:
         """Return an active memory and its owner. Raises ValidationError if there is none."""
         engine = await self._open()
         found = await engine.store.scan(self._tenant, statuses=[Status.ACTIVE], memory_ids=[memory_id], limit=1)
         if not found:
-            raise refused("memory_id", f"Memory with id {memory_id} not found. Please provide a valid 'memory_id'")
+            raise argument_error(
+                "memory_id", f"Memory with id {memory_id} not found. Please provide a valid 'memory_id'"
+            )
         return found[0], self._actor(found[0])
 
     def _actor(self, memory: Kept) -> Actor:
@@ -380,7 +384,7 @@ class AsyncMemory(_Verbs[Awaited]):
 
     def __init__(self, config: Any = None, *, engine: MemoryEngine | None = None) -> None:
         settings = settings_of(config)
-        super().__init__(awaited(), engine or build_engine(settings), settings.tenant)
+        super().__init__(async_mode(), engine or build_engine(settings), settings.tenant)
 
     @classmethod
     def from_config(cls, config_dict: Mapping[str, Any]) -> Self:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from mnemic.agents.compat.mem0_values import refused
+from mnemic.agents.compat.mem0_values import argument_error
 from mnemic.engine import MemoryEngine
 from mnemic.engine.extraction import NO_MODEL
 from mnemic.errors import NotSupported
-from mnemic.maintenance.summarise import shortened
+from mnemic.maintenance.summarise import shorten_messages
 from mnemic.types import Deadline, Message
 
 PROCEDURAL = "procedural_memory"
@@ -28,10 +28,10 @@ async def summary(
     if instructions and engine.completer is None:
         raise NotSupported("wishes", hint=NO_MODEL)
     deadline = Deadline.after(_WITHIN, engine.clock.monotonic)
-    short = await shortened(
+    short = await shorten_messages(
         messages, max_tokens=_MAX_TOKENS, completer=engine.completer, deadline=deadline, instructions=instructions
     )
     text = "\n".join(short.lines).strip()
     if not text:
-        raise refused("messages", "There is no content for the procedural memory summary.")
+        raise argument_error("messages", "There is no content for the procedural memory summary.")
     return {"role": "assistant", "content": text}, Message(role="assistant", content=text)

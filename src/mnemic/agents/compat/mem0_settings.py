@@ -129,7 +129,7 @@ def _language_model(section: Mapping[str, Any]) -> dict[str, Any]:
         raise NotSupported("mem0:llm", hint="the configuration names no model")
     url, key = _server(section, provider, asked)
     name = f"{provider.vendor}:{str(model).removeprefix('models/')}" if provider.vendor else model
-    return _given(model=name, model_url=url, api_key=key)
+    return _drop_none(model=name, model_url=url, api_key=key)
 
 
 def _embedder(section: Mapping[str, Any], vector_store: Any) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def _embedder(section: Mapping[str, Any], vector_store: Any) -> dict[str, Any]:
     size = asked.get("embedding_dims") or _DIMENSIONS.get(model) or store.get("embedding_model_dims")
     if not (model and size):
         raise NotSupported("mem0:embedder", hint="the configuration must name the model and its embedding_dims")
-    return _given(
+    return _drop_none(
         embedder=provider.vendor, embedder_model=model, embedder_url=url, embedder_key=key, embedder_dimension=size
     )
 
@@ -158,7 +158,7 @@ def _reranker(section: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     key = asked.get("api_key") or os.environ.get("COHERE_API_KEY")
     model = asked.get("model") or "rerank-v3.5"
-    return _given(reranker="cohere", reranker_url=_COHERES_RERANKER, reranker_model=model, reranker_key=key)
+    return _drop_none(reranker="cohere", reranker_url=_COHERES_RERANKER, reranker_model=model, reranker_key=key)
 
 
 def _provider(
@@ -191,5 +191,5 @@ def _azures(asked: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _given(**named: Any) -> dict[str, Any]:
+def _drop_none(**named: Any) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}

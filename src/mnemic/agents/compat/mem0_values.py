@@ -46,7 +46,7 @@ def is_unreadable(failure: ModelFailed) -> bool:
     return False
 
 
-def refused(name: str, hint: str) -> ValidationError:
+def argument_error(name: str, hint: str) -> ValidationError:
     """Return the error for an argument that cannot be used; its text gives the reason."""
     error = ValidationError(name, hint=hint)
     error.args = (f"{error.reason}: {hint}",)
@@ -62,7 +62,7 @@ class Ids:
     run_id: str | None = None
 
     @classmethod
-    def of(cls, **given: object) -> Ids:
+    def from_arguments(cls, **given: object) -> Ids:
         """Return the identifiers, trimmed, numbers as text. Raises ValidationError for an empty one or white space."""
         return cls(**{name: _identifier(name, value) for name, value in given.items()})
 
@@ -71,10 +71,10 @@ class Ids:
         """Those that are given."""
         return {name: value for name in IDS if (value := getattr(self, name)) is not None}
 
-    def checked(self, hint: str) -> Ids:
+    def require_any(self, hint: str) -> Ids:
         """Return these. Raises ValidationError if none is given."""
         if not self.known:
-            raise refused("ids", hint)
+            raise argument_error("ids", hint)
         return self
 
     @property
@@ -99,9 +99,9 @@ def _identifier(name: str, value: object) -> str | None:
         return None
     text = str(value).strip()
     if not text:
-        raise refused(name, f"Invalid {name}: cannot be empty or whitespace-only.")
+        raise argument_error(name, f"Invalid {name}: cannot be empty or whitespace-only.")
     if any(one.isspace() for one in text):
-        raise refused(name, f"Invalid {name}: cannot contain whitespace.")
+        raise argument_error(name, f"Invalid {name}: cannot contain whitespace.")
     return text
 
 
@@ -119,7 +119,7 @@ class Wanted:
     where: dict[str, Any] = field(default_factory=dict)
 
 
-def wanted(filters: Mapping[str, Any] | None, *, show_expired: bool, today: date) -> Wanted:
+def parse_filters(filters: Mapping[str, Any] | None, *, show_expired: bool, today: date) -> Wanted:
     """Read the filters of a search or a list. Raises ValidationError if they name no identifier."""
     given = dict(filters or {})
     for name in IDS:
@@ -128,7 +128,7 @@ def wanted(filters: Mapping[str, Any] | None, *, show_expired: bool, today: date
     within = [one for one in given.get("AND", ()) if isinstance(one, Mapping)] if "AND" in given else []
     if not any(name in one for name in IDS for one in (given, *within)):
         hint = "filters must contain at least one of: user_id, agent_id, run_id. Example: filters={'user_id': 'u1'}"
-        raise refused("filters", hint)
+        raise argument_error("filters", hint)
     user = given.get("user_id")
     owner = None
     if isinstance(user, str) and user != "*":
@@ -152,7 +152,7 @@ def condition(filters: Mapping[str, Any]) -> dict[str, Any]:
 def _part(name: str, value: Any) -> dict[str, Any]:
     if name in _LISTS:
         if not isinstance(value, list) or not value or not all(isinstance(one, Mapping) for one in value):
-            raise refused("filters", f"{name} operator requires a non-empty list of conditions")
+            raise argument_error("filters", f"{name} operator requires a non-empty list of conditions")
         joined = {_LISTS[name]: [condition(one) for one in value]}
         return {"$not": joined} if name == "NOT" else joined
     if value == "*":
@@ -161,7 +161,7 @@ def _part(name: str, value: Any) -> dict[str, Any]:
         return {name: value}
     unknown = next((one for one in value if one not in _OPERATORS), None)
     if unknown is not None:
-        raise refused("filters", f"Unsupported metadata filter operator: {str(unknown)[:32]}")
+        raise argument_error("filters", f"Unsupported metadata filter operator: {str(unknown)[:32]}")
     return {name: {f"${operator}": operand for operator, operand in value.items()}}
 
 
@@ -171,11 +171,11 @@ def checked_call(name: str, top_k: object, others: Mapping[str, Any]) -> int:
     """
     if others:
         hint = f"Top-level entity parameters {set(others)} are not supported in {name}(). Use filters={{...}} instead."
-        raise refused("filters", hint)
+        raise argument_error("filters", hint)
     if isinstance(top_k, bool) or not isinstance(top_k, int):
-        raise refused("top_k", "top_k must be a valid integer")
+        raise argument_error("top_k", "top_k must be a valid integer")
     if top_k < 0:
-        raise refused("top_k", f"Invalid top_k: {top_k}. Must be a non-negative integer.")
+        raise argument_error("top_k", f"Invalid top_k: {top_k}. Must be a non-negative integer.")
     return top_k
 
 
@@ -207,7 +207,7 @@ def expiration(value: object) -> str | None:
     try:
         return date.fromisoformat(value).isoformat()  # type: ignore[arg-type]  # what is no text is refused below
     except (TypeError, ValueError):
-        raise refused("expiration_date", "expiration_date must be a date in YYYY-MM-DD format.") from None
+        raise argument_error("expiration_date", "expiration_date must be a date in YYYY-MM-DD format.") from None
 
 
 def own_metadata(metadata: object) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def own_metadata(metadata: object) -> dict[str, Any]:
     if metadata is None:
         return {}
     if not isinstance(metadata, Mapping):
-        raise refused("metadata", "metadata must be a dict")
+        raise argument_error("metadata", "metadata must be a dict")
     for name in sorted(_IDENTITY & metadata.keys()):
         _LOG.warning("ignoring metadata['%s']: identity fields cannot be set through metadata", name)
     return {name: value for name, value in metadata.items() if name not in _IDENTITY}
@@ -230,14 +230,14 @@ def moment(timestamp: object) -> datetime | None:
             return datetime.fromtimestamp(timestamp, UTC)
         parsed = timestamp if isinstance(timestamp, datetime) else datetime.fromisoformat(str(timestamp))
     except (ValueError, OverflowError, OSError):
-        raise refused("timestamp", "timestamp must be a Unix time or a time in ISO 8601.") from None
+        raise argument_error("timestamp", "timestamp must be a Unix time or a time in ISO 8601.") from None
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 # -- messages ----------------------------------------------------------------------------------------------------------
 
 
-def listed(messages: object) -> list[Mapping[str, Any]]:
+def message_list(messages: object) -> list[Mapping[str, Any]]:
     """Return the messages as a list of objects; a text is a message of the user, and an object without role and content
     is left out.
     """
@@ -246,7 +246,7 @@ def listed(messages: object) -> list[Mapping[str, Any]]:
     if isinstance(messages, Mapping):
         messages = [messages]
     if not isinstance(messages, Sequence):
-        raise refused("messages", "messages must be str, dict, or list[dict]")
+        raise argument_error("messages", "messages must be str, dict, or list[dict]")
     return [one for one in messages if isinstance(one, Mapping) and one.get("role") and one.get("content") is not None]
 
 

@@ -30,8 +30,8 @@ from mnemic.agents.steps import (
     take,
 )
 from mnemic.agents.steps.memory_backend import DEFAULT_COLLECTION
-from mnemic.agents.steps.nodes import decided
-from mnemic.agents.steps.state import FAILED, flagged
+from mnemic.agents.steps.nodes import parse_decisions
+from mnemic.agents.steps.state import FAILED, waiting_candidates
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
@@ -82,11 +82,11 @@ def memory_graph(
     given["budget"] = memory.rules.budget if isinstance(memory, MemoryEngine) else None
     steps = MemorySteps(long_term, respond, count=count, **given)
     store = memory if isinstance(memory, BaseStore) else None
-    compiled = _wired(steps, review=review).compile(checkpointer=checkpointer, store=store)
+    compiled = _build_graph(steps, review=review).compile(checkpointer=checkpointer, store=store)
     return MemoryGraph(steps, compiled)
 
 
-def _wired(steps: MemorySteps, *, review: bool) -> StateGraph[Any, Any, Any, Any]:
+def _build_graph(steps: MemorySteps, *, review: bool) -> StateGraph[Any, Any, Any, Any]:
     graph: StateGraph[Any, Any, Any, Any] = StateGraph(MemoryState)
     for name in NODES:
         graph.add_node(name, _node(steps, name, review=review))
@@ -102,7 +102,7 @@ def _node(steps: MemorySteps, name: str, *, review: bool) -> RunnableLambda[Any,
     asks = review and name == "mark_needs_review"
 
     def step(state: MemoryState) -> MemoryState:
-        return finished(take(steps, name, state, _decisions(steps, state) if asks else None))
+        return run_to_end(take(steps, name, state, _decisions(steps, state) if asks else None))
 
     async def astep(state: MemoryState) -> MemoryState:
         return await take(steps, name, state, _decisions(steps, state) if asks else None)
@@ -114,14 +114,14 @@ def _decisions(steps: MemorySteps, state: MemoryState) -> Any:
     """Return a person's decision on the candidates that wait; it is requested again, with the reason, until it is
     valid. LangGraph stores every answer, so raising an error for an invalid one would repeat forever.
     """
-    waiting = len(flagged(state))
+    waiting = len(waiting_candidates(state))
     if not waiting:
         return None
     request = steps.review_request(state)
     while True:
         answer = interrupt(request)
         try:
-            decided(answer, waiting)
+            parse_decisions(answer, waiting)
         except InvalidInput as refused:
             request = {**request, "refused": str(refused)}
         else:
@@ -148,7 +148,7 @@ class MemoryGraph:
     def invoke(self, given: Any, config: RunnableConfig | None = None, **options: Any) -> dict[str, Any]:
         """One turn, or with a `Command` the rest of an interrupted one; the state it ends with."""
         if not isinstance(given, Command):
-            refused = finished(self._refused(given))
+            refused = run_to_end(self._refuse_turn(given))
             if refused is not None:
                 return refused
             config = self._config(given, config)
@@ -157,7 +157,7 @@ class MemoryGraph:
     async def ainvoke(self, given: Any, config: RunnableConfig | None = None, **options: Any) -> dict[str, Any]:
         """As `invoke`."""
         if not isinstance(given, Command):
-            refused = await self._refused(given)
+            refused = await self._refuse_turn(given)
             if refused is not None:
                 return refused
             config = self._config(given, config)
@@ -169,7 +169,7 @@ class MemoryGraph:
         thread = self.thread(given["user_id"], given["thread_id"])["configurable"]
         return {**(config or {}), "configurable": {**thread, **chosen}}
 
-    async def _refused(self, given: Mapping[str, Any]) -> dict[str, Any] | None:
+    async def _refuse_turn(self, given: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the whole state of a turn that cannot begin, or None."""
         names = ("input", "user_id", "thread_id")
         state = MemoryState(**{name: given.get(name) for name in names if given.get(name) is not None})  # type: ignore[typeddict-item]
@@ -177,7 +177,7 @@ class MemoryGraph:
         return dict(state) if state["status"] == FAILED else None
 
 
-def finished(work: Coroutine[Any, Any, T]) -> T:
+def run_to_end(work: Coroutine[Any, Any, T]) -> T:
     """Return the result of `work` for a synchronous caller, also if an event loop runs in its thread already."""
     try:
         asyncio.get_running_loop()

@@ -53,7 +53,7 @@ class Batch:
         """The documents' texts, in the order in which `embedded` takes their vectors."""
         return [text for texts in self.documents.values() for text in texts]
 
-    def embedded(self, vectors: Sequence[Sequence[float]], queries: Sequence[Sequence[float]], dims: int) -> None:
+    def set_vectors(self, vectors: Sequence[Sequence[float]], queries: Sequence[Sequence[float]], dims: int) -> None:
         """Put the vectors of `texts` and of `queries` into the operations. Raises ValueError for the wrong number of
         vectors or of dimensions; nothing has been written then.
         """
@@ -61,14 +61,14 @@ class Batch:
             raise ValueError("the embedding function returned another number of vectors than it was given texts")
         left = iter(vectors)
         for place, texts in self.documents.items():
-            packed = (_packed(next(left), dims) for _ in texts)
+            packed = (_pack_unit_vector(next(left), dims) for _ in texts)
             put = self.operations[place]
             assert isinstance(put, PutDocument)
             self.operations[place] = replace(put, vectors=tuple(one for one in packed if one is not None))
         for place, vector in zip(self.queries, queries, strict=True):
             find = self.operations[place]
             assert isinstance(find, FindDocuments)
-            self.operations[place] = replace(find, vector=_packed(vector, dims))
+            self.operations[place] = replace(find, vector=_pack_unit_vector(vector, dims))
 
 
 class Paths:
@@ -164,7 +164,7 @@ def result_of(op: Op, answer: DocumentAnswer) -> Result:
     """Return the answer to one operation as LangGraph spells it."""
     if isinstance(op, SearchOp):
         assert isinstance(answer, list)
-        return [_found(document) for document in answer if isinstance(document, Document)]
+        return [_search_item(document) for document in answer if isinstance(document, Document)]
     if isinstance(answer, Document):
         return Item(
             value=answer.value,
@@ -176,7 +176,7 @@ def result_of(op: Op, answer: DocumentAnswer) -> Result:
     return [one for one in answer if isinstance(one, tuple)] if isinstance(answer, list) else None
 
 
-def _found(document: Document) -> SearchItem:
+def _search_item(document: Document) -> SearchItem:
     return SearchItem(
         namespace=document.namespace,
         key=document.key,
@@ -187,7 +187,7 @@ def _found(document: Document) -> SearchItem:
     )
 
 
-def _packed(vector: Sequence[float], dims: int) -> Vector | None:
+def _pack_unit_vector(vector: Sequence[float], dims: int) -> Vector | None:
     """Return a vector of unit length; None for the zero vector, which points nowhere."""
     if len(vector) != dims:
         raise ValueError(

@@ -29,10 +29,10 @@ class RedactedOperations:
         self._redactor = Redactor()
         self._secret: bytes | None = None
 
-    def of(self, ops: list[Op]) -> list[Op]:
+    def redact_operations(self, ops: list[Op]) -> list[Op]:
         """Return the operations, redacted, in the form in which they are executed."""
         secret = self._kept_secret()
-        return [_redacted(op, lambda value: redact_value(value, self._redactor, secret)) for op in ops]
+        return [_redact_operation(op, lambda value: redact_value(value, self._redactor, secret)) for op in ops]
 
     def _kept_secret(self) -> bytes:
         """Of two who make one at once the later counts."""
@@ -48,7 +48,7 @@ class RedactedOperations:
         return self._secret
 
 
-def _redacted(op: Op, redacted: Callable[[Any], Any]) -> Op:
+def _redact_operation(op: Op, redacted: Callable[[Any], Any]) -> Op:
     if isinstance(op, PutOp) and op.value is not None:
         return op._replace(value=redacted(op.value))
     if isinstance(op, SearchOp):

@@ -38,27 +38,27 @@ class _Desk:
         self._paths = Paths(index)
 
     def batch(self, ops: list[Op], ttl: TTLConfig | None) -> list[Result]:
-        ops = ops if self._redacting is None else self._redacting.of(ops)
+        ops = ops if self._redacting is None else self._redacting.redact_operations(ops)
         batch = self._batch(ops)
         if self._index is not None and self._embeddings is not None:
             vectors = self._embeddings.embed_documents(batch.texts) if batch.documents else []
             queries = [self._embeddings.embed_query(query) for query in batch.queries.values()]
-            batch.embedded(vectors, queries, self._index["dims"])
-        return self._applied(ops, batch, ttl)
+            batch.set_vectors(vectors, queries, self._index["dims"])
+        return self._apply_operations(ops, batch, ttl)
 
     async def abatch(self, ops: list[Op], ttl: TTLConfig | None) -> list[Result]:
-        ops = ops if self._redacting is None else await asyncio.to_thread(self._redacting.of, ops)
+        ops = ops if self._redacting is None else await asyncio.to_thread(self._redacting.redact_operations, ops)
         batch = self._batch(ops)
         if self._index is not None and self._embeddings is not None:
             vectors = await self._embeddings.aembed_documents(batch.texts) if batch.documents else []
             queries = await asyncio.gather(*map(self._embeddings.aembed_query, batch.queries.values()))
-            batch.embedded(vectors, queries, self._index["dims"])
-        return await asyncio.to_thread(self._applied, ops, batch, ttl)
+            batch.set_vectors(vectors, queries, self._index["dims"])
+        return await asyncio.to_thread(self._apply_operations, ops, batch, ttl)
 
     def _batch(self, ops: list[Op]) -> Batch:
         return batch_of(ops, self._paths, semantic=self._index is not None)
 
-    def _applied(self, ops: list[Op], batch: Batch, ttl: TTLConfig | None) -> list[Result]:
+    def _apply_operations(self, ops: list[Op], batch: Batch, ttl: TTLConfig | None) -> list[Result]:
         hide = bool(ttl and ttl.get("omit_expired"))
         answers = self.documents.apply(self.tenant, batch.operations, hide_expired=hide)
         return [result_of(op, answer) for op, answer in zip(ops, answers, strict=True)]

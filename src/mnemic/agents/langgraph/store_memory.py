@@ -59,7 +59,7 @@ class StoreMemory:
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
         """Return the results of the store for `query` in the user's namespace."""
-        query = await self.redacted(query)
+        query = await self.redact_text(query)
         items = await self._store.asearch(self._namespace(user_id), query=query, limit=limit)
         if len(items) == limit < UNRANKED and all(item.score is None for item in items):
             items = await self._store.asearch(self._namespace(user_id), query=query, limit=UNRANKED)
@@ -76,7 +76,7 @@ class StoreMemory:
             )
         )
 
-    async def known(self, user_id: str, candidate: Candidate) -> Sequence[KnownMemory]:
+    async def find_known(self, user_id: str, candidate: Candidate) -> Sequence[KnownMemory]:
         """Return the document at the candidate's place."""
         namespace, key = await self.place(user_id, candidate)
         item = await self._store.aget(tuple(namespace), key)
@@ -108,13 +108,13 @@ class StoreMemory:
         checkpoints contain the conversation.
         """
 
-    async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
+    async def log_injection(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
         """Do nothing: a LangGraph store has no audit."""
 
-    async def answered(self, user_id: str, turn: TurnTexts) -> None:
+    async def record_answer(self, user_id: str, turn: TurnTexts) -> None:
         """Do nothing: the graph's checkpoints contain the conversation."""
 
-    async def redacted(self, text: str) -> str:
+    async def redact_text(self, text: str) -> str:
         """By the detectors that are built in."""
         return self._redactor.redact(text, await self._kept_secret()).text
 

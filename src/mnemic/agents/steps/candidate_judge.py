@@ -9,7 +9,7 @@ from typing import Any
 from mnemic.agents.asks import turns_before
 from mnemic.agents.steps.error_handling import attempt
 from mnemic.agents.steps.memory_backend import KnownMemory, LongTerm
-from mnemic.agents.steps.sensitive_statements import is_special, unexpected
+from mnemic.agents.steps.sensitive_statements import is_special, unexpected_topics
 from mnemic.agents.steps.state import REVIEW, MemoryState, TurnRules, as_data, candidate_of
 from mnemic.errors import MnemicError
 from mnemic.extract.conversation_context import answer_in, talk_before
@@ -70,7 +70,7 @@ class Judge:
         evidence = [said] if answer is None else [said, replace(said, content=answer.statement)]
         seen: set[tuple[str | None, str]] = set()
         for data in state["memory_candidates"]:
-            checked, reason, shown = self._checked(data, evidence)
+            checked, reason, shown = self._check_candidate(data, evidence)
             if checked is None:
                 verdicts.skip({**data, "content": shown}, reason)
                 continue
@@ -82,7 +82,9 @@ class Judge:
             await self._against_known(as_data(checked), checked, reason, user_id, verdicts)
         return verdicts
 
-    def _checked(self, data: Mapping[str, Any], evidence: Sequence[Message]) -> tuple[Candidate | None, str, Any]:
+    def _check_candidate(
+        self, data: Mapping[str, Any], evidence: Sequence[Message]
+    ) -> tuple[Candidate | None, str, Any]:
         """Return the candidate in its stored form and the reason to review it ("" for none), or None and why it is left
         out; and the part that a report may show. The `evidence` are the user's words, and the statement that they make
         if they answer a question.
@@ -134,7 +136,7 @@ class Judge:
             found
             or candidate.key in policy.sensitive_keys
             or policy.names_sensitive(filter(None, texts))
-            or is_special(texts, unexpected(self._rules.sensitive_topics, candidate.source.quote))
+            or is_special(texts, unexpected_topics(self._rules.sensitive_topics, candidate.source.quote))
         )
 
     async def _against_known(
@@ -143,7 +145,7 @@ class Judge:
         placed, failure = await attempt(lambda: self._long_term.place(user_id, candidate))
         namespace, key = placed or ([user_id], candidate.key)
         update = {"namespace": namespace, "key": key, "candidate": data}
-        known, failure = await attempt(lambda: self._long_term.known(user_id, candidate))
+        known, failure = await attempt(lambda: self._long_term.find_known(user_id, candidate))
         if known is None:
             verdicts.errors.append(failure)
             verdicts.skip(data, REVIEW + "unreadable", update=update)

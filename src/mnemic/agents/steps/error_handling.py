@@ -11,7 +11,7 @@ from typing import Any
 from mnemic.errors import MnemicError
 
 
-async def awaited(answer: Any) -> Any:
+async def await_answer(answer: Any) -> Any:
     """Return the answer of a callback, which it gives now or when it is awaited."""
     return await answer if inspect.isawaitable(answer) else answer
 

@@ -15,7 +15,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.engine.extraction import surroundings
 from mnemic.engine.later_words import with_later_words
 from mnemic.engine.recall import recall
-from mnemic.engine.requests_about_memory import requests_in, without
+from mnemic.engine.requests_about_memory import remove_requests, requests_in
 from mnemic.engine.turn_texts import keep_texts
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.extract import Extraction, Extractor
@@ -82,7 +82,7 @@ class LongTerm(Protocol):
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
         """Find the memories relevant to `query`. Raises if nothing could be searched."""
 
-    async def known(self, user_id: str, candidate: Candidate) -> Sequence[KnownMemory]:
+    async def find_known(self, user_id: str, candidate: Candidate) -> Sequence[KnownMemory]:
         """Return the live memories under the candidate's key; for one without a key, those with the same content."""
 
     async def write(
@@ -95,13 +95,13 @@ class LongTerm(Protocol):
     async def record(self, user_id: str, said: Message, *, idempotency_key: str) -> None:
         """Keep the message itself, redacted. Raises if that failed."""
 
-    async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
+    async def log_injection(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
         """Log the memories that enter the model's input. Raises if that is impossible."""
 
-    async def answered(self, user_id: str, turn: TurnTexts) -> None:
+    async def record_answer(self, user_id: str, turn: TurnTexts) -> None:
         """Store question, block and answer of a turn with injected memories, if policy allows it."""
 
-    async def redacted(self, text: str) -> str:
+    async def redact_text(self, text: str) -> str:
         """Return the text with personal data and secrets redacted, as a model may see it. Raises if redaction fails."""
 
 
@@ -138,7 +138,7 @@ class GatewayMemory:
 
     async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
         """Return the user's namespace for the candidate's category, and its key."""
-        key = candidate.key or content_key(await self.redacted(candidate.content))
+        key = candidate.key or content_key(await self.redact_text(candidate.content))
         return [user_id, candidate.category or self._collection], key
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
@@ -150,19 +150,19 @@ class GatewayMemory:
         errors = tuple(f"{name}: {why}" for name, why in found.errors.items())
         return Recall(entries=tuple(self._entry(user_id, hit) for hit in found.hits), errors=errors)
 
-    async def known(self, user_id: str, candidate: Candidate) -> Sequence[KnownMemory]:
+    async def find_known(self, user_id: str, candidate: Candidate) -> Sequence[KnownMemory]:
         """Look up by key, unchanged; without one, search for the words."""
         actor = self._actor(user_id)
         store, now = self._gateway.searcher.store, self._gateway.clock.now()
         if candidate.key is not None:
             where = Where(scopes=(actor.scope(candidate.level),), keys=frozenset({candidate.key}), live_at=now)
-            return [_known(memory) for memory in await store.newest(where, limit=20)]
+            return [_known_memory(memory) for memory in await store.newest(where, limit=20)]
         where = Where(scopes=(actor.scope(candidate.level),), live_at=now)
         found = await self._gateway.searcher.search(candidate.content, where, top_k=10)
         said = canonical_value(candidate.content)
-        return [_known(hit.memory) for hit in found.hits if canonical_value(hit.memory.content) == said]
+        return [_known_memory(hit.memory) for hit in found.hits if canonical_value(hit.memory.content) == said]
 
-    async def around(
+    async def find_surroundings(
         self, user_id: str, extractor: Extractor, said: Message, before: Sequence[Message], *, deadline: Deadline
     ) -> dict[str, Any]:
         """Return the surroundings of a message for the extractor: the turns before it and the user's
@@ -170,7 +170,7 @@ class GatewayMemory:
         """
         return await surroundings(self._gateway, extractor, self._actor(user_id), said, before, deadline=deadline)
 
-    async def changed(
+    async def add_changes(
         self, user_id: str, said: Message, found: Extraction, *, deadline: Deadline
     ) -> tuple[Extraction, tuple[MemoryRequest, ...]]:
         """Return `found` with what the message changes of the user's memories unstated, and without what it asks of
@@ -179,7 +179,7 @@ class GatewayMemory:
         actor = self._actor(user_id)
         changed = await with_later_words(self._gateway, actor, said, found, deadline=deadline)
         requests, asked = await requests_in(self._gateway, actor, said, deadline=deadline)
-        return without(changed, asked), requests
+        return remove_requests(changed, asked), requests
 
     async def write(
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
@@ -189,7 +189,7 @@ class GatewayMemory:
         if reviewed:
             gateway = replace(gateway, policy=_replacing(gateway.policy, candidate.key))
         done = await gateway.write([candidate], actor=self._actor(user_id), idempotency_key=idempotency_key)
-        shown = {"value": {"value": await self.redacted(candidate.content)}}
+        shown = {"value": {"value": await self.redact_text(candidate.content)}}
         if done.blocked:
             return shown | {"success": False, "outcome": Outcome.BLOCKED.value, "reason": done.blocked[0].reason}
         receipt = done.receipts[0]
@@ -202,11 +202,11 @@ class GatewayMemory:
     async def record(self, user_id: str, said: Message, *, idempotency_key: str) -> None:
         """As an episodic memory, through the gateway."""
         if len(said.content) > MAX_CONTENT_CHARS:
-            said = replace(said, content=await self.redacted(said.content))  # no card number may end at a cut
+            said = replace(said, content=await self.redact_text(said.content))  # no card number may end at a cut
         candidates = message_candidates(list(in_parts(said)))
         await self._gateway.write_captured(candidates, actor=self._actor(user_id), idempotency_key=idempotency_key)
 
-    async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
+    async def log_injection(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
         """One line in the tenant's audit."""
         actor, gateway = self._actor(user_id), self._gateway
         hits = await self._hits(actor, [entry["memory_id"] for entry in entries])
@@ -214,7 +214,7 @@ class GatewayMemory:
         store, clock = gateway.searcher.store, gateway.clock
         await record_injection(store, clock, actor, run_id, hits, digest=digest, foreign=foreign, by="langgraph")
 
-    async def answered(self, user_id: str, turn: TurnTexts) -> None:
+    async def record_answer(self, user_id: str, turn: TurnTexts) -> None:
         """Store them as those of every adapter, if the engine was named."""
         if self._turns is not None:
             actor = self._actor(user_id)
@@ -226,13 +226,13 @@ class GatewayMemory:
         found = await gateway.searcher.store.get_many(memory_ids, scopes=scopes)
         return [Hit(memory=found[memory_id], score=0.0) for memory_id in memory_ids if memory_id in found]
 
-    async def redacted(self, text: str) -> str:
+    async def redact_text(self, text: str) -> str:
         """Return `text` as the write path stores it, also while the store is down: its markers are then of this
         process alone. Raises InvalidInput (`redaction`).
         """
         pipeline = self._gateway.pipeline
         try:
-            return await pipeline.redacted(text, tenant=self._tenant)
+            return await pipeline.redact_text(text, tenant=self._tenant)
         except StoreFailed:
             return pipeline.redactor.redact(text, _PASSING).text
 
@@ -256,7 +256,7 @@ class GatewayMemory:
         }
 
 
-async def extracted(
+async def extract_message(
     long_term: LongTerm,
     extractor: Extractor,
     user_id: str,
@@ -269,9 +269,9 @@ async def extracted(
     the message if their home has them. Raises MnemicError.
     """
     if isinstance(long_term, GatewayMemory):
-        around = await long_term.around(user_id, extractor, said, before, deadline=deadline)
+        around = await long_term.find_surroundings(user_id, extractor, said, before, deadline=deadline)
     elif isinstance(extractor, InformedExtractor):
-        shown = [replace(one, content=await long_term.redacted(one.content)) for one in before]
+        shown = [replace(one, content=await long_term.redact_text(one.content)) for one in before]
         around = {"around": MessageContext(before=tuple(shown))}
     else:
         around = dict(talk_around(extractor, [*before, said], len(before)))
@@ -287,7 +287,7 @@ async def with_implied(
     if not isinstance(long_term, GatewayMemory):
         return found, (), None
     try:
-        changed, asked = await long_term.changed(user_id, said, found, deadline=deadline)
+        changed, asked = await long_term.add_changes(user_id, said, found, deadline=deadline)
     except MnemicError as failure:
         return found, (), failure.reason
     return changed, asked, changed.unknown
@@ -298,7 +298,7 @@ def content_key(content: str) -> str:
     return "m-" + hashlib.sha256(canonical_value(content).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _known(memory: Memory) -> KnownMemory:
+def _known_memory(memory: Memory) -> KnownMemory:
     return KnownMemory(content=memory.content, memory_id=memory.memory_id, version=memory.version)
 
 

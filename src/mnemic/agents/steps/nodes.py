@@ -13,8 +13,8 @@ from typing import Any
 
 from mnemic.agents.asks import turns_before
 from mnemic.agents.steps.candidate_judge import Judge
-from mnemic.agents.steps.error_handling import attempt, awaited
-from mnemic.agents.steps.memory_backend import LongTerm, extracted, with_implied
+from mnemic.agents.steps.error_handling import attempt, await_answer
+from mnemic.agents.steps.memory_backend import LongTerm, extract_message, with_implied
 from mnemic.agents.steps.relevance import relevant
 from mnemic.agents.steps.state import (
     FAILED,
@@ -26,9 +26,9 @@ from mnemic.agents.steps.state import (
     as_data,
     candidate_of,
     clipped_end,
-    flagged,
     output_of,
     texts_of,
+    waiting_candidates,
     with_error,
 )
 from mnemic.errors import InvalidInput
@@ -45,7 +45,7 @@ from mnemic.policy.budget import Budget
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message, Skipped, checked_name
-from mnemic.types.recall_limits import shortened
+from mnemic.types.recall_limits import shorten_question
 from mnemic.write.turn_log import TurnTexts
 
 Respond = Callable[[dict[str, Any]], str | Awaitable[str]]
@@ -128,7 +128,7 @@ class MemorySteps:
         if len(said.split()) < SHORT_INPUT_WORDS:
             before = [one["content"] for one in state["messages"][:-1] if one["role"] == "user"]
             said = " ".join([*before[-1:], said])
-        return MemoryState(retrieval_query=shortened(" ".join(said.split())))
+        return MemoryState(retrieval_query=shorten_question(" ".join(said.split())))
 
     async def retrieve_long_term_memory(self, state: MemoryState) -> MemoryState:
         """Return the user's relevant memories. A failure is recorded, and stops for review if the rules require it."""
@@ -157,11 +157,11 @@ class MemorySteps:
         older, before = messages[: len(messages) - len(kept)], state.get("short_term_summary", "")
         errors, summarise = state["errors"], self._summarise or _plain_summary
 
-        async def shortened() -> Any:
+        async def compact() -> Any:
             shown = await self._as_shown(older, before)
-            return await awaited(summarise(*shown))
+            return await await_answer(summarise(*shown))
 
-        summary, failure = await attempt(shortened, within=self.rules.response_timeout)
+        summary, failure = await attempt(compact, within=self.rules.response_timeout)
         if summary is None:
             errors, summary = with_error(state, "compact_short_term_memory", failure), _plain_summary(older, before)
         summary = clipped_end(summary, self.rules.max_summary_tokens)
@@ -188,19 +188,19 @@ class MemorySteps:
         text, shown = self._block(context["memories"])
         if shown:
             user_id, run_id, digest = state["user_id"], turn_key(state), digest_of(text)
-            _, failure = await attempt(lambda: self._long_term.injected(user_id, run_id, shown, digest))
+            _, failure = await attempt(lambda: self._long_term.log_injection(user_id, run_id, shown, digest))
             if failure:
                 errors = with_error(state, "generate_response", failure)
                 text, context["memories"] = "", []
         context["memory_block"] = text
 
-        async def answered() -> Any:
-            context["input"] = await self._long_term.redacted(context["input"])
+        async def generate() -> Any:
+            context["input"] = await self._long_term.redact_text(context["input"])
             messages, summary = context["recent_messages"], context["summary"]
             context["recent_messages"], context["summary"] = await self._as_shown(messages, summary)
-            return await awaited(self._respond(context))
+            return await await_answer(self._respond(context))
 
-        said, failure = await attempt(answered, within=self.rules.response_timeout)
+        said, failure = await attempt(generate, within=self.rules.response_timeout)
         if not failure and (not isinstance(said, str) or not said.strip()):
             failure = "llm_empty"
         if failure:
@@ -209,13 +209,13 @@ class MemorySteps:
             named = tuple(str(entry["memory_id"]) for entry in shown if entry.get("memory_id"))
             texts = {"question": state["input"], "answer": said, "block": text}
             turn = TurnTexts(run_id=turn_key(state), at=begun, shown=named, **texts)
-            await attempt(lambda: self._long_term.answered(state["user_id"], turn))
+            await attempt(lambda: self._long_term.record_answer(state["user_id"], turn))
         messages = [*state["messages"], {"role": "assistant", "content": said}]
         return MemoryState(response=said, messages=messages, errors=errors)
 
     async def _as_shown(self, messages: Sequence[Mapping[str, Any]], summary: str) -> tuple[list[dict[str, Any]], str]:
         """Messages and summary as a model may see them. The thread itself stays as it was said."""
-        redacted = self._long_term.redacted
+        redacted = self._long_term.redact_text
         shown = [{**one, "content": await redacted(str(one["content"]))} for one in messages]
         return shown, await redacted(summary)
 
@@ -231,12 +231,12 @@ class MemorySteps:
         """Extract facts from the user's own words. The assistant's words are no evidence."""
         words = state["input"]
         if getattr(self._extractor, "asks_model", False):
-            words = await self._long_term.redacted(words)
+            words = await self._long_term.redact_text(words)
         thread, user = state["thread_id"], state["user_id"]
         said, before = Message(role="user", content=words, session=thread), turns_before(state["messages"], thread)
         deadline = self._deadline(self.rules.response_timeout)
         found, failure = await attempt(
-            lambda: extracted(self._long_term, self._extractor, user, said, before, self._budget, deadline)
+            lambda: extract_message(self._long_term, self._extractor, user, said, before, self._budget, deadline)
         )
         if found is None:
             return MemoryState(errors=with_error(state, "extract_memory_candidates", failure))
@@ -245,7 +245,7 @@ class MemorySteps:
             errors=with_error(state, "extract_memory_candidates", unknown) if unknown else state["errors"],
             memory_requests=[request.to_dict() for request in asked],
             memory_candidates=[as_data(candidate) for candidate in found.candidates],
-            skipped_memory_updates=[_skipped(one, words) for one in found.skipped],
+            skipped_memory_updates=[_skip_entry(one, words) for one in found.skipped],
         )
 
     async def validate_memory_updates(self, state: MemoryState) -> MemoryState:
@@ -258,16 +258,18 @@ class MemorySteps:
             skipped_memory_updates=[*state["skipped_memory_updates"], *verdicts.skipped],
             errors=[*state["errors"], *(f"validate_memory_updates: {why}" for why in verdicts.errors)],
         )
-        if flagged(change):
+        if waiting_candidates(change):
             change["status"] = NEEDS_REVIEW
         return change | MemoryState(final_output=output_of(state | change))
 
     async def store_memory_updates(self, state: MemoryState) -> MemoryState:
         """Write the approved candidates. A write that fails stops no other, and is never reported as stored."""
         results, errors = list(state["memory_write_results"]), list(state["errors"])
-        results += [await self._written(state, update, errors) for update in state["approved_memory_updates"]]
+        results += [
+            await self._state_after_writes(state, update, errors) for update in state["approved_memory_updates"]
+        ]
         await self._record(state, results, errors)
-        status = NEEDS_REVIEW if self._unsettled(results) else state["status"]
+        status = NEEDS_REVIEW if self._needs_person(results) else state["status"]
         change = MemoryState(memory_write_results=results, errors=errors, status=status)
         return change | MemoryState(final_output=output_of(state | change))
 
@@ -286,12 +288,12 @@ class MemorySteps:
         if failure:
             errors.append(f"store_memory_updates: {failure}")
 
-    def _unsettled(self, results: Sequence[Mapping[str, Any]]) -> bool:
+    def _needs_person(self, results: Sequence[Mapping[str, Any]]) -> bool:
         """Return True if a write ended in a way that a person must look at."""
         strict = self.rules.on_write_failure == "review"
         return any(one["outcome"] == "pending_review" or (strict and not one["success"]) for one in results)
 
-    async def _written(
+    async def _state_after_writes(
         self, state: MemoryState, update: Mapping[str, Any], errors: list[str], *, reviewed: bool = False
     ) -> dict[str, Any]:
         candidate = candidate_of(update["candidate"], session=state["thread_id"])
@@ -325,23 +327,23 @@ class MemorySteps:
         if decisions is None:
             marked = MemoryState(status=NEEDS_REVIEW)
             return marked | MemoryState(final_output=output_of(state | marked))
-        waiting = flagged(state)
-        chosen = decided(decisions, len(waiting))
+        waiting = waiting_candidates(state)
+        chosen = parse_decisions(decisions, len(waiting))
         results, errors = list(state["memory_write_results"]), list(state["errors"])
         skipped = [entry for entry in state["skipped_memory_updates"] if entry not in waiting]
         for entry, approved in zip(waiting, chosen, strict=True):
             if approved:
-                results.append(await self._written(state, entry["update"], errors, reviewed=True))
+                results.append(await self._state_after_writes(state, entry["update"], errors, reviewed=True))
             else:
                 plain = {name: value for name, value in entry.items() if name != "update"}
                 skipped.append(plain | {"reason": "rejected:" + entry["reason"].removeprefix(REVIEW)})
-        status = NEEDS_REVIEW if self._unsettled(results) else OK
+        status = NEEDS_REVIEW if self._needs_person(results) else OK
         done = MemoryState(memory_write_results=results, skipped_memory_updates=skipped, errors=errors, status=status)
         return done | MemoryState(final_output=output_of(state | done))
 
     def review_request(self, state: MemoryState) -> dict[str, Any]:
         """Return the text for a person: the answer, and each candidate with the reason for asking."""
-        waiting = [{"number": number, **entry} for number, entry in enumerate(flagged(state))]
+        waiting = [{"number": number, **entry} for number, entry in enumerate(waiting_candidates(state))]
         return {"response": state.get("response", ""), "candidates": waiting}
 
     # -- time ---------------------------------------------------------------------------------------------------------
@@ -370,7 +372,7 @@ def _entry(entry: Mapping[str, Any]) -> SourceEntry:
     )
 
 
-def _skipped(one: Skipped, said: str) -> dict[str, Any]:
+def _skip_entry(one: Skipped, said: str) -> dict[str, Any]:
     words = said[one.span[0] : one.span[1]] if one.span is not None else (one.key or said)
     return {"candidate": words, "key": one.key, "reason": one.reason}
 
@@ -395,7 +397,7 @@ def _plain_summary(older: Sequence[Mapping[str, Any]], before: str) -> str:
     return " | ".join(filter(None, [before, *said]))
 
 
-def decided(decisions: Any, count: int) -> list[bool]:
+def parse_decisions(decisions: Any, count: int) -> list[bool]:
     """For each of `count` candidates whether it is approved. Raises InvalidInput (`invalid_input:decisions`)."""
     words = [decisions] * count if isinstance(decisions, str) else decisions
     if not isinstance(words, list | tuple) or len(words) != count or not {"approve", "reject"} >= set(words):

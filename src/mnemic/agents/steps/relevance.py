@@ -17,7 +17,7 @@ def relevant(
     answer to `query` could depend by their words. Recall has its own limit, which does not count pinned memories.
     """
     ranked = any(entry.get("score") is not None for entry in found)
-    ask = ParsedRequest.of(query)
+    ask = ParsedRequest.from_text(query)
 
     def is_relevant(entry: Mapping[str, Any]) -> bool:
         if entry.get("reason") is not None or _is_pinned(entry, policy):

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from mnemic.agents.steps.nodes import MemorySteps
-from mnemic.agents.steps.state import FAILED, NEEDS_REVIEW, MemoryState, flagged
+from mnemic.agents.steps.state import FAILED, NEEDS_REVIEW, MemoryState, waiting_candidates
 from mnemic.errors import InvalidInput
 from mnemic.extract.messages import is_recorded
 
@@ -39,7 +39,7 @@ def has_memory_updates(state: MemoryState) -> str:
     """
     if state["approved_memory_updates"]:
         return "store_memory_updates"
-    if flagged(state):
+    if waiting_candidates(state):
         return "mark_needs_review"
     skipped = [one["reason"] for one in state["skipped_memory_updates"]]
     return "store_memory_updates" if is_recorded(skipped, stored=False) else "finalize"
@@ -104,6 +104,6 @@ async def resume_turn(steps: MemorySteps, state: MemoryState, decisions: Any) ->
 
     Raises InvalidInput if nothing waits, or the decisions do not fit.
     """
-    if not flagged(state):
+    if not waiting_candidates(state):
         raise InvalidInput("decisions", hint="no candidate of this turn waits for review")
     return state | await steps.mark_needs_review(state, decisions)

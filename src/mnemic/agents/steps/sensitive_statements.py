@@ -41,7 +41,7 @@ def special_topics(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def unexpected(topics: Collection[str], quote: str | None) -> frozenset[str]:
+def unexpected_topics(topics: Collection[str], quote: str | None) -> frozenset[str]:
     """Return those of the `topics` that users do not expect to be stored: not health, where the quoted words ask to
     remember it. The number of a paper is a key to more than the conversation, and stays.
     """

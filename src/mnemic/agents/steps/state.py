@@ -124,7 +124,7 @@ def candidate_of(data: Mapping[str, Any], *, session: str | None = None) -> Cand
     )
 
 
-def flagged(state: MemoryState) -> list[dict[str, Any]]:
+def waiting_candidates(state: MemoryState) -> list[dict[str, Any]]:
     """Return the candidates that wait for a person."""
     return [entry for entry in state.get("skipped_memory_updates", []) if entry["reason"].startswith(REVIEW)]
 

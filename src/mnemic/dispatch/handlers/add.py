@@ -13,11 +13,11 @@ from mnemic.dispatch.handlers.quota_batches import write_in_portions
 from mnemic.errors import BudgetSpent, InvalidInput
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.requests import Add, NewMemory
-from mnemic.types import Actor, Candidate, Source, WriteReceipt, lowered
+from mnemic.types import Actor, Candidate, Source, WriteReceipt, lower_origin
 from mnemic.types.memory_kinds import CATALOG, kind_of
 from mnemic.types.scope import checked_actor
 from mnemic.write.limiter import Limiter
-from mnemic.write.pipeline import MemoryWritePipeline, begun
+from mnemic.write.pipeline import MemoryWritePipeline, begin_job
 
 
 def candidate_of(request: NewMemory, actor: Actor) -> Candidate:
@@ -46,7 +46,7 @@ def from_channel(candidate: Candidate, actor: Actor) -> Candidate:
     """Return the candidate, its origin capped by the actor's channel; a caller may name a lower one."""
     if not isinstance(candidate, Candidate):
         raise InvalidInput("candidate")
-    origin = lowered(actor.channel, candidate.source.origin)
+    origin = lower_origin(actor.channel, candidate.source.origin)
     if origin is candidate.source.origin:
         return candidate
     return replace(candidate, source=replace(candidate.source, origin=origin))
@@ -64,7 +64,9 @@ class AddHandler:
         candidate = from_channel(candidate_of(call.request, call.actor), call.actor)
         key = call.request.idempotency_key
         # The limiter asks its store for both: that of a gateway may be another than the pipeline's.
-        begin = partial(begun, self.pipeline, self.limiter.store, actor=call.actor, policy=call.rules.policy, key=key)
+        begin = partial(
+            begin_job, self.pipeline, self.limiter.store, actor=call.actor, policy=call.rules.policy, key=key
+        )
         return [Proposal(candidate=candidate, subject=call.actor, begin=begin)]
 
     async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:

@@ -32,17 +32,17 @@ class RecordHandler:
     async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> Sequence[WriteReceipt]:
         """Return a receipt for each message that has text, or for each part of a message too long for one memory."""
         told = [as_told_to(message, call.actor.user) for message in call.request.messages]
-        cut = [await self._redacted(message, call) for message in told]
+        cut = [await self._redact_before_cut(message, call) for message in told]
         parts = [part for message in cut for part in in_parts(message)]
         written = await call.engine.handle(AddMany(candidates=tuple(message_candidates(parts))), actor=call.actor)
         receipts: list[WriteReceipt] = written.receipts
         return receipts
 
-    async def _redacted(self, message: Message, call: Call) -> Message:
+    async def _redact_before_cut(self, message: Message, call: Call) -> Message:
         """`message`, redacted if it will be cut: a card number divided by a cut would look harmless."""
         if len(message.content) <= MAX_CONTENT_CHARS:
             return message
-        return replace(message, content=await self.pipeline.redacted(message.content, tenant=call.actor.tenant))
+        return replace(message, content=await self.pipeline.redact_text(message.content, tenant=call.actor.tenant))
 
 
 async def as_consented(passed: Sequence[CheckedProposal], call: Call, limiter: Limiter) -> Sequence[CheckedProposal]:

@@ -11,7 +11,7 @@ from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.ports import Reads
 from mnemic.reason_codes import SOURCES_GONE
 from mnemic.requests import Update
-from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteReceipt, lowered
+from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteReceipt, lower_origin
 from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.unit_of_work import apply
@@ -47,7 +47,7 @@ class DeriveHandler:
             return one.receipt()
         actor, sources = call.actor, call.request.sources
         gate, scope = await self.limiter.gate(actor, call.rules.limits), actor.scope(one.candidate.level)
-        await apply(self.limiter.store, derived_memories.noted(actor.tenant))
+        await apply(self.limiter.store, derived_memories.mark_tenant(actor.tenant))
 
         async def still(tx: Reads, candidate: Candidate) -> str | None:
             reason = await gate(tx, candidate)
@@ -67,15 +67,15 @@ class UpdateHandler:
         """Return the corrected statement. Raises MemoryNotFound if the memory does not exist or is not active, and
         InvalidInput (`kind:append_only`) for a recorded episode.
         """
-        known, request = await self._known(call), call.request
+        known, request = await self._find_known(call), call.request
         named = request.origin if isinstance(request, Update) else None
-        origin = lowered(call.actor.channel, named or call.actor.channel)
+        origin = lower_origin(call.actor.channel, named or call.actor.channel)
         content = known.content if request.content is None else request.content
         candidate = replace(revision_of(known, content, origin, call.actor), **changes_of(request))
         # It adds no memory; only the writes of a minute and the bytes are counted, inside the transaction.
         return [Proposal(candidate=candidate, subject=owner_of(known.scope, call.actor))]
 
-    async def _known(self, call: Call) -> Memory:
+    async def _find_known(self, call: Call) -> Memory:
         known = await self.limiter.store.get(call.request.memory_id, scopes=call.scopes)
         if known is None or known.status is not Status.ACTIVE:
             raise MemoryNotFound

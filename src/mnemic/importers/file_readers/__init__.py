@@ -22,10 +22,10 @@ from typing import Any
 from mnemic.errors import InvalidInput, MissingExtra
 from mnemic.importers.file_readers import archive_lines, chat, export_lines
 from mnemic.importers.file_readers.item import Item
-from mnemic.importers.file_readers.multi_file_exports import Packed, packed
+from mnemic.importers.file_readers.multi_file_exports import Packed, open_packed
 from mnemic.importers.file_readers.records import Record, conversation_name, open_file, records, text_lines
 from mnemic.importers.importer_interface import Importer
-from mnemic.plugins import loaded, names, plugin
+from mnemic.plugins import load_offered, names, plugin
 from mnemic.plugins.extras import missing_extra
 
 __all__ = ["AUTO", "Importer", "Item", "formats", "read_bytes", "read_conversation"]
@@ -93,7 +93,7 @@ def read_bytes(data: bytes, file_format: str = AUTO, name: str = "upload") -> It
 
 def _items(path: str | Path, file_format: str, conversation: str | None) -> Iterator[Item]:
     candidates, asked = importers(file_format)
-    files = packed(path)
+    files = open_packed(path)
     if files is not None:
         yield from _packed_items(files, candidates, asked, conversation)
         return
@@ -106,7 +106,7 @@ def importers(file_format: str) -> tuple[list[Importer], bool]:
     InvalidInput (`invalid_input:format`), InvalidConfig (`invalid_config:plugin:<name>`) and MissingExtra.
     """
     if file_format == AUTO:
-        installed = [_importer(one) for one in loaded("importers", _DETECTING).values()]
+        installed = [_importer(one) for one in load_offered("importers", _DETECTING).values()]
         return sorted([*installed, *_own().values()], key=lambda one: one.rank), False
     offered = _own().get(file_format) or plugin("importers", file_format)
     if offered is None:
@@ -137,7 +137,7 @@ def _read(
     found = records(stream)
     chosen = candidates[0]
     if not asked:
-        chosen, found = _detected(found, candidates)
+        chosen, found = _detect_importer(found, candidates)
     if chosen.items is not None:
         yield from chosen.items(found, name)
 
@@ -173,12 +173,12 @@ def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conver
             yield from whole
             return
     names = [name for one in candidates for name in one.main_files] or _MAIN_FILES
-    main = next(files.named(*names), None)
+    main = next(files.names_ending(*names), None)
     if main is not None:
         with files.open(main) as stream:
             yield from _read(stream, candidates, asked, conversation or "export")
         return
-    texts = list(files.named(".md", ".txt", ".csv"))
+    texts = list(files.names_ending(".md", ".txt", ".csv"))
     if not texts:
         raise InvalidInput("file:directory", hint="the folder or zip contains no export that is known")
     for name in texts:
@@ -219,7 +219,7 @@ def _not_there(seen: set[str]) -> str:
     return f"the file has {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
 
 
-def _detected(found: Iterator[Record], candidates: list[Importer]) -> tuple[Importer, Iterator[Record]]:
+def _detect_importer(found: Iterator[Record], candidates: list[Importer]) -> tuple[Importer, Iterator[Record]]:
     """Return the importer of the first record that is recognised, and the records again from the first."""
     head = list(islice(found, _DETECTION_RECORDS))
     if not head:

@@ -28,7 +28,7 @@ class Packed:
     zipped: bool
     outside: tuple[str, ...] = ()
 
-    def named(self, *endings: str) -> Iterator[str]:
+    def names_ending(self, *endings: str) -> Iterator[str]:
         """Yield the names with this ending."""
         return (name for name in self.names if name.casefold().endswith(endings))
 
@@ -48,7 +48,7 @@ class Packed:
             raise InvalidInput("file:unreadable", hint=f"{name} cannot be read") from None
 
 
-def packed(path: str | Path) -> Packed | None:
+def open_packed(path: str | Path) -> Packed | None:
     """Return the files of a folder or a zip; None for any other file. Raises InvalidInput (`file:too_large`)."""
     place = Path(path)
     try:
@@ -56,21 +56,21 @@ def packed(path: str | Path) -> Packed | None:
             return None
         if place.is_dir():
             files = (one for one in place.rglob("*") if one.is_file())
-            names = _bounded(one.relative_to(place).as_posix() for one in files)
+            names = _limit_names(one.relative_to(place).as_posix() for one in files)
             # A link in somebody's folder may lead to any file of the reader's.
             outside = tuple(one for one in names if not (place / one).resolve().is_relative_to(place.resolve()))
             return Packed(place, tuple(one for one in names if one not in outside), zipped=False, outside=outside)
         if not zipfile.is_zipfile(place):
             return None
         with zipfile.ZipFile(place) as archive:
-            return Packed(place, _bounded(iter(archive.namelist())), zipped=True)
+            return Packed(place, _limit_names(iter(archive.namelist())), zipped=True)
     except InvalidInput:
         raise
     except (OSError, ValueError, zipfile.BadZipFile):
         return None
 
 
-def _bounded(names: Iterator[str]) -> tuple[str, ...]:
+def _limit_names(names: Iterator[str]) -> tuple[str, ...]:
     found = []
     for name in names:
         if _is_hidden(name):

@@ -71,7 +71,7 @@ def open_file(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
         if str(path) == STANDARD_INPUT:
             raw, name = cast(BufferedReader, sys.stdin.buffer), "stdin"
         else:
-            raw = stack.enter_context(_opened(Path(path)))
+            raw = stack.enter_context(_open_reader(Path(path)))
             name = conversation_name(Path(path).name)
         if raw.peek(2)[:2] != _GZIP:
             yield raw, name
@@ -125,7 +125,7 @@ def conversation_name(file_name: str) -> str:
     return _NAME.sub("-", _COPY.sub("", file_name.partition(".")[0])).strip("-") or "file"
 
 
-def _opened(path: Path) -> BufferedReader:
+def _open_reader(path: Path) -> BufferedReader:
     try:
         return path.open("rb")
     except FileNotFoundError:
@@ -153,7 +153,7 @@ def records(stream: BinaryIO) -> Iterator[Record]:
         yield from _document(head, lines)
         return
     if len(head) == 1:
-        yield from _within(_record(*head[0]))
+        yield from _embedded_records(_record(*head[0]))
         return
     for number, line in head:
         yield _record(number, line)
@@ -213,7 +213,7 @@ def _elements(stream: _Ahead) -> Iterator[Record]:
         text = element.strip()
         # An empty list has one blank element, which is none.
         if text or not ended or position > 1:
-            value = _parsed(element, first_line=place.line, limit=MAX_LINE_BYTES, column=place.column)
+            value = _parse_json(element, first_line=place.line, limit=MAX_LINE_BYTES, column=place.column)
             if not ended:
                 raise InvalidInput("file:json", hint=f"line {place.after(element).line}: not JSON")
             values += 1 + element.count(b",")
@@ -349,7 +349,7 @@ def _document(head: list[tuple[int, bytes]], rest: Iterator[tuple[int, bytes]]) 
             number, size = at, size + len(line)
             if size > MAX_DOCUMENT_BYTES:
                 raise InvalidInput("file:too_large", hint=f"more than {MAX_DOCUMENT_BYTES} bytes")
-    yield from _entries(_parsed(b"".join(parts), first_line=start, limit=MAX_DOCUMENT_BYTES))
+    yield from _entries(_parse_json(b"".join(parts), first_line=start, limit=MAX_DOCUMENT_BYTES))
 
 
 def _entries(value: Any) -> Iterator[Record]:
@@ -358,7 +358,7 @@ def _entries(value: Any) -> Iterator[Record]:
         yield Record(place=f"entry {position}", value=one)
 
 
-def _within(record: Record) -> Iterator[Record]:
+def _embedded_records(record: Record) -> Iterator[Record]:
     """Yield the entries of a document that was written as one string of JSON, as some products' downloads are."""
     inner = record.value
     if not isinstance(inner, str) or not inner.lstrip().startswith(("{", "[")):
@@ -375,12 +375,12 @@ def _within(record: Record) -> Iterator[Record]:
 def _record(number: int, line: bytes) -> Record:
     place = f"line {number}"
     try:
-        return Record(place=place, value=_parsed(line, first_line=number, limit=MAX_LINE_BYTES))
+        return Record(place=place, value=_parse_json(line, first_line=number, limit=MAX_LINE_BYTES))
     except InvalidInput as problem:
         return Record(place=place, problem=problem)
 
 
-def _parsed(data: bytes, *, first_line: int, limit: int, column: int = 0) -> Any:
+def _parse_json(data: bytes, *, first_line: int, limit: int, column: int = 0) -> Any:
     """Return the value of a text that begins behind that many bytes of its first line."""
     if len(data) > limit:
         raise InvalidInput("file:too_large", hint=f"line {first_line}: more than {limit} bytes")

@@ -31,7 +31,7 @@ class Speakers:
         """True if people speak and none of them is known to be the user."""
         return bool(self.people) and not self.knows_user
 
-    def counted(self, items: Iterable[Item]) -> Iterator[Item]:
+    def count_speakers(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items, and count their speakers."""
         for item in items:
             self.items += 1
@@ -49,7 +49,7 @@ class Speakers:
         """Return a dozen names, the most frequent first."""
         return [name for name, _ in self.people.most_common(_LISTED)]
 
-    def listed(self) -> str:
+    def list_names(self) -> str:
         """Return the names as a text."""
         return ", ".join(self.names()) + (", ..." if len(self.people) > _LISTED else "")
 
@@ -59,7 +59,7 @@ def speakers_in(items: Iterable[Item], *, whole: bool = True) -> Speakers:
     for the user's name.
     """
     found = Speakers()
-    for _ in found.counted(items):
+    for _ in found.count_speakers(items):
         if found.knows_user and not whole:
             break
     return found

@@ -27,7 +27,7 @@ def moment(value: object, name: str) -> datetime:
     """`value` as an aware time in UTC. Raises InvalidInput (`invalid_input:<name>`)."""
     try:
         if isinstance(value, str):
-            return _spelled(value.strip())
+            return _parse_spelled(value.strip())
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
     except (ValueError, OverflowError, OSError):
@@ -44,7 +44,7 @@ def _month(name: str) -> int:
     return found[0]
 
 
-def _spelled(text: str) -> datetime:
+def _parse_spelled(text: str) -> datetime:
     if parts := _LOCOMO.fullmatch(text):
         hour, minute, half, day, month, year = parts.groups()
         if not 1 <= int(hour) <= 12:

@@ -84,12 +84,12 @@ class ModelEntityReader:
             system=SYSTEM, user=json.dumps(asked, ensure_ascii=False), schema_name="entities", schema=SCHEMA
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
-        return _checked(parse_json(completion.text), NormalisedText(message.content))
+        return _check_reading(parse_json(completion.text), NormalisedText(message.content))
 
 
-def _checked(raw: object, text: NormalisedText) -> EntityReading:
+def _check_reading(raw: object, text: NormalisedText) -> EntityReading:
     entities, relations = _items(raw, "entities"), _items(raw, "relations")
-    named = {one.name: one for one in (_named(item, text) for item in entities) if one is not None}
+    named = {one.name: one for one in (_parse_entity(item, text) for item in entities) if one is not None}
     known = frozenset(named) | {ME}
     stated = tuple(dict.fromkeys(one for one in (_relation_of(item, known) for item in relations) if one is not None))
     unsupported = len(entities) - len(named) + len(relations) - len(stated)
@@ -107,7 +107,7 @@ def _items(raw: object, name: str) -> list[Mapping[str, Any]]:
     return items[:MAX_ITEMS]
 
 
-def _named(item: Mapping[str, Any], text: NormalisedText) -> NamedEntity | None:
+def _parse_entity(item: Mapping[str, Any], text: NormalisedText) -> NamedEntity | None:
     """Return the entity if its name occurs in the message, with those of its other names that do as well."""
     name, label, aliases = item.get("name"), item.get("label"), item.get("aliases")
     span = text.find(name) if isinstance(name, str) else None

@@ -112,11 +112,11 @@ class _Page:
 
     def _kin(self, text: str) -> str:
         """`text` with "my sister ⟦1⟧" as "⟦1⟧", the relation noted."""
-        text = _THEIR_KIN.sub(lambda match: self._related(match["of"], match["kin"], match["name"]), text)
-        text = _IS_MY_KIN.sub(lambda match: self._related("⟦0⟧", match["kin"], match["name"]), text)
-        return _MY_KIN.sub(lambda match: self._related("⟦0⟧", match["kin"], match["name"]), text)
+        text = _THEIR_KIN.sub(lambda match: self._relation_name(match["of"], match["kin"], match["name"]), text)
+        text = _IS_MY_KIN.sub(lambda match: self._relation_name("⟦0⟧", match["kin"], match["name"]), text)
+        return _MY_KIN.sub(lambda match: self._relation_name("⟦0⟧", match["kin"], match["name"]), text)
 
-    def _related(self, source: str, word: str, mark: str | None) -> str:
+    def _relation_name(self, source: str, word: str, mark: str | None) -> str:
         relation = KIN_WORDS[word.casefold()]
         self._label(self._name(source), PERSON)
         if mark is None:

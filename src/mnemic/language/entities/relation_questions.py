@@ -10,7 +10,7 @@ from types import MappingProxyType
 from mnemic.language.entities.phrases import KIN_WORDS
 from mnemic.language.entities.relations import KIN
 from mnemic.language.text.analyse import analyse
-from mnemic.language.text.names import folded
+from mnemic.language.text.names import fold_name
 
 # By relation, without accents: English, German, Spanish and French.
 _ASKED = {
@@ -67,7 +67,7 @@ def _by_word() -> Mapping[str, frozenset[str]]:
         for word in words.split():
             meant.setdefault(word, set()).add(relation)
     for word, relation in KIN_WORDS.items():
-        meant.setdefault(folded(word), set()).add(relation)
+        meant.setdefault(fold_name(word), set()).add(relation)
     return MappingProxyType({word: frozenset(relations) for word, relations in meant.items()})
 
 
@@ -104,7 +104,7 @@ def read_asked(question: str) -> AskedRelations:
     """Return the relations that `question` mentions. After a possessive only the first relation counts: "my friend's
     boss" is not the user's boss.
     """
-    words = _WORD.findall(folded(question))
+    words = _WORD.findall(fold_name(question))
     meant = [RELATION_WORDS.get(word, frozenset()) for word in words]
     mine: set[str] = set()
     for at, word in enumerate(words):

@@ -113,7 +113,7 @@ def words_of_answers(text: str) -> str:
     return " ".join(dict.fromkeys(" ".join(found).split()))
 
 
-def stated(text: str) -> str | None:
+def statement_opening(text: str) -> str | None:
     """Return the beginning of a statement that answers a question about a common attribute; None for other questions.
     Its vector is nearer to such statements than that of the question.
     """

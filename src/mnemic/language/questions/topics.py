@@ -182,7 +182,7 @@ _WHERE = (
 
 
 @cache
-def _known() -> Mapping[str, frozenset[str]]:
+def _topics_of_stems() -> Mapping[str, frozenset[str]]:
     """Return the topics of each stemmed word."""
     found: dict[str, set[str]] = {}
     for topic, words in _SHARED.items():
@@ -197,7 +197,7 @@ def _known() -> Mapping[str, frozenset[str]]:
 
 
 @cache
-def _opened() -> Mapping[str, frozenset[str]]:
+def _added_topics() -> Mapping[str, frozenset[str]]:
     """Return the topics that each stemmed word of a request adds."""
     found: dict[str, set[str]] = {}
     for words, topics in [*_OPENS.items(), (_WHERE, (_PLACE,))]:
@@ -209,7 +209,7 @@ def _opened() -> Mapping[str, frozenset[str]]:
 def topics_of_request(words: Iterable[str], *, touching: bool = True) -> frozenset[str]:
     """Return the topics of a request of these stemmed words, and those that it adds or (`touching`) touches."""
     words = frozenset(words)
-    known, opened = _known(), _opened()
+    known, opened = _topics_of_stems(), _added_topics()
     topics = frozenset().union(*(known.get(word, _NONE) | opened.get(word, _NONE) for word in words))
     if len(words) > MAX_WORDS or not touching:
         return topics
@@ -220,5 +220,5 @@ def topics_of_memory(words: Iterable[str], key: str | None) -> frozenset[str]:
     """Return the topics of a memory of these stemmed words, under `key`."""
     if key is not None and key in _BY_KEY:
         return frozenset(_BY_KEY[key])
-    known = _known()
+    known = _topics_of_stems()
     return frozenset().union(*(known.get(word, _NONE) for word in set(words)))

@@ -137,10 +137,10 @@ def _content(text: str, language: str) -> Mapping[str, str]:
     found = [INVERTED.sub("", word) for word in _WORD.findall(text.lower())]
     words = [part for word in found for part in ((word,) if word in table else word.split("-"))]
     stems = {stem_in(language, word): word for word in words if len(word) > 1 and word not in common}
-    return {stem: word for stem, word in stems.items() if LIGHT not in _known(word, stem, language)}
+    return {stem: word for stem, word in stems.items() if LIGHT not in _fields_of_word(word, stem, language)}
 
 
-def _known(word: str, stem: str, language: str) -> frozenset[str]:
+def _fields_of_word(word: str, stem: str, language: str) -> frozenset[str]:
     table = _table()[language]
     return table.get(word) or table.get(_as_stem(stem), _NOTHING)
 
@@ -148,12 +148,12 @@ def _known(word: str, stem: str, language: str) -> frozenset[str]:
 @lru_cache(maxsize=16384)
 def _subjects(word: str, stem: str, language: str) -> frozenset[str]:
     """Return the subjects of a word; a compound noun has those of its parts."""
-    found = _known(word, stem, language)
+    found = _fields_of_word(word, stem, language)
     if found or language not in _JOINED or len(stem) < _MIN_JOINED:
         return found
     cuts = range(_MIN_PART, len(stem) - _MIN_PART + 1)
     parts = [part for cut in cuts for part in (stem[:cut], stem[cut:])]
-    return _NOTHING.union(*(_known(part, part, language) for part in parts)) - {LIGHT}
+    return _NOTHING.union(*(_fields_of_word(part, part, language) for part in parts)) - {LIGHT}
 
 
 def _are_alike(one: str, other: str, language: str) -> bool:

@@ -60,7 +60,7 @@ class _Form:
         """Return the named parts of a question of this form; None for another one."""
         if self.first and self.first != question[: len(self.first)].casefold():
             return None
-        found = _compiled(self.pattern).fullmatch(question)
+        found = _compile_form(self.pattern).fullmatch(question)
         return None if found is None else found.groupdict()
 
 
@@ -88,7 +88,7 @@ class _Speech:
     values: Sequence[_Form]
     confirmed: Sequence[_Form]
 
-    def asked(self, text: str) -> str:
+    def strip_question(self, text: str) -> str:
         """Return a question without the words before and after it."""
         if self.name == "en":
             text = written_out(text)
@@ -102,11 +102,11 @@ class _Speech:
 
     def value_of(self, question: str) -> Found | None:
         """Return the parts of a question that asks for a value, and the statement; None for another one."""
-        return None if self.unread.search(question) else _found(self.values, question)
+        return None if self.unread.search(question) else _find_form(self.values, question)
 
     def confirmed_of(self, question: str) -> Found | None:
         """Return the parts of a question that a yes or a no answers, and its statements; None for another one."""
-        return None if self.pronouns.search(question) else _found(self.confirmed, question)
+        return None if self.pronouns.search(question) else _find_form(self.confirmed, question)
 
 
 def question_of(text: str) -> str:
@@ -115,9 +115,9 @@ def question_of(text: str) -> str:
     if not found:
         return ""
     said = found[-1].strip()
-    english = _speeches()[0].asked(said)
+    english = _speeches()[0].strip_question(said)
     for speech in _speeches():
-        asked = speech.asked(said)
+        asked = speech.strip_question(said)
         if _is_shown(asked) and (speech.value_of(asked) or speech.confirmed_of(asked)):
             return asked
     return english if _is_shown(english) else ""
@@ -143,21 +143,23 @@ def statement_of(question: str, answer: str, *, confirms: bool = True) -> Stated
     said = straight(answer).strip()
     if not question or not said or len(said.split()) > LONGEST_ANSWER:
         return Stated()
-    found = (_answered(speech, question, said, confirms=confirms) for speech in _speeches())
+    found = (_read_answer(speech, question, said, confirms=confirms) for speech in _speeches())
     return next((one for one in found if one.text), Stated())
 
 
-def _answered(speech: _Speech, question: str, said: str, *, confirms: bool) -> Stated:
+def _read_answer(speech: _Speech, question: str, said: str, *, confirms: bool) -> Stated:
     if speech.yes.match(said) or speech.no.match(said):
         found = speech.confirmed_of(question)
         if found is not None:
-            return Stated(_confirmed(speech, found, said, confirms=confirms), lasts=True)
+            return Stated(_confirmation(speech, found, said, confirms=confirms), lasts=True)
     found = speech.value_of(question)
     value = _value(speech, said) if found is not None else ""
     if found is None or not value or (speech.name == "en" and speech.clause.search(said)):
         return Stated()
     parts, (statement,) = found
-    return Stated(_filled(speech, statement.removeprefix(_OPEN), parts, value), lasts=not statement.startswith(_OPEN))
+    return Stated(
+        _fill_slots(speech, statement.removeprefix(_OPEN), parts, value), lasts=not statement.startswith(_OPEN)
+    )
 
 
 def _value(speech: _Speech, said: str) -> str:
@@ -169,7 +171,7 @@ def _value(speech: _Speech, said: str) -> str:
     return "" if speech.name != "en" and speech.clause.search(value) else value
 
 
-def _confirmed(speech: _Speech, found: Found, said: str, *, confirms: bool) -> str:
+def _confirmation(speech: _Speech, found: Found, said: str, *, confirms: bool) -> str:
     """Return the statement of a yes or a no, with the few words after it; a clause is read unchanged. After a no they
     are the correct value if the form has a statement for it: "Do you still live in Bonn?" - "No, in Ulm." Of a model's
     question only that value counts.
@@ -183,30 +185,30 @@ def _confirmed(speech: _Speech, found: Found, said: str, *, confirms: bool) -> s
         value = _value(speech, rest) if corrected else ""
         if not value:
             return ""
-        return _filled(speech, "".join(corrected) if confirms else corrected[0], parts, value)
+        return _fill_slots(speech, "".join(corrected) if confirms else corrected[0], parts, value)
     if not confirms:
         return ""
-    stated = _filled(speech, negative if denied else positive, parts, "")
+    stated = _fill_slots(speech, negative if denied else positive, parts, "")
     return f"{stated[:-1]}, {rest}." if rest else stated
 
 
-def _filled(speech: _Speech, statement: str, parts: Mapping[str, str | None], value: str) -> str:
+def _fill_slots(speech: _Speech, statement: str, parts: Mapping[str, str | None], value: str) -> str:
     """Return the statement with its slots filled, as a sentence of the person who answers."""
 
     def fill(found: re.Match[str]) -> str:
-        part = value if found[1] == "answer" else _turned(speech, parts.get(found[1]) or "")
-        return _shaped(speech, part, found[2])
+        part = value if found[1] == "answer" else _turn_person(speech, parts.get(found[1]) or "")
+        return _shape_part(speech, part, found[2])
 
     text = _SLOT.sub(fill, statement).strip()
     return text[0].upper() + text[1:].rstrip(" .!,;") + "."
 
 
-def _turned(speech: _Speech, part: str) -> str:
+def _turn_person(speech: _Speech, part: str) -> str:
     """Return the words of a question in the first person of the person who answers."""
     return speech.turned.sub(lambda one: speech.turns[one[0].casefold()], part)
 
 
-def _shaped(speech: _Speech, part: str, how: str | None) -> str:
+def _shape_part(speech: _Speech, part: str, how: str | None) -> str:
     """Return a part of a statement in the form of its slot: without an opening word (`strip`), with another word for it
     (`swap`), with a word before it (`before`, `unless` it opens so), or with a unit after a number (`after`).
     """
@@ -225,7 +227,7 @@ def _shaped(speech: _Speech, part: str, how: str | None) -> str:
     return part if unless and _opens(unless).match(part) else shape.get("before", "") + part
 
 
-def _found(forms: Sequence[_Form], question: str) -> Found | None:
+def _find_form(forms: Sequence[_Form], question: str) -> Found | None:
     for form in forms:
         parts = form.parts(question)
         if parts is not None:
@@ -234,7 +236,7 @@ def _found(forms: Sequence[_Form], question: str) -> Found | None:
 
 
 @lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_form(pattern: str) -> re.Pattern[str]:
     """Return the pattern of a form, compiled when a question first begins with its word: few of hundreds ever do."""
     return re.compile(f"(?i:{pattern})")
 

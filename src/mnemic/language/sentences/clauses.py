@@ -99,7 +99,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
         found.append((start, mark.end()))
         start = mark.end()
     found.append((start, len(text)))
-    return [span for span in (_trimmed(text, *pair) for pair in found) if span[0] < span[1]]
+    return [span for span in (_trim_span(text, *pair) for pair in found) if span[0] < span[1]]
 
 
 def clauses(text: str) -> list[Clause]:
@@ -120,7 +120,7 @@ def clauses(text: str) -> list[Clause]:
             pieces.append((start, first + tag.start()))
             start = first + tag.end() - len(tag[0].lstrip(" ,.–—-¿"))
         pieces.append((start, last))
-        trimmed = [span for span in (_trimmed(text, *piece) for piece in pieces) if span[0] < span[1]]
+        trimmed = [span for span in (_trim_span(text, *piece) for piece in pieces) if span[0] < span[1]]
         found += [
             Clause(text[start:end], start, end, sentence, first, number, question and number == len(trimmed) - 1)
             for number, (start, end) in enumerate(trimmed)
@@ -139,6 +139,6 @@ def clause_around(text: str, start: int, end: int) -> tuple[int, int]:
     return (touched[0].start, touched[-1].end) if touched else (start, end)
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     piece = text[start:end]
     return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

@@ -70,11 +70,11 @@ def main_clause(text: str) -> str:
     """
     body = text.rstrip(" .!")
     tail = text[len(body) :]
-    turned = _turned(body, _DE_SUBJECT, _german_verb) or _turned(body, _NL_SUBJECT, _dutch_verb)
+    turned = _turn_clause(body, _DE_SUBJECT, _german_verb) or _turn_clause(body, _NL_SUBJECT, _dutch_verb)
     return f"{turned}{tail}" if turned else text
 
 
-def _turned(body: str, subjects: Pattern, verb_of: Callable[[str, str], tuple[int, int] | None]) -> str | None:
+def _turn_clause(body: str, subjects: Pattern, verb_of: Callable[[str, str], tuple[int, int] | None]) -> str | None:
     subject = subjects.match(body)
     if subject is None:
         return None
@@ -89,14 +89,14 @@ def _turned(body: str, subjects: Pattern, verb_of: Callable[[str, str], tuple[in
     return f"{body[: subject.end()]} {rest[start:end]} {others}".rstrip()
 
 
-def _one(pattern: Pattern, rest: str) -> tuple[int, int] | None:
+def _only_match(pattern: Pattern, rest: str) -> tuple[int, int] | None:
     """Return the span of the only match of a pattern."""
     found = list(pattern.finditer(rest))
     return found[0].span() if len(found) == 1 else None
 
 
 def _german_verb(who: str, rest: str) -> tuple[int, int] | None:
-    auxiliary = _one(_DE_AUXILIARY, rest)
+    auxiliary = _only_match(_DE_AUXILIARY, rest)
     if auxiliary is not None or _DE_AUXILIARY.search(rest):
         return auxiliary
     start = rest.rfind(" ") + 1
@@ -109,7 +109,7 @@ def _german_verb(who: str, rest: str) -> tuple[int, int] | None:
 
 
 def _dutch_verb(_: str, rest: str) -> tuple[int, int] | None:
-    auxiliary = _one(_NL_AUXILIARY, rest)
+    auxiliary = _only_match(_NL_AUXILIARY, rest)
     if auxiliary is not None:
         return auxiliary
     verb = _NL_ENDS.search(f" {rest}")

@@ -147,13 +147,13 @@ class _Line:
         return self.start + len(self.text)
 
 
-def headed(text: str) -> list[Span]:
+def header_spans(text: str) -> list[Span]:
     """Return the spans of `text` that others wrote, judged by their headers."""
     straightened = straight(text)
     lines = list(_lines(straightened))
     of_heads = [*_from_a_head_on(lines, straightened), *_mail(lines, straightened)]
     shown = [*_below_questions(lines), *_between(lines), *_data_and_pages(lines)]
-    return [*of_heads, *shown, *_chats(lines), *_dialogue(lines), *_minutes(lines), *_continued(lines)]
+    return [*of_heads, *shown, *_chats(lines), *_dialogue(lines), *_minutes(lines), *_continuation_spans(lines)]
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -345,7 +345,7 @@ def _dialogue(lines: Sequence[_Line]) -> list[Span]:
     return [(said[0][0].start, said[-1][0].end)]
 
 
-def _continued(lines: Sequence[_Line]) -> Iterator[Span]:
+def _continuation_spans(lines: Sequence[_Line]) -> Iterator[Span]:
     """Find the lines that continue the sentence of a quoted line (`> ...`), by the rules of Markdown."""
     open_from: int | None = None
     for line in lines:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mnemic.language.sentences.pasted_headers import PROSE, headed
+from mnemic.language.sentences.pasted_headers import PROSE, header_spans
 from mnemic.language.sentences.remember import asked_to_remember
 from mnemic.language.sentences.standing_orders import is_standing_order
 from mnemic.language.sentences.tables import pattern
@@ -166,16 +166,16 @@ def announces_text(text: str) -> bool:
 def data_spans(text: str) -> list[Span]:
     """Return the spans of shown text in `text`, in order and without nesting."""
     spans = [span for one in _FENCED for span in _all(one, text)]
-    spans += _tagged(text)
+    spans += _tagged_spans(text)
     spans += _code(text)
     spans += _lines_of_others(text)
-    spans += headed(text)
+    spans += header_spans(text)
     mail = _MAIL.search(text)
     if mail:
         spans.append((mail.start(), len(text)))
-    spans += _announced(text)
+    spans += _announced_spans(text)
     spans += _worked_on(text, spans)
-    return merged(spans)
+    return merge_spans(spans)
 
 
 def fiction_from(sentence: str) -> bool:
@@ -183,7 +183,7 @@ def fiction_from(sentence: str) -> bool:
     return bool(_FICTION.search(sentence))
 
 
-def merged(spans: list[Span]) -> list[Span]:
+def merge_spans(spans: list[Span]) -> list[Span]:
     """Return `spans` in order, with touching ones joined."""
     joined: list[Span] = []
     for start, end in sorted(spans):
@@ -198,7 +198,7 @@ def _all(one: Pattern, text: str) -> Iterator[Span]:
     return (match.span() for match in one.finditer(text))
 
 
-def _tagged(text: str) -> Iterator[Span]:
+def _tagged_spans(text: str) -> Iterator[Span]:
     """Find the text between two tags. The closing tag is searched for literally: an expression that tries every
     character after every tag takes quadratic time in many tags.
     """
@@ -229,7 +229,7 @@ def _lines_of_others(text: str) -> list[Span]:
     return lines
 
 
-def _announced(text: str) -> list[Span]:
+def _announced_spans(text: str) -> list[Span]:
     """Find the text after an announcement or the head of a letter, and a text with blanks to fill in."""
     spans = [(match.start(), len(text)) for match in [_PRESENTED.search(text)] if match]
     if _TEMPLATE.search(text) or _LETTER.search(text):

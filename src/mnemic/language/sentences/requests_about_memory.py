@@ -72,7 +72,7 @@ def asked_of_memory(text: str) -> Iterator[Asked]:
     """Yield the requests about memory in a user's message, in order; requests in displayed text are ignored."""
     shown = None
     for start, end in sentences(text):
-        found = _asked(straight(text[start:end])) if end - start <= LONGEST else None
+        found = _parse_request(straight(text[start:end])) if end - start <= LONGEST else None
         if found is None:
             continue
         shown = data_spans(text) if shown is None else shown
@@ -81,7 +81,7 @@ def asked_of_memory(text: str) -> Iterator[Asked]:
             yield Asked(kind, subject, (start, end), if_known)
 
 
-def parted(text: str) -> tuple[str, str]:
+def split_requests(text: str) -> tuple[str, str]:
     """Return the requests about memory in a user's message, and its rest."""
     spans = [one.span for one in asked_of_memory(text)]
     requests, rest, done = [], [], 0
@@ -92,7 +92,7 @@ def parted(text: str) -> tuple[str, str]:
     return " ".join(filter(None, requests)), " ".join(filter(None, rest))
 
 
-def _asked(sentence: str) -> tuple[MemoryRequestKind, str, bool] | None:
+def _parse_request(sentence: str) -> tuple[MemoryRequestKind, str, bool] | None:
     for kind, of, one in _patterns():
         found = one.match(sentence)
         if found is None:

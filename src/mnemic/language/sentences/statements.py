@@ -192,7 +192,7 @@ def _cut(clause: Clause) -> list[tuple[int, int]]:
     return [*cuts, (start, clause.end)] if start < clause.end else cuts
 
 
-def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator[Statement | Piece]:
+def decide_pieces(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator[Statement | Piece]:
     """Yield the statements of a sentence, and its parts that are not stored, each with its `reason`.
 
     `before` is the last part of the previous sentence, which the first part may depend on.
@@ -217,12 +217,12 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
                     whole.unsure,
                 )  # "It was full of memories, she loved it": the person is unknown
         elif whole.reason is None or kept:
-            yield from _kept([whole], pieces, before)
+            yield from _keep_run([whole], pieces, before)
             return
     yield from _runs(pieces, before)
 
 
-def anchored(before: Piece | None, pieces: Sequence[Piece], text: str) -> Piece:
+def context_of_next(before: Piece | None, pieces: Sequence[Piece], text: str) -> Piece:
     """Return the context of the next sentence: the last of the `pieces` of this one, with the previous sentence if this
     one depends on it.
     """
@@ -235,13 +235,13 @@ def anchored(before: Piece | None, pieces: Sequence[Piece], text: str) -> Piece:
 
 def _is_a_saying(piece: Piece) -> bool:
     """Return True if a request to remember between people concerns a general truth: "Remember, it takes time!"."""
-    said = _said(piece)
+    said = _piece_text(piece)
     if OWN.search(said) or NAMED.search(said):
         return False
     return PROVERB.match(said) is not None or (piece.social and piece.keep < UNSURE_FROM)
 
 
-def _said(piece: Piece) -> str:
+def _piece_text(piece: Piece) -> str:
     return piece.text[max(0, piece.said_from - piece.start) :]
 
 
@@ -268,14 +268,14 @@ def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Pie
             run.append(piece)
             continue
         if run:
-            yield from _kept(run, run, before)
+            yield from _keep_run(run, run, before)
             run = []
         yield piece
     if run:
-        yield from _kept(run, run, before)
+        yield from _keep_run(run, run, before)
 
 
-def _kept(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
+def _keep_run(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
     """Yield a run of parts as one statement, or its parts as not understood if it refers to something unknown."""
     alone = before is None or len(before.text.split()) < SHORTEST_LEANT_ON or is_company(before.text)
     if (alone or not leans(run[0].text)) and _hangs(run[0], judged):

@@ -78,7 +78,7 @@ def analyse(text: str, *, stems: bool = False) -> Analysis:
     for run, unspaced in [(text, False)] if plain or max(text) < UNSPACED[0] else _runs(text):
         if unspaced:
             sequence += _pairs(run)
-            extras += _compiled(_HAN).findall(run) if len(run) > 1 else []
+            extras += _compile_expression(_HAN).findall(run) if len(run) > 1 else []
         else:
             for word in word_iter(run):
                 found = _word(word)
@@ -104,11 +104,11 @@ def parse_query(query: str) -> Query:
 
 def _runs(text: str) -> list[tuple[str, str]]:
     """Return the runs of one sort of script, and their first letter if it is of a script without separate words."""
-    return _compiled(_SCRIPTS).findall(text)
+    return _compile_expression(_SCRIPTS).findall(text)
 
 
 @lru_cache(maxsize=2)
-def _compiled(expression: str) -> re.Pattern[str]:
+def _compile_expression(expression: str) -> re.Pattern[str]:
     """Return the expression; a program that never meets such letters does not wait for it."""
     return re.compile(expression)
 

@@ -16,7 +16,7 @@ N = TypeVar("N")
 
 def keyword_scores(texts: Mapping[N, str], query: str) -> dict[N, float]:
     """Return the BM25 of each text that shares a word with `query`, with the statistics of the given texts."""
-    counts = {name: _counted(text) for name, text in texts.items()}
+    counts = {name: _count_terms(text) for name, text in texts.items()}
     if not counts:
         return {}
     average = sum(count.total() for count in counts.values()) / len(counts) or 1.0
@@ -31,5 +31,5 @@ def keyword_scores(texts: Mapping[N, str], query: str) -> dict[N, float]:
 
 
 @lru_cache(maxsize=32768)
-def _counted(text: str) -> Counter[str]:
+def _count_terms(text: str) -> Counter[str]:
     return Counter(terms(text))

@@ -28,7 +28,7 @@ def further_names(data: Mapping[str, object]) -> list[str]:
     return [name for name in listed if isinstance(name, str)] if isinstance(listed, list | tuple) else []
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return the canonical form of the spellings of a name: without case, accents, and repeated spaces."""
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name.translate(_QUOTES)).casefold())
     return " ".join("".join(c for c in parts if not unicodedata.combining(c)).split())
@@ -36,12 +36,12 @@ def folded(name: str) -> str:
 
 def core(name: str, label: str) -> str:
     """Return `folded` without optional parts of a name: an article, a title, a legal form."""
-    text = _ARTICLE.sub("", folded(name))
+    text = _ARTICLE.sub("", fold_name(name))
     if label == "person":
         text = _HONORIFIC.sub("", text)
     elif label == "organisation":
         text = _LEGAL.sub("", text)
-    return text or folded(name)
+    return text or fold_name(name)
 
 
 def slug(name: str, label: str) -> str:

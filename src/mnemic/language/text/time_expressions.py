@@ -105,7 +105,7 @@ def periods_in(text: str, today: date, *, dated: bool = True) -> Iterator[Period
     text = in_english(text)
     taken: list[tuple[int, int]] = []
     for pattern, reading in _READINGS:
-        if reading in (_named, _month) and not dated:
+        if reading in (_named_period, _month) and not dated:
             continue
         for found in pattern.finditer(text):
             if any(found.start() < end and start < found.end() for start, end in taken):
@@ -130,17 +130,17 @@ def period_of(query: str, asked_on: date) -> Period | None:
 # -- days -------------------------------------------------------------------------------------------------------------
 
 
-def _one(day: date) -> Period:
+def _day_period(day: date) -> Period:
     return Period(day, day, day)
 
 
 def _iso(found: re.Match[str], _: date) -> Period:
-    return _one(date(int(found[1]), int(found[2]), int(found[3])))
+    return _day_period(date(int(found[1]), int(found[2]), int(found[3])))
 
 
-def _named(found: re.Match[str], _: date) -> Period:
+def _named_period(found: re.Match[str], _: date) -> Period:
     day, month = (found[1], found[2]) if found[1] else (found[4], found[3])
-    return _one(date(int(found[5]), MONTHS.index(month.lower()), int(day)))
+    return _day_period(date(int(found[5]), MONTHS.index(month.lower()), int(day)))
 
 
 def _month(found: re.Match[str], today: date) -> Period | None:
@@ -156,15 +156,15 @@ def _month(found: re.Match[str], today: date) -> Period | None:
     return Period(begin, date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1))
 
 
-def _near(found: re.Match[str], today: date) -> Period:
-    return _one(today + timedelta(days=_NEAR[" ".join(found[0].lower().split())]))
+def _near_period(found: re.Match[str], today: date) -> Period:
+    return _day_period(today + timedelta(days=_NEAR[" ".join(found[0].lower().split())]))
 
 
 def _days_from_now(found: re.Match[str], today: date) -> Period:
-    return _one(today + timedelta(days=_count(found[1]) * _DAYS_OF[found[2].lower()]))
+    return _day_period(today + timedelta(days=_count(found[1]) * _DAYS_OF[found[2].lower()]))
 
 
-def _beside(found: re.Match[str], today: date) -> Period:
+def _neighbouring_period(found: re.Match[str], today: date) -> Period:
     """Return last or next Friday: exact if the nearest one is in another week (Monday to Sunday) than today, as it is
     then also that of the last or the next week.
     """
@@ -281,15 +281,15 @@ _READINGS: tuple[tuple[Pattern, Callable[[re.Match[str], date], Period | None]],
     (_pattern(rf"(?:last|past|previous) {_NUMBER} {_UNIT}"), _past),
     (_pattern(rf"(last|this|past|previous|in|in the|during the) ({'|'.join(_SEASONS)})(?: of (\d{{4}}))?"), _season),
     (_pattern(r"(last|this|past|previous) (week|weekend|month|year|day)"), _unit),
-    (_pattern(rf"(last|next) ({_WEEKDAY})"), _beside),
-    (_pattern("|".join(_NEAR)), _near),
+    (_pattern(rf"(last|next) ({_WEEKDAY})"), _neighbouring_period),
+    (_pattern("|".join(_NEAR)), _near_period),
     (_pattern("the other day"), _other_day),
     (Pattern(r"\b(\d{4})-(\d{2})-(\d{2})\b"), _iso),
     (
         _pattern(
             rf"(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?),? (\d{{4}})"
         ),
-        _named,
+        _named_period,
     ),
     (_pattern(rf"in ({_MONTH})(?:,? (?:of )?((?:19|20)\d\d)|(?! \d))|in ((?:19|20)\d\d)"), _month),
     (_pattern(rf"since (?:last )?({_MONTH})(?: (\d{{4}})|(?! \d))|since ((?:19|20)\d\d)"), _since),

@@ -37,7 +37,7 @@ class ApproveHandler:
 
     async def check(self, call: Call) -> Sequence[Proposal]:
         """Return the waiting statement, or the reviewer's wording of it. Raises MemoryNotFound, ReviewDenied."""
-        known = await self._known(call)
+        known = await self._find_pending(call)
         review.require_reviewer(known, call.actor, call.rules.policy)
         content = known.content if call.request.content is None else call.request.content
         return [
@@ -49,23 +49,23 @@ class ApproveHandler:
             )
         ]
 
-    async def _known(self, call: Call) -> Memory:
+    async def _find_pending(self, call: Call) -> Memory:
         request, tenant = call.request, call.actor.tenant
         return await review.find(self.limiter.store, request.memory_id, tenant=tenant, scopes=reach(call))
 
     async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
         """Return the receipt of the approval."""
         (one,), request = passed, call.request
-        known = await self._known(call)
+        known = await self._find_pending(call)
         if one.reason is not None:
-            return _blocked(known, one.reason)
+            return _blocked_receipt(known, one.reason)
         draft: Draft | None = None
         if request.content is not None:
             draft = await self.pipeline.redraft(
                 known, one.candidate.content, actor=call.actor, origin=call.actor.channel, policy=call.rules.policy
             )
             if draft.blocked is not None:
-                return _blocked(known, draft.blocked)
+                return _blocked_receipt(known, draft.blocked)
         verdict = Verdict(
             memory_id=request.memory_id,
             draft=draft,
@@ -77,11 +77,11 @@ class ApproveHandler:
         try:
             receipt = await review.approve(store, clock, known, verdict, reviewer=call.actor, policy=policy, gate=gate)
         except GateRefusal as refused:
-            return _blocked(known, refused.reason)
+            return _blocked_receipt(known, refused.reason)
         return replace(receipt, degraded=await self.pipeline.publisher.catch_up())
 
 
-def _blocked(known: Memory, reason: str) -> WriteReceipt:
+def _blocked_receipt(known: Memory, reason: str) -> WriteReceipt:
     return WriteReceipt(
         outcome=Outcome.BLOCKED,
         memory_id=known.memory_id,
@@ -120,13 +120,13 @@ class UndoHandler:
         """Return the statements that become active again. Raises MemoryNotFound, InvalidInput
         (`undo:nothing_replaced`).
         """
-        planned = await self._planned(call)
+        planned = await self._plan_reversal(call)
         return [
             Proposal(candidate=candidate_of(one), subject=owner_of(one.scope, call.actor), adds=False)
             for one in planned.restored
         ]
 
-    async def _planned(self, call: Call) -> undo.Reversal:
+    async def _plan_reversal(self, call: Call) -> undo.Reversal:
         store, policy = self.limiter.store, call.rules.policy
         return await undo.reversal(store, call.request.memory_id, scopes=call.scopes, policy=policy)
 
@@ -134,7 +134,7 @@ class UndoHandler:
         """Undo the replacement and return the outcome for the memory and for those that it had replaced. Raises
         WriteBlocked, VersionConflict.
         """
-        planned = await self._planned(call)
+        planned = await self._plan_reversal(call)
         reason = next((one.reason for one in passed if one.reason is not None), None)
         if TRUST[call.actor.channel] < planned.known.trust:
             reason = LOWER_TRUST
@@ -167,7 +167,7 @@ class RollbackHandler:
         known, target = await self._chosen(call)
         reason = LOWER_TRUST if TRUST[call.actor.channel] < known.trust else one.reason
         if reason is not None:
-            return _blocked(known, reason)
+            return _blocked_receipt(known, reason)
         actor, policy = call.actor, call.rules.policy
         draft = await self.pipeline.redraft(
             target, target.content, actor=actor, origin=target.source.origin, policy=policy
@@ -177,7 +177,7 @@ class RollbackHandler:
         try:
             receipt = await rollback.roll_back(store, clock, known, target, draft, actor=actor, gate=gate)
         except GateRefusal as refused:
-            return _blocked(known, refused.reason)
+            return _blocked_receipt(known, refused.reason)
         return replace(receipt, degraded=await self.pipeline.publisher.catch_up())
 
 

@@ -16,7 +16,7 @@ import apsw
 from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.operations.backup_folder import Manifest, RestoreResult, check_data, digest, manifest_in, new_folder
 from mnemic.operations.sqlite.inspection import inspect
-from mnemic.stores.atomic_files import part_of, put, set_aside, synced
+from mnemic.stores.atomic_files import part_of, put, set_aside, sync_to_disk
 from mnemic.stores.sqlite.database_file import check_names, connect
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.maintenance import broken_audit
@@ -34,7 +34,7 @@ def take(path: Path, folder: Path, now: datetime) -> Manifest:
     with new_folder(folder) as part:
         with typed_failures():
             _copy(path, part / DATA)
-            manifest = described(part / DATA, now)
+            manifest = describe_file(part / DATA, now)
         manifest.store_in(part)
     return manifest
 
@@ -45,10 +45,10 @@ def _copy(path: Path, target: Path) -> None:
     with closing(connect(path, durability="durable")) as connection:
         connection.execute("VACUUM INTO ?", (str(target),))
     target.chmod(0o600)
-    synced(target)
+    sync_to_disk(target)
 
 
-def described(path: Path, now: datetime) -> Manifest:
+def describe_file(path: Path, now: datetime) -> Manifest:
     """Describe the contents of the file at `path`. Raises StoreCorrupt if the file, a row or the audit chain is
     damaged.
     """
@@ -71,7 +71,7 @@ def described(path: Path, now: datetime) -> Manifest:
     )
 
 
-def checked(folder: Path) -> Manifest:
+def check_backup(folder: Path) -> Manifest:
     """Return the manifest of the backup in `folder`, once all its contents were found: checksum, counts, every audit's
     chain.
 
@@ -80,7 +80,7 @@ def checked(folder: Path) -> Manifest:
     manifest = manifest_in(folder, "sqlite")
     check_data(folder / DATA, manifest)
     with typed_failures():
-        found = described(folder / DATA, manifest.taken_at)
+        found = describe_file(folder / DATA, manifest.taken_at)
     if found != manifest:
         raise StoreCorrupt("backup_contents", hint="counts or the end of an audit are not what the manifest says")
     return manifest
@@ -93,7 +93,7 @@ def restore(folder: Path, target: Path, prepare: Callable[[str, Manifest], None]
     Raises InvalidInput (`restore:exists`, `restore:unwritable`), and the errors of `checked` and `prepare`; then
     nothing has been created.
     """
-    manifest = checked(folder)
+    manifest = check_backup(folder)
     if target.exists():
         raise InvalidInput("restore:exists", hint="restore into a file that is not there yet")
     try:
@@ -103,7 +103,7 @@ def restore(folder: Path, target: Path, prepare: Callable[[str, Manifest], None]
             prepare(str(part), manifest)
             with typed_failures(), closing(apsw.Connection(str(part))) as connection:
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            described(part, manifest.taken_at)
+            describe_file(part, manifest.taken_at)
             aside = set_aside(target)
             put(part, target)
     except OSError as error:

@@ -11,7 +11,7 @@ import apsw
 
 from mnemic.errors import StoreCorrupt, StoreUnavailable
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.stores.sqlite.damage import examined
+from mnemic.stores.sqlite.damage import find_damage
 from mnemic.stores.sqlite.database_file import connect, recognise
 from mnemic.stores.sqlite.failures import newest_schema, typed_failures
 from mnemic.stores.sqlite.maintenance import broken_audit
@@ -74,16 +74,16 @@ def inspect(path: Path) -> Inspection:
         try:
             recognise(connection)
             connection.execute("BEGIN")
-            return _inspected(connection, path)
+            return _inspect_file(connection, path)
         finally:
             connection.close()
 
 
-def _inspected(connection: apsw.Connection, path: Path) -> Inspection:
+def _inspect_file(connection: apsw.Connection, path: Path) -> Inspection:
     version, look = apsw.sqlite_lib_version(), _Look(connection)
     spaces = look.rows("space", "SELECT model, dimension FROM space")
     unread: tuple[int, tuple[str, int] | None] = (0, None)
-    lines, broken = look.at("audit", lambda: _audit(connection), unread)
+    lines, broken = look.read_or("audit", lambda: _audit(connection), unread)
     damage = [str(row[0]) for row in look.rows("pages", "PRAGMA integrity_check(10)")]
     return Inspection(
         schema=int(connection.pragma("user_version")),
@@ -97,10 +97,10 @@ def _inspected(connection: apsw.Connection, path: Path) -> Inspection:
         sealed=look.count("memory", _SEALED),
         without_vector=look.count("memory_search", _WITHOUT_VECTOR),
         pending=look.count("outbox", "SELECT count(*) FROM outbox"),
-        projections=look.at("outbox", lambda: projections(connection), {}),
+        projections=look.read_or("outbox", lambda: projections(connection), {}),
         audit_lines=lines,
         broken_audit=broken,
-        damaged_rows=examined(connection),
+        damaged_rows=find_damage(connection),
         damage=(
             *(line for line in damage if line != "ok"),
             *(f"unreadable: {name}" for name in sorted(look.unreadable)),
@@ -115,7 +115,7 @@ class _Look:
         self._connection = connection
         self.unreadable: set[str] = set()
 
-    def at(self, name: str, read: Callable[[], T], instead: T) -> T:
+    def read_or(self, name: str, read: Callable[[], T], instead: T) -> T:
         """Return the result of `read`, or `instead` if the file is too damaged for it."""
         try:
             return read()
@@ -125,7 +125,7 @@ class _Look:
 
     def rows(self, name: str, sql: str) -> list[tuple[Any, ...]]:
         """Return the rows of a statement; none if they cannot be read."""
-        return self.at(name, lambda: fetch(self._connection, sql), [])
+        return self.read_or(name, lambda: fetch(self._connection, sql), [])
 
     def count(self, name: str, sql: str) -> int:
         """Return the number that a statement gives."""

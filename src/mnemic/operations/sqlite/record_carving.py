@@ -51,7 +51,7 @@ class _Pages:
         reserved = data[20] if len(data) > 20 and data[20] <= 32 else 0
         self._usable = self._size - reserved
         self._data = data
-        self._newer = _logged(Path(f"{path}-wal"), self._size)
+        self._newer = _pages_in_log(Path(f"{path}-wal"), self._size)
         self.count = max([len(data) // self._size, *self._newer])
 
     def page(self, number: int) -> bytes:
@@ -109,7 +109,7 @@ class _Pages:
         return b"".join(parts)
 
 
-def _logged(log: Path, size: int) -> dict[int, bytes]:
+def _pages_in_log(log: Path, size: int) -> dict[int, bytes]:
     """Return the pages in a write-ahead log, as of the last commit in it."""
     data = log.read_bytes() if log.is_file() else b""
     if len(data) < _WAL_HEADER or struct.unpack_from(">I", data)[0] not in _WAL_MAGIC:
@@ -158,16 +158,16 @@ def _value(payload: bytes, kind: int, at: int) -> tuple[Any, int]:
         return (None, 0, 1)[(0, 8, 9).index(kind)], at
     if kind in _INTEGERS:
         end = at + _INTEGERS[kind]
-        return int.from_bytes(payload[at:end], "big", signed=True), _within(payload, end)
+        return int.from_bytes(payload[at:end], "big", signed=True), _payload_in_page(payload, end)
     if kind == 7:
-        return struct.unpack_from(">d", payload, at)[0], _within(payload, at + 8)
+        return struct.unpack_from(">d", payload, at)[0], _payload_in_page(payload, at + 8)
     if kind < 12:
         raise ValueError("no such type")
-    end = _within(payload, at + (kind - 12) // 2)
+    end = _payload_in_page(payload, at + (kind - 12) // 2)
     return (Text if kind % 2 else bytes)(payload[at:end]), end
 
 
-def _within(payload: bytes, end: int) -> int:
+def _payload_in_page(payload: bytes, end: int) -> int:
     if end > len(payload):
         raise ValueError("no record")
     return end

@@ -92,7 +92,7 @@ def salvage(path: Path, target: Path, *, keyring: Keyring | None = None) -> Salv
     if target.exists():
         raise InvalidInput("salvage:exists", hint="name a file that is not there yet")
     try:
-        found = _sorted(records(path))
+        found = _sort_records(records(path))
     except OSError as error:
         raise StoreUnavailable("missing", hint="the file cannot be read") from error
     if not found.memories and not found.scopes:
@@ -100,14 +100,14 @@ def salvage(path: Path, target: Path, *, keyring: Keyring | None = None) -> Salv
     try:
         with part_of(target) as part:
             with typed_failures():
-                salvaged = _Making(found, part, keyring).made()
+                salvaged = _Making(found, part, keyring).make_file()
             put(part, target)
     except OSError as error:
         raise InvalidInput("salvage:unwritable", hint=error.strerror) from None
     return salvaged
 
 
-def _sorted(carved: Iterable[Record]) -> _Found:
+def _sort_records(carved: Iterable[Record]) -> _Found:
     found = _Found()
     for record in carved:
         row_id, values = record
@@ -123,25 +123,25 @@ def _sorted(carved: Iterable[Record]) -> _Found:
         elif form == "nti" and row_id == 1:
             found.space = found.space or values
         elif form.startswith("nttttii") and len(form) == 9:
-            found.others["document"].append((row_id, *map(_decoded, values[1:])))
+            found.others["document"].append((row_id, *map(_decode_value, values[1:])))
     return found
 
 
 def _sort_unnumbered(found: _Found, form: str, values: tuple[Any, ...]) -> None:
     if form == "titt" and len(values[3]) == 64:
-        found.others["audit"].append(tuple(map(_decoded, values)))
+        found.others["audit"].append(tuple(map(_decode_value, values)))
     elif form == "ttiti":
         found.versions.append(values)
     elif form == "ttti" and _is_level(values[1]) and 0 < values[3] < 1 << 31:
         found.scope_index[values[3]] = values[:3]
     elif form == "ttti" and values[3] == text_check(values[1], values[2]):
-        found.others["mark"].append(tuple(map(_decoded, values)))
+        found.others["mark"].append(tuple(map(_decode_value, values)))
     elif form == "ttttii" and values[5] == text_check(values[2], values[3]):
-        found.others["request"].append(tuple(map(_decoded, values)))
+        found.others["request"].append(tuple(map(_decode_value, values)))
     elif form == "tb" and values[0] == _SALT:
         found.salt = values[1]
     elif form == "tbi" and values[2] == text_check(values[0], values[1]):
-        found.others["tenant"].append(tuple(map(_decoded, values)))
+        found.others["tenant"].append(tuple(map(_decode_value, values)))
     elif form == "iib" and len(values[2]) % 4 == 0:
         found.others["document_vector"].append(values)
 
@@ -156,7 +156,7 @@ def _form(value: Any) -> str:
     return "t" if isinstance(value, Text) else "b" if isinstance(value, bytes) else "i"
 
 
-def _decoded(value: Any) -> Any:
+def _decode_value(value: Any) -> Any:
     return value.decode("utf-8", "replace") if isinstance(value, Text) else value
 
 
@@ -176,7 +176,7 @@ class _Making:
         claims = Counter(row_id for row_id, _ in named)
         self._disputed = {row_id for row_id, times in claims.items() if times > 1}
 
-    def made(self) -> SalvageResult:
+    def make_file(self) -> SalvageResult:
         with closing(prepare(self._part, durability="durable", busy=BusyHandler())) as connection:
             with immediate(connection):
                 connection.execute("PRAGMA defer_foreign_keys = ON")
@@ -202,7 +202,7 @@ class _Making:
         found = self._found
         for scope_id in sorted(found.scopes.keys() | found.scope_index.keys()):
             row = found.scopes.get(scope_id, (None,) * 4 + (0, 0))
-            scope = self._agreed(scope_id, [row[1:4], found.scope_index.get(scope_id, ())])
+            scope = self._agree_on_scope(scope_id, [row[1:4], found.scope_index.get(scope_id, ())])
             if scope is not None:
                 self._scopes[scope_id] = scope
                 changed = [int(one.values[5] or 0) for one in found.memories if (one.row_id or 0) >> 32 == scope_id]
@@ -210,11 +210,11 @@ class _Making:
                 place = (scope.tenant, scope.level.value, scope.owner, self._changes[scope_id], row[5])
                 connection.execute("INSERT OR IGNORE INTO scope VALUES (?, ?, ?, ?, ?, ?)", (scope_id, *place))
         if found.space is not None:
-            space = (_decoded(found.space[1]), found.space[2])
+            space = (_decode_value(found.space[1]), found.space[2])
             connection.execute("INSERT OR IGNORE INTO space VALUES (1, ?, ?)", space)
         self._decoded.counts["scope"] = len(self._scopes)
 
-    def _agreed(self, scope_id: int, candidates: Iterable[tuple[Any, ...]]) -> Scope | None:
+    def _agree_on_scope(self, scope_id: int, candidates: Iterable[tuple[Any, ...]]) -> Scope | None:
         bodies = [one.values for one in self._found.memories if (one.row_id or 0) >> 32 == scope_id]
         best: tuple[int, Scope] | None = None
         for names in candidates:
@@ -241,7 +241,7 @@ class _Making:
                 raise ValueError("damaged")
             memory, sealed = in_columns(body, scope)
         except (ValueError, TypeError, KeyError, MnemicError):
-            self._damaged(values)
+            self._note_damage(values)
             return
         if (scope.tenant, memory.memory_id) in self._taken:
             return
@@ -281,7 +281,7 @@ class _Making:
         if words != blob_check(content, context, speaker, cues):
             searched = NOTHING if sealed else rows.search_columns(memory)[0]
             content, context, speaker, cues = searched.content, searched.context, searched.speaker, searched.cues
-        speaker = _decoded(speaker)
+        speaker = _decode_value(speaker)
         checks = (vector_check(vector), words_check(content, context, speaker, cues))
         connection.execute(_SEARCH, (row_id, vector, content, context, speaker, cues, *checks))
         self._decoded.without_vector += vector is None
@@ -293,7 +293,7 @@ class _Making:
     def _put_versions(self, connection: apsw.Connection) -> None:
         done = 0
         for tenant, memory_id, version, body, checksum in self._found.versions:
-            key = (_decoded(tenant), _decoded(memory_id))
+            key = (_decode_value(tenant), _decode_value(memory_id))
             row_id = self._taken.get(key)
             if row_id is None:
                 continue
@@ -315,8 +315,8 @@ class _Making:
                     connection.execute(_OTHERS[name], row)
             self._decoded.counts[name] = connection.total_changes() - before
 
-    def _damaged(self, values: tuple[Any, ...]) -> None:
-        name = _decoded(values[3])
+    def _note_damage(self, values: tuple[Any, ...]) -> None:
+        name = _decode_value(values[3])
         self._decoded.damaged.append(name if isinstance(name, str) and name.isprintable() else "a memory")
 
 

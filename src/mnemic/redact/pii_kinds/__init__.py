@@ -22,7 +22,7 @@ from mnemic.redact.pii_kinds.opt_in_kinds import OPTIONAL
 from mnemic.redact.pii_kinds.payment_cards import cards
 from mnemic.redact.pii_kinds.phones import Phones
 from mnemic.redact.pii_kinds.ssn import ssns
-from mnemic.redact.search_primitives import Finder, found, numbered
+from mnemic.redact.search_primitives import Finder, found, require_long_number
 from mnemic.redact.types import Detector, Found
 
 
@@ -31,7 +31,7 @@ def _iban(text: str) -> Iterator[Found]:
 
 
 _NATIONAL_IDS = (
-    numbered((*national_ids.numbers, *stdnum_ids.formed, stdnum_ids.named)),
+    require_long_number((*national_ids.numbers, *stdnum_ids.formed, stdnum_ids.find_named)),
     *national_ids.lettered,
     *documents_and_accounts.medicare,
 )
@@ -48,7 +48,7 @@ def detectors(regions: Sequence[str] = (), optional: Collection[str] = ()) -> tu
         Finder("IBAN", (_iban,)),
         Finder("IMEI", imeis),
         Finder("CARD", cards),
-        Finder("SSN", (numbered(ssns),)),
+        Finder("SSN", (require_long_number(ssns),)),
         Finder("NATIONAL_ID", _NATIONAL_IDS),
         Finder("PASSPORT", documents_and_accounts.passports),
         Finder("DRIVING_LICENCE", documents_and_accounts.licences),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from mnemic.redact.lazy_pattern import Pattern
-from mnemic.redact.pii_kinds.labelled_secrets import announced, is_example
+from mnemic.redact.pii_kinds.labelled_secrets import find_announced, is_example
 from mnemic.redact.search_primitives import AnyCase, found, holds_signed, pattern
 from mnemic.redact.types import Found
 
@@ -90,7 +90,7 @@ secrets = (
     pattern(_PEM, needs=("private key",)),
     pattern(_SEED, needs=("phrase", "words"), group=1),
     url_credentials,
-    announced,
+    find_announced,
     webhooks,
     pattern(_QUERY, needs=("=",), group=1),
     pattern(

@@ -14,20 +14,20 @@ def varies(number: str) -> bool:
     return len(set(compact(number))) > 1
 
 
-def _named(names: str, value: str, needs: tuple[str, ...]) -> Search:
+def _search_named(names: str, value: str, needs: tuple[str, ...]) -> Search:
     expression = AnyCase(rf"(?<![^\W_])(?:{names}){_SAID}{value}")
     return pattern(expression, needs=needs, fits=varies, spell=compact, group=1)
 
 
 passports = (
-    _named(
+    _search_named(
         "passport|passeport|pasaporte|passaporte|passaporto|reisepass|paspoort|paszport",
         _CODE,
         ("passport", "passeport", "pasaporte", "passaport", "reisepass", "paspoort", "paszport"),
     ),
 )
 licences = (
-    _named(
+    _search_named(
         r"driv(?:er'?s?|ing) licen[cs]e|dl(?= ?(?:no|number|#|:))|führerschein|permis de conduire|carnet de conducir"
         "|patente di guida",
         r"((?=[a-z\d \-]{0,20}\d{3})[a-z]{0,5}[ \-]?\d(?:-?[a-z\d]){4,17})(?!\w)",
@@ -35,7 +35,7 @@ licences = (
     ),
 )
 accounts = (
-    _named(
+    _search_named(
         r"(?:bank|checking|savings|current|giro)[ \-](?:account|acct)|kontonummer|routing|sort code|bsb",
         r"(\d(?:[ \-]?\d){5,16})(?![\w\-])",
         ("account", "acct", "kontonummer", "routing", "sort code", "bsb"),
@@ -51,7 +51,7 @@ accounts = (
     ),
 )
 medicare = (
-    _named(
+    _search_named(
         "medicare|mbi",
         r"([1-9][ac-hj-km-np-rt-y][ac-hj-km-np-rt-y\d]\d-?[ac-hj-km-np-rt-y][ac-hj-km-np-rt-y\d]\d"
         r"-?[ac-hj-km-np-rt-y]{2}\d\d)(?!\w)",
@@ -59,7 +59,7 @@ medicare = (
     ),
 )
 vehicles = (
-    _named(
+    _search_named(
         "vin|vehicle identification|chassis|fahrgestell|fahrgestellnummer",
         r"([a-hj-npr-z\d]{17})(?!\w)",
         ("vin", "vehicle", "chassis", "fahrgestell"),

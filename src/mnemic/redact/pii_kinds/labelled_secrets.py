@@ -109,7 +109,7 @@ _PAIRS = pattern(
 """A name and its password: "login: sam / pw: ..."."""
 
 
-def announced(text: str) -> Iterator[Found]:
+def find_announced(text: str) -> Iterator[Found]:
     """Yield every value of `text` after a label."""
     for search in (_IN_WORDS, _PINS, _PAIRS):
         for start, _, value in search(text):
@@ -117,12 +117,12 @@ def announced(text: str) -> Iterator[Found]:
             if not is_example(text, start, bare):
                 yield found((start, start + len(bare), bare))
     if holds(text, _SIGNS):
-        yield from _behind(text, _ENGLISH)
+        yield from _find_behind(text, _ENGLISH)
     if PASSWORDS.may_be_in(text) or KEYS.may_be_in(text) or CODES.may_be_in(text):
-        yield from _behind(text, _ABROAD)
+        yield from _find_behind(text, _ABROAD)
 
 
-def _behind(text: str, named: AnyCase) -> Iterator[Found]:
+def _find_behind(text: str, named: AnyCase) -> Iterator[Found]:
     names, words = named.on(text)
     empty: dict[str, bool] = {}
     name = names.search(words)
@@ -151,12 +151,12 @@ def _value(text: str, name: re.Match[str]) -> Found | None:
     if behind[0] not in " \t" or behind[-1] in _BEGIN_SAID:
         said = _SAID.compiled.match(text, end)
         if said is not None and _fits_said(said, kind):
-            return _found(said, assigned=said["assigned"] is not None)
+            return _as_found(said, assigned=said["assigned"] is not None)
     stated = None if kind == "token" else _STANDS.compiled.match(text, end)
-    return _found(stated) if stated is not None and _fits_alone(stated["value"], kind) else None
+    return _as_found(stated) if stated is not None and _fits_alone(stated["value"], kind) else None
 
 
-def _found(match: re.Match[str], *, assigned: bool = False) -> Found:
+def _as_found(match: re.Match[str], *, assigned: bool = False) -> Found:
     start, value = match.start("value"), match["value"]
     if not assigned:
         value = value.rstrip(".")
@@ -166,7 +166,7 @@ def _found(match: re.Match[str], *, assigned: bool = False) -> Found:
 def _fits_said(said: re.Match[str], kind: str) -> bool:
     value = said["value"].rstrip(".")
     if kind == "key":
-        return value.isdigit() or (len(value) >= _MIN_ALONE and _mixed(value))
+        return value.isdigit() or (len(value) >= _MIN_ALONE and _is_mixed(value))
     if said["assigned"] is not None and (kind == "password" or (kind == "token" and said["of"] is None)):
         return True
     return _telling(value)
@@ -175,7 +175,7 @@ def _fits_said(said: re.Match[str], kind: str) -> bool:
 def _fits_alone(value: str, kind: str) -> bool:
     if kind == "code":
         return _A_CODE.compiled.fullmatch(value.rstrip(".")) is not None
-    return len(value) >= _MIN_ALONE and _mixed(value)
+    return len(value) >= _MIN_ALONE and _is_mixed(value)
 
 
 def _telling(value: str) -> bool:
@@ -183,7 +183,7 @@ def _telling(value: str) -> bool:
     return _TELLS.compiled.search(value) is not None
 
 
-def _mixed(value: str) -> bool:
+def _is_mixed(value: str) -> bool:
     """Return True if `value`, announced only by a name, looks like a value: digits among letters or signs."""
     return (
         _DIGIT.compiled.search(value) is not None

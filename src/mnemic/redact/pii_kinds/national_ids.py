@@ -86,11 +86,11 @@ def is_indian(number: str) -> bool:
     plain = digits(number)
     check = 0
     for place, digit in enumerate(reversed(plain)):
-        check = _turned(check, int(_TURNS[place % 8][int(digit)]))
+        check = _multiply_symmetries(check, int(_TURNS[place % 8][int(digit)]))
     return len(plain) == 12 and check == 0
 
 
-def _turned(first: int, second: int) -> int:
+def _multiply_symmetries(first: int, second: int) -> int:
     """Return the product of two of the ten symmetries of a pentagon."""
     if first < 5:
         return (first + second) % 5 + (5 if second >= 5 else 0)
@@ -150,7 +150,7 @@ _NINO = r"(?!bg|gb|nk|kn|tn|nt|zz)[a-ceghj-prstw-z][a-ceghj-nprstw-z]"
 _NINO_WHOLE = rf"(?<!\w){_NINO}"
 
 
-def _proved(holds: Callable[[str], bool]) -> Callable[[str], bool]:
+def _require_proof(holds: Callable[[str], bool]) -> Callable[[str], bool]:
     return lambda number: holds(digits(number))
 
 
@@ -223,7 +223,11 @@ numbers = (
     ),
     *(
         pattern(
-            AnyCase(rf"(?<![^\W_])(?:{name}){_BEHIND_NAME}"), needs=needs, fits=_proved(holds), spell=digits, group=1
+            AnyCase(rf"(?<![^\W_])(?:{name}){_BEHIND_NAME}"),
+            needs=needs,
+            fits=_require_proof(holds),
+            spell=digits,
+            group=1,
         )
         for needs, name, holds in _NAMED
     ),

@@ -42,7 +42,7 @@ class Plans:
         if regions and not _library().SUPPORTED_REGIONS.issuperset(regions):
             raise InvalidRules("redaction.regions", hint="countries by their two letters (ISO 3166): DE, US, ...")
 
-    def asked(self) -> Asked:
+    def for_text(self) -> Asked:
         """Return the object that answers for one text."""
         return Asked(self.named)
 
@@ -56,7 +56,7 @@ class Asked:
         self._left = MAX_PARSED
         self._answers: dict[str, str] = {}
 
-    def spelled(self, number: str) -> str:
+    def spell_digits(self, number: str) -> str:
         """Return the digits of `number`, which may be written in groups and have an extension; "" if no plan has
         numbers of this length: with a plus or 00 that of the country whose code follows, else one of the regions.
         """

@@ -54,7 +54,7 @@ def _is_card(number: str) -> bool:
 _GLUED = Folded(r"[^\W_]{1,16}")
 
 
-def _alone(match: re.Match[str]) -> bool:
+def _stands_alone(match: re.Match[str]) -> bool:
     """Letters at both ends, further digits after those at one, or one or two leading letters (a licence, "U629...")
     make a number part of a longer identifier. A word at one end does not: "visa4111...", "4111...exp".
     """
@@ -69,7 +69,7 @@ def _alone(match: re.Match[str]) -> bool:
 _LETTERS_OF_A_WORD = 3
 
 
-_in_one_piece = pattern(_PIECE.text, needs=drawn(b"0" * 12), fits=luhn, accept=_alone)
+_in_one_piece = pattern(_PIECE.text, needs=drawn(b"0" * 12), fits=luhn, accept=_stands_alone)
 _in_groups_drawn = drawn(b"000 000", b"000  000")
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mnemic.redact.character_mask import drawn
-from mnemic.redact.context_cues import TELEPHONY, After, another, called, calls_abroad, near
+from mnemic.redact.context_cues import TELEPHONY, After, another, calls_abroad, telephony_calling, telephony_near
 from mnemic.redact.languages import ARE, AT, CALLS, OTHER_NUMBERS, TELEPHONES
-from mnemic.redact.multilingual import headed
+from mnemic.redact.multilingual import expression_of_words
 from mnemic.redact.pii_kinds.numbering_plans import Asked, Plans
 from mnemic.redact.search_primitives import AnyCase, Folded, digits, found, is_numbered, pattern
 from mnemic.redact.types import Found
@@ -25,7 +25,7 @@ _DATE = Folded(
     r"|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
 )
 _BY_WORD = (
-    headed([*TELEPHONY, f"tele(?:{'|'.join(TELEPHONY)})"]) + r"(?:phone)?"
+    expression_of_words([*TELEPHONY, f"tele(?:{'|'.join(TELEPHONY)})"]) + r"(?:phone)?"
     r"(?: (?:me|us|him|her|them))?(?: ?(?:at|on|is|no\.?|number|num|#|:|=)){0,4}\.?:?\s{0,3}"
 )
 _BY_WORD_ABROAD = (
@@ -104,7 +104,7 @@ class _Written(NamedTuple):
     unlike: bool
 
 
-def _written(whole: str) -> _Written | None:
+def _read_evidence(whole: str) -> _Written | None:
     """Return the evidence; None if the number is too short or long for a telephone, or is a date."""
     number = whole
     if not whole[-1].isdigit() or "x" in whole or "e" in whole:
@@ -153,23 +153,23 @@ def _international(text: str, asked: Asked) -> Iterator[Found]:
     """Numbers with a plus."""
     if "+" not in text:
         return
-    announced_near = near(text)
+    announced_near = telephony_near(text)
     for match in _PLUS.finditer(text):
         start, end = match.span()
         number = match.group()
         if announced_near.ever and announced_near(start):
             yield found((start, end, digits(number)))
-        elif spelling := asked.spelled(number):
+        elif spelling := asked.spell_digits(number):
             yield found((start, end, spelling))
 
 
-def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> None:
+def _nominate_groups(text: str, nominated: Nominated, doubtful: list[Found] | None) -> None:
     """Add to `nominated` the groups of digits that follow a word of telephony, are a whole line, or are grouped as only
     telephone numbers are.
 
     `doubtful` takes those with no evidence for or against.
     """
-    other, announced_near = another(text), near(text)
+    other, announced_near = another(text), telephony_near(text)
     announced_after, unit = After(text), _UNIT.compiled.match
     seen: dict[str, _Written | None] = {}
     for match in _GROUPED.finditer(text):
@@ -178,7 +178,7 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
             continue
         whole = match.group()
         if whole not in seen:
-            seen[whole] = _written(whole)
+            seen[whole] = _read_evidence(whole)
         written = seen[whole]
         if written is None:
             continue
@@ -188,7 +188,7 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
         announced = not named and (
             likely or (announced_near.ever and announced_near(start)) or (announced_after.ever and announced_after(end))
         )
-        if announced or (written.pair and _alone(match)):
+        if announced or (written.pair and _stands_alone(match)):
             nominated[span] = whole
         elif doubtful is not None and written.unlike and not named and not unit(text, end):
             doubtful.append(Found(start, end, whole))
@@ -200,10 +200,10 @@ def _is_labelled(text: str, start: int) -> bool:
     """
     before = text[max(0, start - _NEAR) : start]
     label = next(iter(_LABEL.finditer(before)), None)
-    return label is not None and not near(before[: label.start()])(label.start())
+    return label is not None and not telephony_near(before[: label.start()])(label.start())
 
 
-def _alone(match: re.Match[str]) -> bool:
+def _stands_alone(match: re.Match[str]) -> bool:
     """Return True if the match is a whole line."""
     text, (start, end) = match.string, match.span()
     if text[end : end + 1] not in _BEFORE_END or _LINE_END.compiled.match(text, end) is None:
@@ -228,7 +228,7 @@ def _bare(text: str, nominated: Nominated) -> None:
     if not _long(text):
         return
     announced_after = After(text)
-    announced_before, other = called(text), another(text)
+    announced_before, other = telephony_calling(text), another(text)
     if not (announced_before.ever or announced_after.ever):
         return
     for match in _PIECE.finditer(text):
@@ -236,7 +236,7 @@ def _bare(text: str, nominated: Nominated) -> None:
         if (
             span not in nominated
             and (announced_before(start) or announced_after(end))
-            and not _named(text, start)
+            and not _is_labelled_otherwise(text, start)
             and not other(start)
             and not _UNIT.match(text, end)
         ):
@@ -246,7 +246,7 @@ def _bare(text: str, nominated: Nominated) -> None:
 _long = drawn(b"0" * 9)
 
 
-def _named(text: str, start: int) -> bool:
+def _is_labelled_otherwise(text: str, start: int) -> bool:
     """Return True if the preceding words label the number as something else: "order #12", "id: 12"."""
     end = start - text.startswith("\n", start - 1) if start else 0
     for _ in range(3):
@@ -321,7 +321,7 @@ class Phones:
         """Yield every telephone number of `text`."""
         if not is_numbered(text):
             return
-        asked = self._plans.asked()
+        asked = self._plans.for_text()
         doubtful: list[Found] | None = [] if self._plans.named else None
         nominated = {
             (start, end): value
@@ -329,10 +329,10 @@ class Phones:
             for start, end, value in search(text)
             if place >= _LABELLED_FROM or not _is_labelled(text, start)
         }
-        _grouped(text, nominated, doubtful)
+        _nominate_groups(text, nominated, doubtful)
         _bare(text, nominated)
         for (start, end), value in nominated.items():
-            if spelling := asked.spelled(value):
+            if spelling := asked.spell_digits(value):
                 yield found((start, end, spelling))
         yield from _international(text, asked)
         for start, end, value in asked.valid(doubtful or ()):

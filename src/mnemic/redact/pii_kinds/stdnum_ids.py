@@ -13,7 +13,7 @@ from importlib import import_module
 
 from mnemic.redact.character_mask import drawn
 from mnemic.redact.lazy_pattern import Pattern
-from mnemic.redact.search_primitives import Search, found, lowered, pattern
+from mnemic.redact.search_primitives import Search, found, lower_text, pattern
 from mnemic.redact.types import Found
 
 MAX_VALIDATIONS = 64
@@ -49,21 +49,21 @@ def is_singaporean(number: str) -> bool:
     return letters[series][total % 11] == letter
 
 
-def _formed(expression: str, needs: Callable[[str], bool] | tuple[str, ...], *names: str) -> Search:
-    def proved(number: str) -> bool:
+def _search_formed(expression: str, needs: Callable[[str], bool] | tuple[str, ...], *names: str) -> Search:
+    def prove(number: str) -> bool:
         return is_proved(number, *names)
 
-    return pattern(rf"(?i)(?<![\w.\-/+]){expression}(?![\w/]|[.\-]\d)", needs=needs, fits=proved, spell=compact)
+    return pattern(rf"(?i)(?<![\w.\-/+]){expression}(?![\w/]|[.\-]\d)", needs=needs, fits=prove, spell=compact)
 
 
 formed = (
-    _formed(r"(?:18|19|20)?\d{6}[+\-]\d{4}", drawn(b"000000 0000", b"000000+0000"), "se.personnummer"),
-    _formed(r"\d{6}[+\-A-FU-Y]\d{3}[0-9A-Y]", drawn(b"000000 000", b"000000+000", b"000000a000"), "fi.hetu"),
-    _formed(r"\d\d\.\d\d\.\d\d-\d{3}\.\d\d", drawn(b"00 00 00 000 00"), "be.nn", "be.bis"),
-    _formed(r"756\.\d{4}\.\d{4}\.\d\d", ("756.",), "ch.ssn"),
-    _formed(r"\d{6}/\d{4}", drawn(b"000000/0000"), "cz.rc"),
-    _formed(r"[23]\d-\d{8}-\d", drawn(b"00 00000000 0"), "ar.cuit"),
-    _formed(r"\d{1,2}\.\d{3}\.\d{3}-[\dK]", drawn(b"0 000 000 0", b"0 000 000 a"), "cl.rut"),
+    _search_formed(r"(?:18|19|20)?\d{6}[+\-]\d{4}", drawn(b"000000 0000", b"000000+0000"), "se.personnummer"),
+    _search_formed(r"\d{6}[+\-A-FU-Y]\d{3}[0-9A-Y]", drawn(b"000000 000", b"000000+000", b"000000a000"), "fi.hetu"),
+    _search_formed(r"\d\d\.\d\d\.\d\d-\d{3}\.\d\d", drawn(b"00 00 00 000 00"), "be.nn", "be.bis"),
+    _search_formed(r"756\.\d{4}\.\d{4}\.\d\d", ("756.",), "ch.ssn"),
+    _search_formed(r"\d{6}/\d{4}", drawn(b"000000/0000"), "cz.rc"),
+    _search_formed(r"[23]\d-\d{8}-\d", drawn(b"00 00000000 0"), "ar.cuit"),
+    _search_formed(r"\d{1,2}\.\d{3}\.\d{3}-[\dK]", drawn(b"0 000 000 0", b"0 000 000 a"), "cl.rut"),
     pattern(r"(?i)(?<![^\W_])[STFGM]\d{7}[A-Z](?!\w)", needs=drawn(b"a0000000a"), fits=is_singaporean, spell=compact),
     pattern(
         r"(?i)(?<![^\W_])(?:nric|fin)(?:[ \-]?(?:no\.?|number|is|:|#)){0,3} {0,2}([STFGM]\d{7}[A-Z])(?!\w)",
@@ -133,9 +133,9 @@ _PATTERNS = tuple(
 )
 
 
-def named(text: str) -> Iterator[Found]:
+def find_named(text: str) -> Iterator[Found]:
     """Every number of `text` that follows its name and is proved."""
-    small = lowered(text)
+    small = lower_text(text)
     left = MAX_VALIDATIONS
     for words, expression, modules in _PATTERNS:
         if not any(word in small for word in words):
@@ -144,12 +144,12 @@ def named(text: str) -> Iterator[Found]:
             start, value = match.start("value"), match["value"]
             if left > 0:
                 left -= 1
-                value = _proved(value, modules)
+                value = _longest_proved(value, modules)
             if value:
                 yield found((start, start + len(value), compact(value)))
 
 
-def _proved(value: str, modules: tuple[str, ...]) -> str:
+def _longest_proved(value: str, modules: tuple[str, ...]) -> str:
     """Return the longest beginning of `value`, cut where it has separators, that is a number; "" if none is."""
     while value:
         if is_proved(value, *modules):

@@ -17,7 +17,7 @@ from azure.search.documents.models import IndexDocumentsBatch, VectorizedQuery
 
 from mnemic.errors import InvalidConfig, MnemicError, SpaceMismatch, StoreBusy, StoreUnavailable
 from mnemic.stores.azure.definition import definition, dimension_of
-from mnemic.stores.azure.odata import text, within
+from mnemic.stores.azure.odata import odata_filter, text
 from mnemic.stores.codec import to_micros
 from mnemic.types import Change, Memory, Scope, Scored, Vector, Where
 
@@ -59,7 +59,7 @@ class AzureSearchIndex:
         self._indexes = SearchIndexClient(endpoint, AzureKeyCredential(api_key), logging_enable=False, **options)
 
     @classmethod
-    def at(cls, url: str, *, dimension: int) -> Self:
+    def from_url(cls, url: str, *, dimension: int) -> Self:
         """Return the index at `azure-search://:KEY@SERVICE.search.windows.net/INDEX`; only a loopback is spoken to
         without encryption. Raises InvalidConfig.
         """
@@ -87,7 +87,7 @@ class AzureSearchIndex:
                 raise SpaceMismatch(hint=f"the index is for vectors of {known} dimensions, not {dimension}")
             return False
 
-        return await self._within(make)
+        return await self._ask_within(make)
 
     async def apply(self, changes: Sequence[Change]) -> None:
         shown = [change.shown for change in changes if change.shown is not None]
@@ -113,12 +113,12 @@ class AzureSearchIndex:
         if limit < 1:
             return []
         limit = min(limit, MAX_TOP)
-        vectors = [] if vector is None else [_nearest(vector, limit)]
-        options: dict[str, Any] = {"filter": within(where), "top": limit, "select": ["memory_id"]}
+        vectors = [] if vector is None else [_vector_query(vector, limit)]
+        options: dict[str, Any] = {"filter": odata_filter(where), "top": limit, "select": ["memory_id"]}
         if vectors:
             options |= {"vector_queries": vectors, "vector_filter_mode": "preFilter"}
         asked = self._client.search(search_text=_plain(query), search_fields=["content", "context"], **options)
-        found = await self._within(lambda: _collected(asked, limit))
+        found = await self._ask_within(lambda: _collect_documents(asked, limit))
         return [Scored(document["memory_id"], float(document["@search.score"])) for document in found]
 
     async def clear(self, tenant: str) -> None:
@@ -142,7 +142,7 @@ class AzureSearchIndex:
             any_of = " or ".join(f"memory_id eq {text(memory_id)}" for memory_id in some)
             options: dict[str, Any] = {"filter": f"tenant eq {text(tenant)} and ({any_of})", "select": ["id"]}
             asked = self._client.search(search_text="*", top=_ASKED_AT_ONCE, **options)
-            found += len(await self._within(lambda asked=asked: _collected(asked, _ASKED_AT_ONCE)))  # type: ignore[misc]
+            found += len(await self._ask_within(lambda asked=asked: _collect_documents(asked, _ASKED_AT_ONCE)))  # type: ignore[misc]
         return found
 
     async def close(self) -> None:
@@ -153,32 +153,34 @@ class AzureSearchIndex:
         """Return the identifiers of some of the tenant's documents."""
         options: dict[str, Any] = {"filter": f"tenant eq {text(tenant)}", "select": ["id"], "top": _CLEARED_AT_ONCE}
         asked = self._client.search(search_text="*", **options)
-        return {document["id"] for document in await self._within(lambda: _collected(asked, _CLEARED_AT_ONCE))}
+        return {
+            document["id"] for document in await self._ask_within(lambda: _collect_documents(asked, _CLEARED_AT_ONCE))
+        }
 
     async def _send(self, batch: IndexDocumentsBatch) -> None:
         """Send all documents, and check every answer: the service may accept one part of a batch and refuse another."""
         if not batch.actions:
             return
         try:
-            results = await self._within(lambda: self._client.index_documents(batch))
+            results = await self._ask_within(lambda: self._client.index_documents(batch))
         except StoreUnavailable as failure:
             if failure.reason != NO_INDEX or self._dimension is None or not await self.create():
                 raise
-            results = await self._within(lambda: self._client.index_documents(batch))
+            results = await self._ask_within(lambda: self._client.index_documents(batch))
         refused = [result for result in results if not result.succeeded and result.status_code != 404]
         if refused or len(results) != len(batch.actions):
             codes = sorted({str(result.status_code) for result in refused}) or ["missing"]
             raise StoreUnavailable(f"azure_search:{codes[0]}", hint=f"{len(refused)} of {len(batch.actions)} refused")
 
-    async def _within(self, ask: Callable[[], Awaitable[T]]) -> T:
+    async def _ask_within(self, ask: Callable[[], Awaitable[T]]) -> T:
         try:
             async with asyncio.timeout(self._seconds):
                 return await ask()
         except (AzureError, OSError, ValueError, KeyError) as error:
-            raise _typed(error) from None  # the driver's message may contain the sent data
+            raise _as_mnemic_error(error) from None  # the driver's message may contain the sent data
 
 
-def _typed(error: BaseException) -> MnemicError:
+def _as_mnemic_error(error: BaseException) -> MnemicError:
     if isinstance(error, TimeoutError):
         return StoreBusy("azure_search", hint="the service did not answer in time")
     if isinstance(error, ClientAuthenticationError):
@@ -187,7 +189,7 @@ def _typed(error: BaseException) -> MnemicError:
     return StoreUnavailable("azure_search" if status is None else f"azure_search:{status}")
 
 
-async def _collected(asked: Awaitable[Any], limit: int) -> list[dict[str, Any]]:
+async def _collect_documents(asked: Awaitable[Any], limit: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     async for document in await asked:
         found.append(document)
@@ -196,7 +198,7 @@ async def _collected(asked: Awaitable[Any], limit: int) -> list[dict[str, Any]]:
     return found
 
 
-def _nearest(vector: Vector, limit: int) -> VectorizedQuery:
+def _vector_query(vector: Vector, limit: int) -> VectorizedQuery:
     return VectorizedQuery(
         vector=array("f", vector).tolist(), k_nearest_neighbors=limit, fields="vector", exhaustive=True
     )

@@ -23,7 +23,7 @@ def moment(value: datetime) -> str:
     return str(to_micros(value))
 
 
-def within(where: Where) -> str:
+def odata_filter(where: Where) -> str:
     """Return `where` as an OData filter. Raises NotSupported for a point in time (`as_of`), since the index has no
     history.
     """

@@ -36,7 +36,7 @@ class Address:
     bucket_size: int = 4096
 
     @classmethod
-    def of(cls, url: str) -> Address:
+    def from_url(cls, url: str) -> Address:
         """Return the address in `url`. Raises InvalidConfig (`invalid_config:cassandra`)."""
         try:
             return _read(url)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mnemic.errors import MnemicError, StoreBusy, StoreFailed, StoreUnavailable
 from mnemic.ports.database_backend import Row, Table
 from mnemic.stores.cassandra.connection import some_at_once
-from mnemic.stores.cassandra.encoding import ordered, packed, unpacked
+from mnemic.stores.cassandra.encoding import pack_row, sortable_key, unpack_row
 from mnemic.stores.cassandra.partitions import Partitions, Written, beyond_clocks
 from mnemic.stores.cassandra.routing import DROPPED, LARGE, NAMES, SPLIT, Partition, width_of
 from mnemic.stores.cassandra.schema import VECTOR_STATEMENTS, VECTORS
@@ -77,15 +77,17 @@ class BucketPlan(NamedTuple):
 
 def named_by(stored: bytes) -> ValueAddress | None:
     """Return the place of the value that a stored row names; None if it has its columns itself."""
-    return ValueAddress(*unpacked(stored[1:])[:3]) if stored.startswith(_NAMED) else None
+    return ValueAddress(*unpack_row(stored[1:])[:3]) if stored.startswith(_NAMED) else None
 
 
 def memories_in(view: View, home: Partition) -> int:
     """Return the number of memories of a scope, with the changes of a view."""
-    counted = {key: unpacked(value)[1] for (name, key), value in view.heads[home].small.items() if name == NAMES[USAGE]}
+    counted = {
+        key: unpack_row(value)[1] for (name, key), value in view.heads[home].small.items() if name == NAMES[USAGE]
+    }
     for (table, key), row in view.changes[home].items():
         if table == USAGE and row is not None:
-            counted[ordered(key[width_of(USAGE) :])] = row[4]
+            counted[sortable_key(key[width_of(USAGE) :])] = row[4]
     return sum(counted.values())
 
 
@@ -103,7 +105,7 @@ class Buckets:
         split = view.small(SPLIT, home)
         begins = split is None and home.level not in ("", "audit") and memories_in(view, home) > self._above
         if split is None and not begins:
-            return BucketPlan([_written(table, key, row) for (table, key), row in changes.items()], [])
+            return BucketPlan([_written_row(table, key, row) for (table, key), row in changes.items()], [])
         moved, filled = split[3:] if split is not None else ("", "")
         old = await view.names_of(home, [each for each in changes if each[0] in LARGE])
         dropped = [named for named in old.values() if named is not None]
@@ -116,10 +118,10 @@ class Buckets:
                 values.append(self._value(home, table, row, counts))
                 rows.append(_naming(table, key, row, values[-1].named))
             elif table != SPLIT:
-                rows.append(_written(table, key, row))
+                rows.append(_written_row(table, key, row))
         for bucket, name, dimension in dropped:
-            rows.append(_written(DROPPED, (*home, name), (*home, name, bucket, dimension)))
-        rows.append(_written(SPLIT, home, (*home, moved, ",".join(map(str, counts)))))
+            rows.append(_written_row(DROPPED, (*home, name), (*home, name, bucket, dimension)))
+        rows.append(_written_row(SPLIT, home, (*home, moved, ",".join(map(str, counts)))))
         return BucketPlan(rows, values, begins, bool(dropped))
 
     def _value(self, home: Partition, table: Table, row: Row, counts: list[int]) -> Value:
@@ -128,10 +130,10 @@ class Buckets:
             counts.append(0)
         bucket = counts.index(min(counts))
         counts[bucket] += 1
-        large = [row[at] for at in _at(table)]
+        large = [row[at] for at in _large_columns(table)]
         vector = large[1] if table == MEMORY and large[1] and not _is_sealed(large[0]) else b""
         named = ValueAddress(bucket, secrets.token_hex(12), len(vector) // 4)
-        return Value(home, named, row[table.key.index("memory_id")], packed(tuple(large)), vector)
+        return Value(home, named, row[table.key.index("memory_id")], pack_row(tuple(large)), vector)
 
     async def store(self, plans: Mapping[Partition, BucketPlan]) -> None:
         """Write the values of these plans, and list the scopes that get their buckets."""
@@ -177,7 +179,7 @@ class Buckets:
         )
         return dict(chain.from_iterable(await some_at_once(asks, most=_AT_ONCE)))
 
-    async def listed(self, home: Partition, buckets: int) -> dict[ValueAddress, str]:
+    async def values_in_buckets(self, home: Partition, buckets: int) -> dict[ValueAddress, str]:
         """Return the values in the buckets of a scope, with their memories. A writer that lost a race may have left
         some in buckets behind the last.
         """
@@ -189,7 +191,7 @@ class Buckets:
             found |= {ValueAddress(bucket, name, dimension): memory for name, memory, dimension in rows}
         return found
 
-    async def nominated(self, home: Partition, buckets: int, vector: bytes, limit: int) -> set[str] | None:
+    async def nearest_in_buckets(self, home: Partition, buckets: int, vector: bytes, limit: int) -> set[str] | None:
         """Return the memories with the nearest vectors in each bucket; None if the cluster has no vector index."""
         dimension = len(vector) // 4
         wanted = array("f", vector).tolist()
@@ -217,34 +219,34 @@ class Buckets:
         return await self._link.extend(f"vectors_{dimension}", texts, statements)
 
 
-def completed(table: Table, stored: bytes, values: Mapping[str, bytes]) -> Row:
+def complete_row(table: Table, stored: bytes, values: Mapping[str, bytes]) -> Row:
     """Return a row without the columns of its partition, with its large columns from its value."""
     named = named_by(stored)
     if named is None:
-        return unpacked(stored)
-    row = list(unpacked(stored[1:])[3:])
+        return unpack_row(stored)
+    row = list(unpack_row(stored[1:])[3:])
     value = values.get(named.name)
-    large = [_ABSENT[column] for column in LARGE[table]] if value is None else unpacked(value)
-    for at, column in zip(_at(table), large, strict=True):
+    large = [_ABSENT[column] for column in LARGE[table]] if value is None else unpack_row(value)
+    for at, column in zip(_large_columns(table), large, strict=True):
         row[at - width_of(table)] = column
     return tuple(row)
 
 
-def _written(table: Table, key: Row, row: Row | None) -> Written:
+def _written_row(table: Table, key: Row, row: Row | None) -> Written:
     width = width_of(table)
-    return NAMES[table], ordered(key[width:]), None if row is None else packed(row[width:])
+    return NAMES[table], sortable_key(key[width:]), None if row is None else pack_row(row[width:])
 
 
 def _naming(table: Table, key: Row, row: Row, named: ValueAddress) -> Written:
     """Return a row that names the value of its large columns."""
     small = list(row)
-    for at in _at(table):
+    for at in _large_columns(table):
         small[at] = None
     width = width_of(table)
-    return NAMES[table], ordered(key[width:]), _NAMED + packed((*named, *small[width:]))
+    return NAMES[table], sortable_key(key[width:]), _NAMED + pack_row((*named, *small[width:]))
 
 
-def _at(table: Table) -> list[int]:
+def _large_columns(table: Table) -> list[int]:
     """Return the numbers of the large columns."""
     columns = table.key + table.columns
     return [columns.index(name) for name in LARGE[table]]

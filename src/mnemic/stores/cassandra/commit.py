@@ -19,7 +19,7 @@ from typing import Any
 from mnemic.errors import CommitUnknown, MnemicError
 from mnemic.stores.cassandra.buckets import BucketPlan, Buckets
 from mnemic.stores.cassandra.connection import pause
-from mnemic.stores.cassandra.encoding import ordered, unpacked
+from mnemic.stores.cassandra.encoding import sortable_key, unpack_row
 from mnemic.stores.cassandra.partitions import Head, Written, in_batches, redo_of
 from mnemic.stores.cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
 from mnemic.stores.cassandra.tenant_totals import with_lines
@@ -55,7 +55,7 @@ class Commits:
             # A read of one partition whose last answer confirmed the version needs no second look: all of it was one
             # moment.
             sure = len(others) == 1 and all(view.heads[home].sure for home in others)
-            return self._kept(view, others) if sure or await self.holds(view, others) else False
+            return self._keep_answers(view, others) if sure or await self.holds(view, others) else False
         # Directory entries come before the commit: an entry for a partition that stays empty does no harm, a partition
         # without an entry could not be erased.
         plans = {home: await self._buckets.plan(view, home) for home in written}
@@ -67,15 +67,15 @@ class Commits:
         if len(written) == 1 and others <= beside and len(in_batches(rows[written[0]])) == 1:
             made = await self._at_once(view, written[0], rows[written[0]], others)
         else:
-            made = await self._decided(view, rows, others)
+            made = await self._commit_over_partitions(view, rows, others)
         if made:
-            self._kept(view, others)
+            self._keep_answers(view, others)
             marked = {home.tenant for home in written if any(table == MARK for table, _ in view.changes[home])}
             for tenant in marked:
                 await self._pass_over(tenant, written)
         return made
 
-    def _kept(self, view: View, homes: Collection[Partition]) -> bool:
+    def _keep_answers(self, view: View, homes: Collection[Partition]) -> bool:
         """Cache the answers about partitions with confirmed versions; return True."""
         self._partitions.answers.keep({asked: answer for asked, answer in view.answers.items() if asked[0] in homes})
         return True
@@ -95,8 +95,8 @@ class Commits:
             if view.heads[home].version is None and home.level != "audit" and home != EVERYWHERE:
                 notes.append(("list", place))
             if any(table == JOURNAL and row is not None for (table, _), row in view.changes[home].items()):
-                before = view.heads[home].small.get((NAMES[LANE], ordered(home[width_of(LANE) :])))
-                if before is None or _collected(before):
+                before = view.heads[home].small.get((NAMES[LANE], sortable_key(home[width_of(LANE) :])))
+                if before is None or _is_collected(before):
                     notes.append(("note", (*place, secrets.token_hex(8))))
             if plan.begins or plan.drops:
                 notes.append(("note", (*place, secrets.token_hex(8))))
@@ -112,18 +112,18 @@ class Commits:
         step = (_next(head), _writers(home, head, name), *self._partitions.key(home), head.version, None)
         statements = [("step", step), *self._partitions.rows(home, rows)]
 
-        async def settled() -> bool:
+        async def is_settled() -> bool:
             attempt = UnansweredTransaction(home, head.version or 0, name)
             made = await self.was_made(attempt)
             view.unanswered = attempt if made is None else None
             return made is True
 
-        def refused(answer: Sequence[Any]) -> None:
+        def note_refusal(answer: Sequence[Any]) -> None:
             # A majority has the version in a refusal, as after a serial read.
             *_, version, _ = answer
             self._partitions.confirm(home, version)
 
-        made = await self._link.change(statements, settled=settled, refused=refused)
+        made = await self._link.change(statements, settled=is_settled, refused=note_refusal)
         if made:
             self._partitions.confirm(home, _next(head))
         return made
@@ -136,7 +136,7 @@ class Commits:
         if (version or 0) == unanswered.version:
             return None
         # The partition keeps the names of its last writers only, so after more than that ours may have been pushed out.
-        if (version or 0) - unanswered.version > _remembered(unanswered.home):
+        if (version or 0) - unanswered.version > _remembered_version(unanswered.home):
             raise CommitUnknown(hint="too many others have written since")
         return False  # its condition requires an outdated version
 
@@ -167,7 +167,9 @@ class Commits:
         while not await self._bump(home):
             await pause(0.0, 0.02)
 
-    async def _decided(self, view: View, rows: dict[Partition, list[Written]], others: Collection[Partition]) -> bool:
+    async def _commit_over_partitions(
+        self, view: View, rows: dict[Partition, list[Written]], others: Collection[Partition]
+    ) -> bool:
         """Commit over several partitions: lock each, validate the reads again, decide, write, unlock."""
         change = secrets.token_hex(12)
         redo = {
@@ -177,10 +179,10 @@ class Commits:
         # The redo log comes first. Once the decision is "committed", any process can finish the change from it.
         await self._link.write([("redo", (change, self._partitions.part(home), each)) for home, each in redo.items()])
 
-        async def begun() -> bool:
+        async def begin() -> bool:
             return await self._partitions.decision(change) == "open"
 
-        if not await self._link.change([("begin", (change,))], settled=begun):
+        if not await self._link.change([("begin", (change,))], settled=begin):
             return False
         locked: list[Partition] = []
         committed = False
@@ -241,13 +243,13 @@ def _next(head: Head) -> int:
 
 
 def _writers(home: Partition, head: Head, name: str) -> str:
-    return ",".join([name, *filter(None, head.writers.split(","))][: _remembered(home)])
+    return ",".join([name, *filter(None, head.writers.split(","))][: _remembered_version(home)])
 
 
-def _remembered(home: Partition) -> int:
+def _remembered_version(home: Partition) -> int:
     return OF_SHARED if home.level in ("", "audit") else WRITERS
 
 
-def _collected(lane: bytes) -> bool:
-    last, _, collected, _ = unpacked(lane)
+def _is_collected(lane: bytes) -> bool:
+    last, _, collected, _ = unpack_row(lane)
     return bool(last == collected)

@@ -28,7 +28,7 @@ from cassandra.query import BatchStatement, BatchType, tuple_factory
 
 from mnemic.errors import CommitUnknown, StoreBusy, StoreNewer, StoreOlder, StoreUnavailable
 from mnemic.stores.cassandra.address import Address
-from mnemic.stores.cassandra.failures import DRIVER_ERRORS, PASSING, typed, unknown
+from mnemic.stores.cassandra.failures import DRIVER_ERRORS, PASSING, as_mnemic_error, unknown
 from mnemic.stores.cassandra.node_order import RestingNodes
 from mnemic.stores.cassandra.schema import KEYSPACE, LAST_TABLE, STATEMENTS, TABLES, VERSION
 
@@ -73,7 +73,7 @@ class Connection:
                 profile.request_timeout = self._address.timeout
             except DRIVER_ERRORS as error:
                 await self.close()
-                raise typed(error) from error
+                raise as_mnemic_error(error) from error
             except BaseException:
                 await self.close()
                 raise
@@ -159,7 +159,7 @@ class Connection:
             except (InvalidRequest, SyntaxException):
                 self._extended[name] = False
             except DRIVER_ERRORS as error:
-                raise typed(error) from error
+                raise as_mnemic_error(error) from error
         return self._extended[name]
 
     def _extend(self, name: str, texts: Sequence[str], statements: Mapping[str, str], *, wait: float) -> None:
@@ -189,7 +189,7 @@ class Connection:
             bound.consistency_level = ConsistencyLevel.ALL
         if of_one:
             bound.consistency_level = ConsistencyLevel.LOCAL_ONE
-        return await self._tried(lambda: self._answer(bound))
+        return await self._try_answer(lambda: self._answer(bound))
 
     async def of_each_node(self, texts: Sequence[str]) -> list[list[Found]]:
         """Return the rows of these statements on each node of every datacenter, about that node alone. Raises
@@ -198,7 +198,7 @@ class Connection:
         try:
             return await asyncio.to_thread(self._of_each_node, texts)
         except DRIVER_ERRORS as error:
-            raise typed(error) from error
+            raise as_mnemic_error(error) from error
 
     def _of_each_node(self, texts: Sequence[str]) -> list[list[Found]]:
         # A separate connection, because the main one knows only the nodes of the local datacenter.
@@ -250,25 +250,25 @@ class Connection:
                 return bool(answer[0])
             except DRIVER_ERRORS as error:
                 if unknown(error) and settled is not None:
-                    return await self._settled(settled)
+                    return await self._settle_commit(settled)
                 if not isinstance(error, PASSING) or tried == _TRIES - 1:
-                    raise typed(error) from error
+                    raise as_mnemic_error(error) from error
                 await _rest(tried)
         raise AssertionError("unreachable")
 
-    async def _settled(self, settled: Callable[[], Awaitable[bool]]) -> bool:
+    async def _settle_commit(self, settled: Callable[[], Awaitable[bool]]) -> bool:
         try:
             return await settled()
         except (StoreBusy, StoreUnavailable) as error:
             raise CommitUnknown(hint="the cluster was lost during the commit") from error
 
-    async def _tried(self, answer: Callable[[], Awaitable[Found]]) -> Found:
+    async def _try_answer(self, answer: Callable[[], Awaitable[Found]]) -> Found:
         for tried in range(_TRIES):
             try:
                 return await answer()
             except DRIVER_ERRORS as error:
                 if not isinstance(error, PASSING) or tried == _TRIES - 1:
-                    raise typed(error) from error
+                    raise as_mnemic_error(error) from error
                 await _rest(tried)
         raise AssertionError("unreachable")
 
@@ -285,7 +285,7 @@ class Connection:
         rows: Found = []
         response = session.execute_async(statement)
 
-        def arrived(page: Any) -> None:
+        def on_page(page: Any) -> None:
             self._note_silent(response)
             rows.extend(page or ())
             if response.has_more_pages:
@@ -293,12 +293,12 @@ class Connection:
             else:
                 _tell(loop, partial(_settle, answer, rows))
 
-        def failed(error: BaseException) -> None:
+        def on_error(error: BaseException) -> None:
             if isinstance(error, OperationTimedOut) and error.last_host is not None:
                 self._policy.rest(error.last_host)
             _tell(loop, partial(_settle, answer, error))
 
-        response.add_callbacks(arrived, failed)
+        response.add_callbacks(on_page, on_error)
         return await answer
 
     def _note_silent(self, response: Any) -> None:
@@ -328,11 +328,11 @@ async def some_at_once(asks: Iterable[Callable[[], Awaitable[T]]], *, most: int)
     turn = asyncio.Semaphore(most)
 
     # A call is only created in its turn: if the caller is cancelled, the waiting ones were never begun.
-    async def one(ask: Callable[[], Awaitable[T]]) -> T:
+    async def ask_one(ask: Callable[[], Awaitable[T]]) -> T:
         async with turn:
             return await ask()
 
-    return await asyncio.gather(*map(one, asks))
+    return await asyncio.gather(*map(ask_one, asks))
 
 
 async def pause(least: float, most: float) -> None:

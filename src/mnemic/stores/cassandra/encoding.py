@@ -13,14 +13,14 @@ _END = b"\xff"
 _LOW = 1 << 63
 
 
-def ordered(values: Row) -> bytes:
+def sortable_key(values: Row) -> bytes:
     """Return the values of a key as bytes that sort as the values do: text byte by byte, integers by value."""
     return b"".join(map(_sorting, values))
 
 
 def end_of(prefix: Row) -> bytes:
     """Return the smallest bytes after every key that begins with `prefix`."""
-    return ordered(prefix) + _END
+    return sortable_key(prefix) + _END
 
 
 def _sorting(value: str | int) -> bytes:
@@ -29,12 +29,12 @@ def _sorting(value: str | int) -> bytes:
     return _TEXT + value.encode("utf-8", "surrogatepass").replace(b"\x00", b"\x00\xff") + b"\x00\x00"
 
 
-def packed(row: Row) -> bytes:
+def pack_row(row: Row) -> bytes:
     """Return a row as bytes."""
-    return b"".join(map(_written, row))
+    return b"".join(map(_pack_value, row))
 
 
-def _written(value: object) -> bytes:
+def _pack_value(value: object) -> bytes:
     if value is None:
         return b"n"
     if isinstance(value, int):
@@ -44,7 +44,7 @@ def _written(value: object) -> bytes:
     return kind + struct.pack(">I", len(data)) + data
 
 
-def unpacked(data: bytes) -> Row:
+def unpack_row(data: bytes) -> Row:
     """Return the row of `packed`."""
     row: list[object] = []
     at = 0

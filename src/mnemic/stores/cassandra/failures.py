@@ -45,7 +45,7 @@ def unknown(error: BaseException) -> bool:
     return isinstance(error, PASSING) and not isinstance(error, _REFUSED)
 
 
-def typed(error: BaseException) -> MnemicError:
+def as_mnemic_error(error: BaseException) -> MnemicError:
     """Return mnemic's error for the driver's `error`."""
     if isinstance(error, AuthenticationFailed | Unauthorized):
         return StoreUnavailable(hint="the cluster refused the name or the password, or the role lacks a privilege")

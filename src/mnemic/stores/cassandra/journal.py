@@ -142,17 +142,17 @@ async def collect(
     """Collect the journals of a tenant, or of all tenants, or any `most` of them: lines committed before the call, not
     those committed meanwhile.
     """
-    notes = await partitions.noted(tenant)
+    notes = await partitions.partitions_to_collect(tenant)
     if most is not None and len(notes) > most:
         # Any, so that constantly growing journals do not block the others.
         notes = {home: notes[home] for home in random.sample(sorted(notes), most)}
     for homes in _groups(notes):
         left = set(homes)
         for _ in range(_ROUNDS):
-            waiting = await asyncio.gather(*(_looked(store, partitions, home) for home in sorted(left)))
-            await store.transact(partial(_appended, waiting=waiting, sign=sign))
+            waiting = await asyncio.gather(*(_look_into_journal(store, partitions, home) for home in sorted(left)))
+            await store.transact(partial(_append_lines, waiting=waiting, sign=sign))
             moved = {each.home: await upkeep.step(each.home) for each in waiting if each.split}
-            empty = await asyncio.gather(*(store.transact(partial(_emptied, waiting=each)) for each in waiting))
+            empty = await asyncio.gather(*(store.transact(partial(_empty_journal, waiting=each)) for each in waiting))
             for each, nothing_left in zip(waiting, empty, strict=True):
                 if nothing_left and moved.get(each.home, True):
                     await partitions.unnote(each.home, notes[each.home])
@@ -175,7 +175,7 @@ def _groups(notes: dict[Partition, list[str]]) -> list[tuple[Partition, ...]]:
 
 async def lacks_lines(store: RowStore, partitions: Partitions, tenant: str) -> bool:
     """Check whether lines of a journal are missing on every replica. A replica that is away may have them."""
-    for home in sorted(await partitions.noted(tenant)):
+    for home in sorted(await partitions.partitions_to_collect(tenant)):
         read = partial(store.read, partial(_waiting, home=home))
         # Every replica is asked before it counts: an answer may lack a row for a moment.
         if not (await read()).whole and await partitions.repair(home, NAMES[JOURNAL]) and not (await read()).whole:
@@ -183,7 +183,7 @@ async def lacks_lines(store: RowStore, partitions: Partitions, tenant: str) -> b
     return False
 
 
-async def _looked(store: RowStore, partitions: Partitions, home: Partition) -> _Waiting:
+async def _look_into_journal(store: RowStore, partitions: Partitions, home: Partition) -> _Waiting:
     """Return the first lines of a journal. One with a gap is read again, at last from every replica: a gap appended to
     the audit stays there, and the missing lines would never follow. If a replica is away, only the lines before the gap
     are returned, and the rest waits.
@@ -204,7 +204,7 @@ async def _looked(store: RowStore, partitions: Partitions, home: Partition) -> _
 async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
     """Return the first lines of a journal."""
     found, split = await rows.get(LANE, [home]), bool(await rows.get(SPLIT, [home]))
-    counted = await tenant_totals.counted(rows, home)
+    counted = await tenant_totals.scope_totals(rows, home)
     if not found:
         return _Waiting(home, 0, "", [], split, counted)
     lines: list[_Line] = []
@@ -219,7 +219,7 @@ async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
     return _Waiting(home, collected, before, lines, split, counted, (last, hashed))
 
 
-async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | None) -> None:
+async def _append_lines(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | None) -> None:
     """Append uncollected lines to the audit log and the outbox, and record the position reached in each journal."""
     tenant = waiting[0].home.tenant
     known = {Partition(*row[:3]): row[3:] for row in await rows.get(COLLECTED, [each.home for each in waiting])}
@@ -237,7 +237,7 @@ async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | N
         places[each.home] = place
     # By time, then partition, then number: two collectors of the same lines append them in the same order.
     taken.sort(key=lambda one: one[0][:3])
-    await _chained(rows, tenant, [one for one in taken if one[0].what == "event"], sign)
+    await _chain_lines(rows, tenant, [one for one in taken if one[0].what == "event"], sign)
     for line, _ in taken:
         if line.what == "entry":
             level, owner, action, memory_id, version = load(line.change)
@@ -249,7 +249,7 @@ async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | N
     await tenant_totals.count(rows, tenant, [each.counted for each in waiting])
 
 
-async def _emptied(rows: RowChange, waiting: _Waiting) -> bool:
+async def _empty_journal(rows: RowChange, waiting: _Waiting) -> bool:
     """Remove collected lines from a journal; return True if none is left. The lane row is written in any case, so that
     a writer that has announced a line but not committed it loses the race, starts again and announces it again.
     """
@@ -265,7 +265,7 @@ async def _emptied(rows: RowChange, waiting: _Waiting) -> bool:
     return bool(last == place[0]) and not dropped
 
 
-async def _chained(rows: RowChange, tenant: str, lines: Sequence[tuple[_Line, bool]], sign: Sign | None) -> None:
+async def _chain_lines(rows: RowChange, tenant: str, lines: Sequence[tuple[_Line, bool]], sign: Sign | None) -> None:
     """Append these lines to the tenant's audit log. A line that was altered in its journal breaks the chain at that
     line.
     """

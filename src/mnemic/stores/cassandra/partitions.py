@@ -13,7 +13,7 @@ from typing import Any
 
 from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.stores.cassandra.connection import Connection, pause, some_at_once
-from mnemic.stores.cassandra.encoding import ordered, packed, unpacked
+from mnemic.stores.cassandra.encoding import pack_row, sortable_key, unpack_row
 from mnemic.stores.cassandra.read_cache import Answers
 from mnemic.stores.cassandra.routing import NAMES, Partition, of_tenant
 from mnemic.stores.row_store_adapter.tables import PLACE
@@ -125,8 +125,12 @@ class Partitions:
             found = await self.link.ask("claimed", (stored, memory_id), serial=True)
             if found and found[0] != (level, owner):
                 return False
-        others = [other for other in await self.of(home.tenant) if other not in (home, of_tenant(home.tenant))]
-        key = [ordered((memory_id,))]
+        others = [
+            other
+            for other in await self.partitions_of_tenant(home.tenant)
+            if other not in (home, of_tenant(home.tenant))
+        ]
+        key = [sortable_key((memory_id,))]
         asks = (partial(self.get, other, NAMES[PLACE], key) for other in others)
         return not any(await some_at_once(asks, most=_AT_ONCE))
 
@@ -164,11 +168,11 @@ class Partitions:
         named = {row[0] for rows in found for row in rows if row[0].startswith(self._prefix)}
         return sorted(name[len(self._prefix) :] for name in named)
 
-    async def of(self, tenant: str) -> list[Partition]:
+    async def partitions_of_tenant(self, tenant: str) -> list[Partition]:
         """Return the partitions of a tenant that have ever been written to, except its audit."""
         return [Partition(tenant, *row) for row in await self.link.ask("listed", self.shard(tenant))]
 
-    async def noted(self, tenant: str | None) -> dict[Partition, list[str]]:
+    async def partitions_to_collect(self, tenant: str | None) -> dict[Partition, list[str]]:
         """Return the partitions with journals to be collected, and the notes that list them."""
         if tenant is not None:
             rows = await self.link.ask("noted_of", self.shard(tenant))
@@ -233,16 +237,16 @@ class Partitions:
     async def decide(self, change: str, state: str) -> bool:
         """Decide an open change; return True if this decision is the recorded one."""
 
-        async def settled() -> bool:
+        async def is_settled() -> bool:
             return await self.decision(change) == state
 
-        return await self.link.change([("decide", (state, change))], settled=settled)
+        return await self.link.change([("decide", (state, change))], settled=is_settled)
 
     async def make(self, home: Partition, change: str, redo: bytes) -> bool:
         """Write a committed change's rows in one partition, and unlock it. Return True if the change no longer locks
         it, also if another process has finished it there.
         """
-        version, writers, *flat = unpacked(redo)
+        version, writers, *flat = unpack_row(redo)
         written: list[Written] = list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
         *parts, last = in_batches(written)
         key = self.key(home)
@@ -284,7 +288,7 @@ def beyond_clocks() -> int:
 
 def redo_of(version: int, writers: str, written: Sequence[Written]) -> bytes:
     """Return the rows that a change writes in one partition, as bytes."""
-    return packed((version, writers, *(value for each in written for value in each)))
+    return pack_row((version, writers, *(value for each in written for value in each)))
 
 
 def in_batches(written: Sequence[Written]) -> list[list[Written]]:

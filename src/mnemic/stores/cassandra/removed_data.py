@@ -37,7 +37,7 @@ class _Files(NamedTuple):
     used: frozenset[str]
     hints: bool
 
-    def left(self, table: str, due: datetime) -> bool:
+    def may_be_left(self, table: str, due: datetime) -> bool:
         """Check whether rows of a table that were due to be dropped at `due` may be left."""
         began = self.compacted.get(table)
         clean = began is not None and began > due
@@ -51,14 +51,14 @@ async def now(link: Connection) -> datetime:
     return _aware((await link.ask("now", ()))[0][0])
 
 
-async def unvacuumed(link: Connection, since: datetime) -> int:
+async def count_unvacuumed(link: Connection, since: datetime) -> int:
     """Return the number of tables, over all nodes, with files that may still contain rows removed by `since`."""
     dues = {table: since + timedelta(seconds=grace) for table, grace in await link.ask("graces", (link.keyspace,))}
     try:
         nodes = [_files(link.keyspace, *found) for found in await link.of_each_node(_ABOUT_A_NODE)]
     except (StoreFailed, StoreUnavailable):  # a node is away, or no Cassandra answers: nothing is known
         return len(dues)
-    return sum(node.hints + sum(node.left(table, due) for table, due in dues.items()) for node in nodes)
+    return sum(node.hints + sum(node.may_be_left(table, due) for table, due in dues.items()) for node in nodes)
 
 
 def _files(keyspace: str, compacted: Found, snapshots: Found, hints: Found, used: Found) -> _Files:

@@ -52,10 +52,10 @@ class CassandraRows:
         await self.link.close()
 
     async def transact(self, work: Callable[[RowChange], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-        return await self._repeated(work, _LIMIT if deadline is None else deadline.remaining())
+        return await self._repeat_work(work, _LIMIT if deadline is None else deadline.remaining())
 
     async def read(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
-        return await self._repeated(work, _LIMIT)
+        return await self._repeat_work(work, _LIMIT)
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Remove leftovers of ended processes, and finish moving rows into buckets. The nodes' compactions drop the
@@ -65,7 +65,7 @@ class CassandraRows:
         await self.upkeep.tidy()
         return 0
 
-    async def _repeated(self, work: Callable[[Any], Awaitable[T]], seconds: float) -> T:
+    async def _repeat_work(self, work: Callable[[Any], Awaitable[T]], seconds: float) -> T:
         until = time.monotonic() + seconds
         wanted: Collection[Partition] = ()
         unanswered: list[tuple[UnansweredTransaction, T]] = []
@@ -74,9 +74,9 @@ class CassandraRows:
             view = View(self._buckets)
             async with self._in_turn(wanted):
                 try:
-                    if arrived := await self._arrived(unanswered):
+                    if arrived := await self._late_results(unanswered):
                         return arrived[0]
-                    result = await self._worked(work, view)
+                    result = await self._run_work(work, view)
                     if await self._commits.commit(view):
                         return result
                     if view.unanswered is not None:
@@ -85,7 +85,7 @@ class CassandraRows:
                     pass
                 except MnemicError:
                     # It may have met its own change, which arrived while it was running again.
-                    if arrived := await self._arrived(unanswered):
+                    if arrived := await self._late_results(unanswered):
                         return arrived[0]
                     raise
             tried += 1
@@ -94,13 +94,13 @@ class CassandraRows:
                 raise StoreBusy(hint="others have written to the same memories every time; try again")
             await pause(0.0, 0.005 * min(tried, 10))
 
-    async def _arrived(self, unanswered: list[tuple[UnansweredTransaction, T]]) -> list[T]:
+    async def _late_results(self, unanswered: list[tuple[UnansweredTransaction, T]]) -> list[T]:
         """Return the results of attempts that were committed after all: one or none. Drops failed ones."""
         made = [(result, await self._commits.was_made(attempt)) for attempt, result in unanswered]
         unanswered[:] = [one for one, (_, known) in zip(unanswered, made, strict=True) if known is None]
         return [result for result, known in made if known]
 
-    async def _worked(self, work: Callable[[Any], Awaitable[T]], view: View) -> T:
+    async def _run_work(self, work: Callable[[Any], Awaitable[T]], view: View) -> T:
         """Run `work`. Its error counts only if its reads are of one moment."""
         try:
             return await drive(work, view)

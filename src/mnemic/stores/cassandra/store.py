@@ -74,7 +74,7 @@ class CassandraTransaction(LayeredTransaction):
         """
         if scope is not None or settled:
             return await super().usage(tenant, since=since, scope=scope, settled=settled)
-        return await self._view.apart(partial(tenant_totals.usage, tenant=tenant, since=since))
+        return await self._view.read_apart(partial(tenant_totals.usage, tenant=tenant, since=since))
 
     def _lies(self, memory_id: str, scope: Scope) -> None:
         """Cache the partition of a memory, so that later reads need not search every partition of the tenant."""
@@ -95,7 +95,7 @@ class CassandraSnapshot(LayeredSnapshot):
     ) -> list[Scored]:
         if not self._scopes.rows.sealer.opens and len(vector) == 4 * self._space.dimension:
             for asked in (2 * limit + 20, MAX_NOMINATED):
-                nominated = await self._nominated(where.scopes, vector, min(asked, MAX_NOMINATED))
+                nominated = await self._nominate_candidates(where.scopes, vector, min(asked, MAX_NOMINATED))
                 if nominated is None:
                     break
                 found = await nominated.nearest(where, vector, limit=limit, space=space)
@@ -103,7 +103,7 @@ class CassandraSnapshot(LayeredSnapshot):
                     return found
         return await super().nearest(where, vector, limit=limit, space=space)
 
-    async def _nominated(self, scopes: Sequence[Scope], vector: Vector, asked: int) -> _Nominated | None:
+    async def _nominate_candidates(self, scopes: Sequence[Scope], vector: Vector, asked: int) -> _Nominated | None:
         """Return the snapshot of the candidates in split scopes and of all memories in the others; None if no scope is
         split.
         """
@@ -111,17 +111,17 @@ class CassandraSnapshot(LayeredSnapshot):
         stored, split = [], False
         for scope in dict.fromkeys(scopes):
             home = Partition(*place_of(scope))
-            memory_ids = await self._rows.nominated(home, vector, asked)
+            memory_ids = await self._rows.nearest_by_index(home, vector, asked)
             if memory_ids is None:
                 stored.append((await self._scopes.state(self._rows, scope))[1])
                 continue
             split = True
             rows = await self._rows.get(MEMORY, [(*home, memory_id) for memory_id in memory_ids])
-            memories = map(self._scopes.rows.named, (MemoryRow(*row) for row in rows))
+            memories = map(self._scopes.rows.read_fields, (MemoryRow(*row) for row in rows))
             named = {(scope.tenant, memory.memory_id): memory for memory in memories}
             damaged = {place for place, memory in named.items() if memory.content is DAMAGED}
             stored.append(StoredMemories(named, damaged=damaged))
-        joined = StoredMemories.joined(stored)
+        joined = StoredMemories.join_memories(stored)
         return _Nominated(self._rows, self._scopes, self._space, joined) if split else None
 
 
@@ -132,7 +132,7 @@ class _Nominated(LayeredSnapshot):
         super().__init__(rows, scopes, space)
         self._only = stored
 
-    async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
+    async def _memories_in(self, scopes: Sequence[Scope]) -> StoredMemories:
         return self._only
 
 
@@ -155,7 +155,7 @@ class CassandraStore(LayeredStore):
         keyring: Keyring | None = None,
         seals: bool = False,
     ) -> None:
-        self._database = CassandraRows(Address.of(location))
+        self._database = CassandraRows(Address.from_url(location))
         super().__init__(self._database, keyring=keyring, seals=seals)
         self._collecting: set[str] = set()
         """The tenants with journals that a query for their usage is collecting."""
@@ -208,12 +208,15 @@ class CassandraStore(LayeredStore):
             return await super().usage(tenant, since=since, scope=scope)
         await self._bring_forward(tenant)
         counted = partial(tenant_totals.usage, tenant=tenant, since=since)
-        return await self._ready.read(lambda rows: cast("View", rows).apart(counted))
+        return await self._ready.read(lambda rows: cast("View", rows).read_apart(counted))
 
     async def _bring_forward(self, tenant: str) -> None:
         """Collect the journals of a tenant if many of them have lines; one task of a process at a time."""
         database = self._database
-        if tenant in self._collecting or len(await database.partitions.noted(tenant)) <= tenant_totals.MAX_UNCOLLECTED:
+        if (
+            tenant in self._collecting
+            or len(await database.partitions.partitions_to_collect(tenant)) <= tenant_totals.MAX_UNCOLLECTED
+        ):
             return
         self._collecting.add(tenant)
         try:
@@ -225,7 +228,7 @@ class CassandraStore(LayeredStore):
             self._collecting.discard(tenant)
 
     async def tidy(self, *, whole: bool = False) -> int:
-        written = {home.tenant for home in await self._database.partitions.noted(None)}
+        written = {home.tenant for home in await self._database.partitions.partitions_to_collect(None)}
         await self._collect(None)
         for tenant in sorted(written):
             await tenant_totals.begin(self._ready, self._database.partitions, tenant)
@@ -235,8 +238,8 @@ class CassandraStore(LayeredStore):
         """Return the time of a node. No compaction is requested: operators compact once `gc_grace_seconds` are over."""
         return await removed_data.now(self._database.link)
 
-    async def unvacuumed(self, since: datetime) -> int:
-        return await removed_data.unvacuumed(self._database.link, since)
+    async def count_unvacuumed(self, since: datetime) -> int:
+        return await removed_data.count_unvacuumed(self._database.link, since)
 
     async def _collect(self, tenant: str | None, *, most: int | None = None) -> None:
         database = self._database

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from mnemic.ports.database_backend import RowChange, RowReads, RowStore
 from mnemic.stores.audit_format import link
 from mnemic.stores.cassandra.connection import some_at_once
-from mnemic.stores.cassandra.encoding import packed, unpacked
+from mnemic.stores.cassandra.encoding import pack_row, unpack_row
 from mnemic.stores.cassandra.partitions import Partitions
 from mnemic.stores.cassandra.routing import COUNTED, COUNTING, JOURNAL, LANE, LATEST, TOTAL, Partition, of_tenant
 from mnemic.stores.cassandra.transaction_view import PartitionChanged
@@ -80,7 +80,7 @@ def with_lines(view: View) -> None:
             changes[LANE, home] = (*home, last + 1, hashed, *collected)
 
 
-async def counted(rows: RowReads, home: Partition) -> ScopeTotals | None:
+async def scope_totals(rows: RowReads, home: Partition) -> ScopeTotals | None:
     """Return the present state of a scope; None if nothing was ever written there."""
     view = cast("View", rows)
     used = await view.scan_at([home], USAGE)
@@ -93,10 +93,10 @@ async def counted(rows: RowReads, home: Partition) -> ScopeTotals | None:
     return ScopeTotals(
         home,
         version,
-        packed(tuple(value for *_, kind, memories, size in used for value in (kind, memories, size))),
+        pack_row(tuple(value for *_, kind, memories, size in used for value in (kind, memories, size))),
         newest[0].memory_id if newest else None,
         floor,
-        packed(tuple(value for one in recent for value in (one.memory_id, one.kind, one.created_at)))
+        pack_row(tuple(value for one in recent for value in (one.memory_id, one.kind, one.created_at)))
         if len(recent) <= _MAX_LISTED
         else None,
     )
@@ -108,7 +108,7 @@ async def count(rows: RowChange, tenant: str, counts: Iterable[ScopeTotals | Non
     if not wanted:
         return
     begun = await rows.get(COUNTING, [(tenant,)])
-    known = await _known(rows, tenant, [one.home for one in wanted], begun=bool(begun))
+    known = await _known_totals(rows, tenant, [one.home for one in wanted], begun=bool(begun))
     newer = [one for one in wanted if one.version > known.get(one.home, (0,))[0]]
     if not newer:
         return
@@ -135,11 +135,11 @@ async def begin(store: RowStore, partitions: Partitions, tenant: str, *, most: i
     if await store.read(partial(_is_whole, tenant=tenant)):
         return
     # Later writes have a line in their journal, and are counted from there.
-    homes = [home for home in await partitions.of(tenant) if home.level]
+    homes = [home for home in await partitions.partitions_of_tenant(tenant) if home.level]
     if most is not None and len(homes) > most:
         return
     for first in range(0, len(homes), _AT_ONCE):
-        asks = [partial(store.read, partial(counted, home=home)) for home in homes[first : first + _AT_ONCE]]
+        asks = [partial(store.read, partial(scope_totals, home=home)) for home in homes[first : first + _AT_ONCE]]
         counts = await some_at_once(asks, most=_AT_ONCE)
         await store.transact(partial(count, tenant=tenant, counts=counts))
     await store.transact(partial(_note_whole, tenant=tenant))
@@ -149,14 +149,14 @@ async def usage(rows: RowReads, tenant: str, since: datetime) -> dict[Kind, Usag
     """Return the port's `usage` of a whole tenant, by its total if it has one."""
     view = cast("View", rows)
     # Journals first: lines that leave them after this are in the total that is read then.
-    on_top = await view.uncounted(tenant)
+    on_top = await view.uncounted_scopes(tenant)
     if not await _is_whole(rows, tenant):
         return await transaction.usage(rows, tenant, since, None)
     total = await _total(rows, tenant)
-    for _, _, before in (await _known(rows, tenant, on_top, begun=True)).values():
+    for _, _, before in (await _known_totals(rows, tenant, on_top, begun=True)).values():
         _add(total, before, -1)
     used = await view.scan_at(on_top, USAGE)
-    _add(total, packed(tuple(value for *_, kind, memories, size in used for value in (kind, memories, size))), 1)
+    _add(total, pack_row(tuple(value for *_, kind, memories, size in used for value in (kind, memories, size))), 1)
     recent = await _recent(view, tenant, since, on_top)
     return {Kind(kind): Usage(memories, size, recent[kind]) for kind, (memories, size) in total.items() if memories}
 
@@ -182,7 +182,7 @@ async def _recent(view: View, tenant: str, since: datetime, on_top: Sequence[Par
     return recent
 
 
-async def _known(
+async def _known_totals(
     rows: RowReads, tenant: str, homes: Sequence[Partition], *, begun: bool
 ) -> dict[Partition, tuple[int, str | None, bytes]]:
     """Return the last counts of these scopes: version, place among the newest, usage. Raises PartitionChanged if an
@@ -219,6 +219,6 @@ def _add(total: dict[str, tuple[int, int]], used: bytes, by: int) -> None:
 
 def _each(listed: bytes, take: Callable[..., None]) -> None:
     """Call `take` with every three values of a packed list."""
-    values: Iterator[object] = iter(unpacked(listed))
+    values: Iterator[object] = iter(unpack_row(listed))
     for three in zip(values, values, values, strict=True):
         take(*three)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mnemic.ports.database_backend import Row, RowReads, Table
 from mnemic.stores.async_transactions import Step, drive
-from mnemic.stores.cassandra.buckets import completed, named_by
+from mnemic.stores.cassandra.buckets import complete_row, named_by
 from mnemic.stores.cassandra.connection import some_at_once
-from mnemic.stores.cassandra.encoding import end_of, ordered, unpacked
+from mnemic.stores.cassandra.encoding import end_of, sortable_key, unpack_row
 from mnemic.stores.cassandra.partitions import Head
 from mnemic.stores.cassandra.read_cache import REPEATED
 from mnemic.stores.cassandra.routing import (
@@ -82,8 +82,8 @@ class _Range:
     def bounds(self, width: int) -> tuple[bytes, bytes]:
         """Return the first key, and the one behind the last, without the columns that the partition determines."""
         prefix = self.prefix[width:]
-        first = ordered(prefix) if self.after is None else ordered((*prefix, self.after)) + b"\x00"
-        return first, end_of(prefix) if self.before is None else ordered((*prefix, self.before))
+        first = sortable_key(prefix) if self.after is None else sortable_key((*prefix, self.after)) + b"\x00"
+        return first, end_of(prefix) if self.before is None else sortable_key((*prefix, self.before))
 
     def first(self, table: Table, rows: Sequence[Row]) -> list[Row]:
         """Return those of these rows that the scan covers, in its order."""
@@ -140,9 +140,9 @@ class View:
         step: Step[list[list[Row]]] = Step(partial(some_at_once, asks, most=_AT_ONCE))
         return list(chain.from_iterable(await step))
 
-    async def uncounted(self, tenant: str) -> list[Partition]:
+    async def uncounted_scopes(self, tenant: str) -> list[Partition]:
         """Return the scopes of a tenant whose journals have lines to be collected, and those that this view changes."""
-        step: Step[dict[Partition, list[str]]] = Step(partial(self._partitions.noted, tenant))
+        step: Step[dict[Partition, list[str]]] = Step(partial(self._partitions.partitions_to_collect, tenant))
         mine = (home for home, changes in self.changes.items() if changes and home.tenant == tenant)
         return sorted(home for home in {*await step, *mine} if home.level not in ("", "audit"))
 
@@ -152,14 +152,14 @@ class View:
     async def remove(self, table: Table, keys: Sequence[Row]) -> None:
         await Step(partial(self._change, table, [(key, None) for key in keys]))
 
-    async def apart(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
+    async def read_apart(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
         """Return the results of reads that the commit does not confirm, with the changes of this view: concurrent
         changes of the rows read do not matter.
         """
-        step: Step[T] = Step(partial(self._apart, work))
+        step: Step[T] = Step(partial(self._read_apart, work))
         return await step
 
-    async def _apart(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
+    async def _read_apart(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
         for _ in range(_LOOKS_APART):
             view = View(self._buckets)
             view.changes, view.homes = self.changes, dict(self.homes)
@@ -186,13 +186,13 @@ class View:
             tenants = {*await self._partitions.tenants(), *(one.tenant for one in self.changes if one.tenant)}
             if table == TENANT:
                 return [of_tenant(tenant) for tenant in tenants]
-            return list(chain.from_iterable([await self._of(tenant) for tenant in tenants]))
-        return await self._of(key[0])
+            return list(chain.from_iterable([await self._partitions_of_tenant(tenant) for tenant in tenants]))
+        return await self._partitions_of_tenant(key[0])
 
-    async def _of(self, tenant: str) -> list[Partition]:
+    async def _partitions_of_tenant(self, tenant: str) -> list[Partition]:
         """Return all partitions of a tenant except those of its audit."""
         mine = {one for one in self.changes if one.tenant == tenant and one.level != "audit"}
-        return sorted({*await self._partitions.of(tenant), of_tenant(tenant), *mine})
+        return sorted({*await self._partitions.partitions_of_tenant(tenant), of_tenant(tenant), *mine})
 
     async def head(self, home: Partition) -> Head:
         """Return the state of a partition as this view sees it."""
@@ -205,7 +205,7 @@ class View:
         mine, width = self.changes.get(home, {}), width_of(table)
         changed = [mine[table, key] for key in keys if (table, key) in mine]
         rows = [row for row in changed if row is not None]
-        if asked := [ordered(key[width:]) for key in keys if (table, key) not in mine]:
+        if asked := [sortable_key(key[width:]) for key in keys if (table, key) not in mine]:
             head = await self.head(home)
             if table in SMALL:
                 found = [(key, head.small[NAMES[table], key]) for key in asked if (NAMES[table], key) in head.small]
@@ -214,7 +214,7 @@ class View:
                 found = []
             else:
                 get = partial(self._partitions.get, home, NAMES[table], asked)
-                found = await self._asked(home, table, tuple(asked), get)
+                found = await self._ask_table(home, table, tuple(asked), get)
             rows += await self._read(home, table, found)
         return rows
 
@@ -238,7 +238,7 @@ class View:
             limit = _MOST if asked.limit is None else asked.limit + len(changed)
             span = (first, end, limit, asked.reverse)
             scan = partial(self._partitions.scan, home, NAMES[table], *span[:3], reverse=asked.reverse)
-            found = await self._asked(home, table, span, scan)
+            found = await self._ask_table(home, table, span, scan)
         rows = {table.key_of(row): row for row in await self._read(home, table, found)}
         return asked.first(table, [row for row in (rows | changed).values() if row is not None])
 
@@ -256,23 +256,25 @@ class View:
                 break
         return asked.first(AUDIT, found)
 
-    async def _asked(
+    async def _ask_table(
         self, home: Partition, table: Table, what: tuple[Any, ...], ask: Callable[[], Awaitable[list[Any]]]
     ) -> Answer:
         """Return the keys and rows that `ask` finds in a table, or found before at the same version."""
         head = self.heads[home]
         if table not in REPEATED or head.version is None:
-            return self._checked(head, await ask())
+            return self._check_version(head, await ask())
         question = (home, head.version, (NAMES[table], *what))
         known = self.answers.get(question)
         if known is None:
             known = self._partitions.answers.find(question)
         if known is None:
-            known = self._checked(head, await ask())
+            known = self._check_version(head, await ask())
         self.answers[question] = known
         return known
 
-    def _checked(self, head: Head, answer: Sequence[tuple[bytes, bytes, int, str | None]]) -> list[tuple[bytes, bytes]]:
+    def _check_version(
+        self, head: Head, answer: Sequence[tuple[bytes, bytes, int, str | None]]
+    ) -> list[tuple[bytes, bytes]]:
         """Return the keys and rows of an answer. Raises PartitionChanged if its version is not the one seen before."""
         if any(version != head.version or pending is not None for _, _, version, pending in answer):
             raise PartitionChanged
@@ -281,7 +283,7 @@ class View:
 
     async def _read(self, home: Partition, table: Table, found: Sequence[tuple[bytes, bytes]]) -> list[Row]:
         values = await self._values(home, table, found) if table in LARGE else {}
-        rows = [(*home[: width_of(table)], *completed(table, stored, values)) for _, stored in found]
+        rows = [(*home[: width_of(table)], *complete_row(table, stored, values)) for _, stored in found]
         if table in (MEMORY, PLACE):
             self.homes |= {(home.tenant, row[table.key.index("memory_id")]): home for row in rows}
         return rows
@@ -308,11 +310,11 @@ class View:
         """Return the values that the stored rows with these keys name."""
         asked: defaultdict[Table, list[bytes]] = defaultdict(list)
         for table, key in changed:
-            asked[table].append(ordered(key[width_of(table) :]))
+            asked[table].append(sortable_key(key[width_of(table) :]))
         for table, keys in asked.items():
             unknown = [key for key in keys if (home, (NAMES[table], key)) not in self._names]
             if unknown and self.heads[home].version is not None:
-                found = self._checked(self.heads[home], await self._partitions.get(home, NAMES[table], unknown))
+                found = self._check_version(self.heads[home], await self._partitions.get(home, NAMES[table], unknown))
                 self._names |= {(home, (NAMES[table], key)): named_by(stored) for key, stored in found}
         places = [(NAMES[table], key) for table, keys in asked.items() for key in keys]
         return {place: self._names.get((home, place)) for place in places}
@@ -323,26 +325,26 @@ class View:
         assert home is not None
         if (table, key) in self.changes[home]:
             return self.changes[home][table, key]
-        stored = self.heads[home].small.get((NAMES[table], ordered(key[width_of(table) :])))
-        return None if stored is None else (*home[: width_of(table)], *unpacked(stored))
+        stored = self.heads[home].small.get((NAMES[table], sortable_key(key[width_of(table) :])))
+        return None if stored is None else (*home[: width_of(table)], *unpack_row(stored))
 
-    async def nominated(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
+    async def nearest_by_index(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
         """Return the memories of a scope with the nearest vectors, by the buckets' index, a few more than asked for;
         None if the scope is not split or not wholly moved, or the cluster has no vector index.
         """
-        step: Step[set[str] | None] = Step(partial(self._nominated, home, vector, limit))
+        step: Step[set[str] | None] = Step(partial(self._nearest_by_index, home, vector, limit))
         return await step
 
-    async def _nominated(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
+    async def _nearest_by_index(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
         await self.head(home)
         split = self.small(SPLIT, home)
         if split is None or split[3] is not None:
             return None
-        return await self._buckets.nominated(home, len(split[4].split(",")), vector, limit)
+        return await self._buckets.nearest_in_buckets(home, len(split[4].split(",")), vector, limit)
 
     def is_moved(self, home: Partition, table: Table, key: Row) -> bool:
         """Check whether a row that this view has read names a value."""
-        return self._names.get((home, (NAMES[table], ordered(key[width_of(table) :])))) is not None
+        return self._names.get((home, (NAMES[table], sortable_key(key[width_of(table) :])))) is not None
 
     async def claim(self, home: Partition, memory_id: str) -> bool:
         """Claim an identifier that comes from elsewhere; return False if another scope of the tenant has it."""

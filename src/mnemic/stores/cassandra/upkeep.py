@@ -60,7 +60,7 @@ class Upkeep:
         split = await self._store.read(lambda rows: rows.get(SPLIT, [home]))
         if not split or split[0][3] is None:
             return True
-        if not await self._store.transact(partial(_moved, home=home)):
+        if not await self._store.transact(partial(_move_values, home=home)):
             return False
         # An answer may have lacked a row for a moment, while nodes join or leave: all replicas are asked at the end.
         for table in (MEMORY, EARLIER):
@@ -79,7 +79,7 @@ class Upkeep:
 
         A value listed before the partition's version is changed can only be named by an earlier commit.
         """
-        listed = await self._buckets.listed(home, await self._store.read(partial(_number, home=home)))
+        listed = await self._buckets.values_in_buckets(home, await self._store.read(partial(_number, home=home)))
         if not listed:
             return []
         await self._commits.overtake(home)
@@ -106,7 +106,7 @@ async def _note(rows: RowChange, home: Partition, moved: str | None) -> None:
             await rows.put(SPLIT, [(*home, moved, row[4])])
 
 
-async def _moved(rows: RowChange, home: Partition) -> bool:
+async def _move_values(rows: RowChange, home: Partition) -> bool:
     """Rewrite some rows so that they name values; return True if there was none."""
     view = cast("View", rows)
     found = await rows.get(SPLIT, [home])

@@ -83,7 +83,7 @@ class Connection:
 
     async def read(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """`work` in a transaction that only reads; it may be run again from the start."""
-        return await self._within(lambda: self._managed("execute_read", work))
+        return await self._call_within(lambda: self._run_managed("execute_read", work))
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]], *, turn: asyncio.Lock | None = None) -> T:
         """`work` in a transaction that is committed when this returns; it may be run again from the start. It waits for
@@ -92,9 +92,9 @@ class Connection:
 
         async def in_turn() -> T:
             async with turn or nullcontext():
-                return await self._managed("execute_write", work)
+                return await self._run_managed("execute_write", work)
 
-        return await self._within(in_turn)
+        return await self._call_within(in_turn)
 
     async def once(
         self, statement: str, *, turn: asyncio.Lock | None = None, **parameters: Any
@@ -104,7 +104,7 @@ class Connection:
         then, or not.
         """
 
-        async def alone() -> list[dict[str, Any]]:
+        async def run_once() -> list[dict[str, Any]]:
             async with turn or nullcontext():
                 session = self._session()
                 try:
@@ -119,18 +119,18 @@ class Connection:
                     raise
                 return rows
 
-        return await self._within(alone)
+        return await self._call_within(run_once)
 
     async def run_alone(self, statement: str) -> None:
         """Run a statement that must not be in a transaction with others, such as a constraint."""
 
-        async def alone() -> None:
+        async def run_once() -> None:
             async with self._session() as session:
                 await (await session.run(statement)).consume()
 
-        await self._within(alone)
+        await self._call_within(run_once)
 
-    async def _managed(self, method: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def _run_managed(self, method: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
         @unit_of_work(timeout=self._seconds)
         async def run(inner: Any) -> T:
             return await work(Transaction(inner))
@@ -149,10 +149,10 @@ class Connection:
 
     def _session(self) -> Any:
         if self._driver is None:
-            self._driver = self._made()
+            self._driver = self._make_driver()
         return self._driver.session(database=self._address.database, initial_retry_delay=_RETRY_SECONDS)
 
-    def _made(self) -> AsyncDriver:
+    def _make_driver(self) -> AsyncDriver:
         try:
             return AsyncGraphDatabase.driver(
                 self._address.uri,
@@ -170,7 +170,7 @@ class Connection:
         except ConfigurationError:
             raise InvalidConfig("graph", hint="check the address of the graph server") from None
 
-    async def _within(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def _call_within(self, call: Callable[[], Awaitable[T]]) -> T:
         try:
             async with asyncio.timeout(self._seconds):
                 return await call()
@@ -179,10 +179,10 @@ class Connection:
         except MnemicError:
             raise
         except Exception as error:  # noqa: BLE001 - a damaged answer may make the driver raise any error
-            raise _typed(error) from None
+            raise _as_mnemic_error(error) from None
 
 
-def _typed(error: BaseException) -> MnemicError:
+def _as_mnemic_error(error: BaseException) -> MnemicError:
     """Return mnemic's error for the driver's `error`; its message is dropped: it may quote values."""
     if isinstance(error, AuthError):
         return StoreUnavailable(hint="the graph server refused the name or the password")

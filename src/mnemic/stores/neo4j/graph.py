@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from mnemic.errors import InvalidConfig, MnemicError, StoreUnavailable
 from mnemic.stores.codec import dump, from_micros, load, to_micros
-from mnemic.stores.graph_walks import check_limit, check_walk, joined, other_names, ways
+from mnemic.stores.graph_walks import check_limit, check_walk, other_names, shortest_join, ways
 from mnemic.stores.neo4j import cypher
 from mnemic.stores.neo4j.connection import Connection, Transaction
 from mnemic.types import Fragment, Neighbour, Node, Relation, Scope
@@ -69,7 +69,7 @@ class Neo4jGraph:
             if freed:
                 await transaction.run(cypher.SWEEP_NODES, nodes=freed)
 
-        if last and not await self._linked(scope, last, nodes, relations):
+        if last and not await self._link_new(scope, last, nodes, relations):
             await self._write(scope, write)
             self._plan(scope)
 
@@ -83,10 +83,10 @@ class Neo4jGraph:
         await self._write(scope, write)
 
     async def clear(self, tenant: str) -> None:
-        connection = await self._prepared()
+        connection = await self._prepare_schema()
         for row in await connection.read(lambda one: one.run(cypher.PLACES, tenant=tenant)):
             for statement in (cypher.CLEAR_NODES, cypher.CLEAR_MEMORIES):
-                while await connection.write(lambda one, what=statement, row=row: _cleared(one, what, row)):  # type: ignore[misc]
+                while await connection.write(lambda one, what=statement, row=row: _clear_rows(one, what, row)):  # type: ignore[misc]
                     pass
             await connection.write(lambda one, row=row: one.run(cypher.CLEAR_SCOPE, **row))  # type: ignore[misc]
 
@@ -95,9 +95,9 @@ class Neo4jGraph:
     ) -> list[Node]:
         check_limit(limit)
         place = _place(scope)
-        connection = await self._prepared()
+        connection = await self._prepare_schema()
         if among is not None:
-            return await connection.read(lambda one: _described(one, place, among, label, limit))
+            return await connection.read(lambda one: _describe_nodes(one, place, among, label, limit))
         rows = await connection.read(lambda one: one.run(cypher.NODES, place=place, label=label, limit=limit))
         return [_node(row) for row in rows]
 
@@ -109,14 +109,14 @@ class Neo4jGraph:
         place = _place(scope)
 
         async def read(transaction: Transaction) -> list[Neighbour]:
-            distance, relations = await _walked(transaction, place, node, hops, at)
+            distance, relations = await _walk_hops(transaction, place, node, hops, at)
             others = [name for name in distance if name != node]
-            found = await _described(transaction, place, others, None, len(others))
+            found = await _describe_nodes(transaction, place, others, None, len(others))
             nearest = sorted(found, key=lambda one: distance[one.node])[:limit]
             way = ways(distance, relations, [one.node for one in nearest])
             return [Neighbour(node=one, path=way[one.node]) for one in nearest]
 
-        return await (await self._prepared()).read(read)
+        return await (await self._prepare_schema()).read(read)
 
     async def path(
         self, scope: Scope, source: str, target: str, *, hops: int = 4, at: datetime | None = None
@@ -126,18 +126,18 @@ class Neo4jGraph:
 
         async def read(transaction: Transaction) -> tuple[Relation, ...] | None:
             if source == target:
-                return () if await _described(transaction, place, [source], None, 1) else None
-            return await _met(transaction, place, source, target, hops, at)
+                return () if await _describe_nodes(transaction, place, [source], None, 1) else None
+            return await _meet_halfway(transaction, place, source, target, hops, at)
 
-        return await (await self._prepared()).read(read)
+        return await (await self._prepare_schema()).read(read)
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
-        connection = await self._prepared()
+        connection = await self._prepare_schema()
         wanted = sorted(memory_ids)
         rows = await connection.read(lambda one: one.run(cypher.TRACES, tenant=tenant, memory_ids=wanted))
         return int(rows[0]["traces"]) if rows else 0
 
-    async def _linked(
+    async def _link_new(
         self,
         scope: Scope,
         memory_ids: Collection[str],
@@ -172,11 +172,11 @@ class Neo4jGraph:
     async def _once(
         self, statement: str, scope: Scope, given: dict[str, Any], *, turn: asyncio.Lock | None = None
     ) -> list[dict[str, Any]]:
-        connection = await self._prepared()
+        connection = await self._prepare_schema()
         return await connection.once(statement, turn=turn, place=_place(scope), tenant=scope.tenant, **given)
 
     async def _write(self, scope: Scope, work: Callable[[Transaction], Awaitable[None]]) -> None:
-        await (await self._prepared()).write(work, turn=self._turn(scope))
+        await (await self._prepare_schema()).write(work, turn=self._turn(scope))
 
     def _turn(self, scope: Scope) -> asyncio.Lock:
         """Return the lock that serialises the writes of a scope: the server makes them wait anyway, or restarts all but
@@ -184,7 +184,7 @@ class Neo4jGraph:
         """
         return self._turns.setdefault(scope, asyncio.Lock())
 
-    async def _prepared(self) -> Connection:
+    async def _prepare_schema(self) -> Connection:
         """Return the connection, once the schema is there. Raises StoreUnavailable."""
         if not self._open:
             raise StoreUnavailable("closed")
@@ -219,7 +219,7 @@ async def _forget(transaction: Transaction, scope: Scope, memory_ids: Collection
     return nodes
 
 
-async def _cleared(transaction: Transaction, statement: str, row: dict[str, Any]) -> bool:
+async def _clear_rows(transaction: Transaction, statement: str, row: dict[str, Any]) -> bool:
     (counted,) = await transaction.run(statement, batch=_CLEARED_AT_ONCE, **row)
     return int(counted["gone"]) > 0
 
@@ -248,7 +248,7 @@ class _Walk:
         self.distance |= dict.fromkeys(self.edge, hop)
 
 
-async def _walked(
+async def _walk_hops(
     transaction: Transaction, place: str, start: str, hops: int, at: datetime | None
 ) -> tuple[dict[str, int], list[Relation]]:
     """Return the distance of every node within `hops`, and the relations on the way."""
@@ -259,7 +259,7 @@ async def _walked(
     return walk.distance, walk.relations
 
 
-async def _met(
+async def _meet_halfway(
     transaction: Transaction, place: str, source: str, target: str, hops: int, at: datetime | None
 ) -> tuple[Relation, ...] | None:
     """Search a shortest way from both ends: always a hop from the side with fewer nodes. They meet at the first hop
@@ -271,13 +271,13 @@ async def _met(
         if not walk.edge:
             return None
         await walk.step(transaction, place, at)
-        way = joined(there.distance, back.distance, there.relations + back.relations)
+        way = shortest_join(there.distance, back.distance, there.relations + back.relations)
         if way is not None:
             return way
     return None
 
 
-async def _described(
+async def _describe_nodes(
     transaction: Transaction, place: str, among: Collection[str], label: str | None, limit: int
 ) -> list[Node]:
     rows = await transaction.run(cypher.AMONG, among=_uids(place, among), label=label, limit=limit)

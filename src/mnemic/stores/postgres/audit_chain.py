@@ -86,15 +86,15 @@ class AuditAppender:
         known = self._ends.get((tenant, lane))
         # Optimistic: append at the cached end. The statement checks that it is still the end, and locks the lane only
         # while it runs.
-        if known is not None and await self._appended(ask, tenant, trail, known, sign):
+        if known is not None and await self._append_at_end(ask, tenant, trail, known, sign):
             return
         end = await ask("lane_end", tenant, lane)
         if not end:
             await ask("make_lane", tenant, lane)
             end = await ask("lane_end", tenant, lane)
-        await self._appended(ask, tenant, trail, (end[0]["number"], end[0]["hash"]), sign)
+        await self._append_at_end(ask, tenant, trail, (end[0]["number"], end[0]["hash"]), sign)
 
-    async def _appended(
+    async def _append_at_end(
         self, ask: Ask, tenant: str, trail: TenantAppend, end: tuple[int, str], sign: Sign | None
     ) -> bool:
         """Append if `end` is still the end of the lane; otherwise write nothing and return False."""
@@ -159,7 +159,7 @@ async def collect(session: Session, tenant: str, sign: Sign | None) -> None:
         await session.fetch(_LANES["drop_taken"], tenant)
 
 
-async def shortened(session: Session, tenant: str, last: tuple[int, str]) -> bool:
+async def is_shortened(session: Session, tenant: str, last: tuple[int, str]) -> bool:
     """Check whether lines after the `last` one of the audit are missing: its end is recorded apart from them."""
     ends = await session.fetch(_LANES["audit_end"], tenant)
     return tuple(ends[0] if ends else (0, "")) != last

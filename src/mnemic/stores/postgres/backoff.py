@@ -22,11 +22,11 @@ class Backoff:
         """True while it is not asked."""
         return time.monotonic() < self._until
 
-    def failed(self) -> None:
+    def begin_pause(self) -> None:
         """Begin the next pause."""
         self._pause = min(self._longest, max(self._shortest, 2 * self._pause))
         self._until = time.monotonic() + self._pause
 
-    def answered(self) -> None:
+    def reset_pause(self) -> None:
         """Let the next failure begin with the shortest pause again."""
         self._pause = 0.0

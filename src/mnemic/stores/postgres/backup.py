@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from mnemic.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreNewer, StoreOlder, StoreUnavailable
 from mnemic.operations.backup_folder import Manifest, check_data, digest, manifest_in, new_folder
-from mnemic.stores.atomic_files import synced
+from mnemic.stores.atomic_files import sync_to_disk
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.damage import damaged_bodies
 from mnemic.stores.postgres.embedding_spaces import present
@@ -106,8 +106,8 @@ async def take(dsn: str, folder: Path, now: datetime) -> Manifest:
             file = part / DATA
             file.touch(mode=0o600)
             with file.open("wb") as opened:
-                manifest = await owner.run(partial(_copied, file=opened, now=now))
-            synced(file)
+                manifest = await owner.run(partial(_copy_tables, file=opened, now=now))
+            sync_to_disk(file)
             if digest(file) != manifest.sha256:
                 raise StoreCorrupt("backup", hint="the copy does not read back as written")
             manifest.store_in(part)
@@ -116,7 +116,7 @@ async def take(dsn: str, folder: Path, now: datetime) -> Manifest:
     return manifest
 
 
-async def _copied(connection: Any, file: IO[bytes], now: datetime) -> Manifest:
+async def _copy_tables(connection: Any, file: IO[bytes], now: datetime) -> Manifest:
     space, tables = await present(connection), await _tables(connection)
     if space is None:
         raise StoreUnavailable("empty", hint="nothing was ever stored here")
@@ -187,12 +187,12 @@ async def restore(dsn: str, folder: Path, prepare: Callable[[str, Manifest], Awa
     check_data(folder / DATA, manifest)
     owner = _owner(dsn)
     try:
-        await owner.run(partial(_loaded, file=folder / DATA, manifest=manifest))
+        await owner.run(partial(_load_tables, file=folder / DATA, manifest=manifest))
         try:
             await prepare(_while_restoring(dsn), manifest)
             await owner.run(_open_to_all)
         except BaseException:
-            await owner.run(_removed)
+            await owner.run(_remove_tables)
             raise
     finally:
         owner.close()
@@ -207,7 +207,7 @@ def _while_restoring(dsn: str) -> str:
     return f"{dsn}{'&' if '?' in dsn else '?'}mnemic.restoring=on"
 
 
-async def _loaded(connection: Any, file: Path, manifest: Manifest) -> None:
+async def _load_tables(connection: Any, file: Path, manifest: Manifest) -> None:
     sections, layout = _sections(manifest), manifest.layout
     if layout["schema"] > migrations()[-1].number:
         raise StoreNewer(hint=f"the backup has schema {layout['schema']}, this mnemic knows {migrations()[-1].number}")
@@ -281,5 +281,5 @@ async def _open_to_all(connection: Any) -> None:
     await connection.execute("DROP TABLE mnemic.restoring")
 
 
-async def _removed(connection: Any) -> None:
+async def _remove_tables(connection: Any) -> None:
     await connection.execute("DROP SCHEMA mnemic CASCADE")

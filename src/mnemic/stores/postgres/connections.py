@@ -14,13 +14,13 @@ from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed
 from mnemic.stores.postgres.failures import (
     ANSWER_ERRORS,
     DRIVER_ERRORS,
+    as_mnemic_error,
     lost_connection,
     lost_race,
     outcome_unknown,
-    typed,
 )
 from mnemic.stores.postgres.loop_thread import LoopThread, Tasks
-from mnemic.stores.postgres.pool import BOUND, refused
+from mnemic.stores.postgres.pool import BOUND, transaction_error
 from mnemic.stores.postgres.statements import load
 from mnemic.types import Deadline
 
@@ -73,7 +73,7 @@ class Session:
                 self.failure = error
             if self._begin == _READ and not lost_connection(error) and not lost_race(self.failure):
                 await self._begin_again()
-            raise typed(error) from None
+            raise as_mnemic_error(error) from None
         return rows
 
     async def _begin_again(self) -> None:
@@ -86,7 +86,7 @@ class Session:
             status: str = await self._connection.execute(command)
         except ANSWER_ERRORS as error:
             self.failure = error
-            raise typed(error) from None
+            raise as_mnemic_error(error) from None
         return status
 
     async def enter(self, tenant: str, lock: int | None = None) -> None:
@@ -152,7 +152,7 @@ class Connections:
         try:
             # A server that hangs must not keep the process from ending.
             async with asyncio.timeout(self._seconds):
-                await self._ending.settled()
+                await self._ending.wait_until_done()
                 await self._pool.close()
         except TimeoutError:
             self._pool.terminate()
@@ -167,17 +167,17 @@ class Connections:
         """Run `work` on the current committed state; it sees no later commit. A background job has its separate limit,
         `seconds`.
         """
-        return await self._thread.run(self._run(_READ, work, self._limited(deadline, seconds)))
+        return await self._thread.run(self._run(_READ, work, self._limit_seconds(deadline, seconds)))
 
     async def loosely(self, work: Callable[[Session], Awaitable[T]]) -> T:
         """Run `work`, whose statements can be repeated, outside a transaction."""
-        return await self._thread.run(self._run(_ALONE, work, self._limited(None)))
+        return await self._thread.run(self._run(_ALONE, work, self._limit_seconds(None)))
 
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
         """`work` in a transaction that is durable when this returns. It is run again after a lost race. Raises
         StoreNewer if the database has a schema that this version does not know.
         """
-        return await self._thread.run(self._run(self._begin_writing, work, self._limited(deadline)))
+        return await self._thread.run(self._run(self._begin_writing, work, self._limit_seconds(deadline)))
 
     async def ask(self, statement: str, *values: Any) -> list[Any]:
         """Return the rows of an autocommitted, repeatable statement."""
@@ -200,7 +200,7 @@ class Connections:
                     raise
         raise AssertionError
 
-    def _limited(self, deadline: Deadline | None, seconds: float | None = None) -> Callable[[], float]:
+    def _limit_seconds(self, deadline: Deadline | None, seconds: float | None = None) -> Callable[[], float]:
         """Return a function that gives the number of seconds left."""
         now = time.monotonic
         until = now() + (self._seconds if seconds is None else seconds)
@@ -265,7 +265,7 @@ class _Attempt:
         except DRIVER_ERRORS as error:
             if isinstance(error, TimeoutError):
                 raise
-            raise typed(error) from None
+            raise as_mnemic_error(error) from None
         session = self._session = Session(connection, self._remaining, begin=self._begin)
         clean = succeeded = False
         try:
@@ -287,12 +287,12 @@ class _Attempt:
         try:
             await session.execute(self._begin)
         except StoreFailed as failed:
-            raise refused(session.failure, failed) from None
+            raise transaction_error(session.failure, failed) from None
         result = await work(session)
         if self._begin == _READ:
             # A caller that continues without a failed list does not notice that the whole snapshot was lost with it.
             if session.failure is not None and lost_race(session.failure):
-                raise typed(session.failure)
+                raise as_mnemic_error(session.failure)
             return result
         await self._commit(session)
         if self._after_commit is not None:
@@ -311,7 +311,7 @@ class _Attempt:
             raise
         if status != "COMMIT":
             # A statement had failed and `work` continued regardless: the server undid everything.
-            raise StoreFailed("rolled_back") if session.failure is None else typed(session.failure)
+            raise StoreFailed("rolled_back") if session.failure is None else as_mnemic_error(session.failure)
 
 
 async def _given_back(pool: Any, connection: Any, *, clean: bool) -> None:

@@ -20,11 +20,11 @@ _PAGE = 500
 _DAMAGE = statements("damage")
 
 
-async def examined(session: Session, tenant: str) -> list[Damage]:
+async def find_damage(session: Session, tenant: str) -> list[Damage]:
     """Return the damaged rows of the tenant, at most `MOST` of them."""
     await session.enter(tenant)
     found: list[Damage] = []
-    for rows in (_memories(session, tenant), _versions(session, tenant), _checked(session, tenant)):
+    for rows in (_memories(session, tenant), _versions(session, tenant), _check_rows(session, tenant)):
         async for one in rows:
             found.append(one)
             if len(found) >= MOST:
@@ -35,7 +35,7 @@ async def examined(session: Session, tenant: str) -> list[Damage]:
 async def damaged_bodies(session: Session, tenant: str) -> list[Damage]:
     """Damaged rows whose content is affected: memories in all versions, marks and requests."""
     await session.enter(tenant)
-    return [one for rows in (_versions(session, tenant), _checked(session, tenant)) async for one in rows]
+    return [one for rows in (_versions(session, tenant), _check_rows(session, tenant)) async for one in rows]
 
 
 async def _memories(session: Session, tenant: str) -> AsyncIterator[Damage]:
@@ -61,7 +61,7 @@ async def _versions(session: Session, tenant: str) -> AsyncIterator[Damage]:
                 yield Damage("memory_version", f"{row['memory_id']}{earlier}")
 
 
-async def _checked(session: Session, tenant: str) -> AsyncIterator[Damage]:
+async def _check_rows(session: Session, tenant: str) -> AsyncIterator[Damage]:
     for table in ("mark", "request", "tenant"):
         for first, second, checksum in await session.fetch(_DAMAGE[table], tenant):
             if checksum != text_check(first, second):

@@ -32,7 +32,7 @@ class DatabaseAccess:
     replica_dsn: str | None = None
 
     @classmethod
-    def checked(
+    def from_settings(
         cls,
         dsn: str,
         owner_dsn: str | None,
@@ -57,7 +57,7 @@ class DatabaseAccess:
         """
         thread = LoopThread("mnemic-postgres")
         try:
-            return await thread.run(self._opened(space, thread))
+            return await thread.run(self._open_database(space, thread))
         except BaseException:
             await asyncio.to_thread(thread.stop)
             raise
@@ -66,23 +66,23 @@ class DatabaseAccess:
         """`open` without a vector space, for a thread that has no loop."""
         thread = LoopThread("mnemic-postgres")
         try:
-            return thread.call(self._opened(None, thread))
+            return thread.call(self._open_database(None, thread))
         except BaseException:
             thread.stop()
             raise
 
-    async def _opened(self, space: VectorSpace | None, thread: LoopThread) -> OpenDatabase:
+    async def _open_database(self, space: VectorSpace | None, thread: LoopThread) -> OpenDatabase:
         owner = await connect(self.owner_dsn, self.seconds, {"application_name": "mnemic"})
         try:
             ready = await prepare(owner, space)
         finally:
             owner.terminate()
         settings = self._settings(ready)
-        connections = await self._connected(self.dsn, self.seconds, settings, thread)
+        connections = await self._connect(self.dsn, self.seconds, settings, thread)
         upkeep = OwnerConnection(self.owner_dsn, self.seconds, ready.search_path)
         if self.replica_dsn is None:
             return OpenDatabase(thread, connections, ready, upkeep)
-        given = partial(self._connected, self.replica_dsn, self.seconds / 2, settings, thread)
+        given = partial(self._connect, self.replica_dsn, self.seconds / 2, settings, thread)
         replica = Replica(given, seconds=self.seconds)
         connections.after_commit = replica.note
         await connections.write(replica.note)
@@ -96,7 +96,7 @@ class DatabaseAccess:
             settings["synchronous_commit"] = "on"
         return settings
 
-    async def _connected(
+    async def _connect(
         self,
         dsn: str,
         seconds: float,
@@ -127,14 +127,14 @@ class OpenDatabase:
         """Finish running work, then release everything."""
         if self.replica is not None:
             await self.thread.run(self.replica.close())
-        await self.thread.run(self._closed())
+        await self.thread.run(self._close_all())
         await asyncio.to_thread(self.thread.stop)
 
     def close_and_wait(self) -> None:
         """`close`, for a thread that has no loop."""
-        self.thread.call(self._closed())
+        self.thread.call(self._close_all())
         self.thread.stop()
 
-    async def _closed(self) -> None:
+    async def _close_all(self) -> None:
         await self.connections.close()
         self.owner.close()

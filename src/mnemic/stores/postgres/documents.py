@@ -18,7 +18,7 @@ from mnemic.stores.documents import check_batch, last_puts, path_of
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.database_access import DatabaseAccess, OpenDatabase
 from mnemic.stores.postgres.embedding_spaces import spelt
-from mnemic.stores.postgres.rows import columns, raw, sent
+from mnemic.stores.postgres.rows import columns, raw, vector_parameter
 from mnemic.stores.postgres.shared_statements import asking
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.relational.documents import DocumentReads, Page
@@ -47,7 +47,7 @@ class PostgresDocuments:
         durability: Literal["durable", "fast"] = "durable",
         clock: Clock | None = None,
     ) -> None:
-        self._access = DatabaseAccess.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
+        self._access = DatabaseAccess.from_settings(dsn, owner_dsn, pool_size, statement_timeout, durability)
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._opened: OpenDatabase | None = None
@@ -133,8 +133,8 @@ class _Reads(DocumentReads):
     def _text(text: str) -> Any:
         return raw(text)
 
-    async def _near(self, vector: Vector, page: Page, within: tuple[Any, Any]) -> Sequence[Any]:
-        return await self._ask("find_near", *self._place, *page, *within, sent(vector))
+    async def _rows_near(self, vector: Vector, page: Page, within: tuple[Any, Any]) -> Sequence[Any]:
+        return await self._ask("find_near", *self._place, *page, *within, vector_parameter(vector))
 
 
 async def _put(session: Session, tenant: str, puts: Sequence[PutDocument], now: int) -> None:

@@ -98,11 +98,11 @@ async def _filled_space(connection: Any) -> VectorSpace:
     return space
 
 
-async def unfilled(connection: Any, bodies: Bodies, limit: int) -> list[Memory]:
+async def memories_without_vector(connection: Any, bodies: Bodies, limit: int) -> list[Memory]:
     """Implement the port's `unfilled`."""
     if await _space(connection, _NEXT) is None:
         return []
-    return [bodies.named(row) for row in await connection.fetch(_UNFILLED, max(0, limit))]
+    return [bodies.read_fields(row) for row in await connection.fetch(_UNFILLED, max(0, limit))]
 
 
 async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:

@@ -70,7 +70,7 @@ def lost_connection(error: BaseException) -> bool:
     return isinstance(error, ANSWER_ERRORS) and not isinstance(error, TimeoutError | asyncpg.DataError)
 
 
-def typed(error: BaseException) -> MnemicError:
+def as_mnemic_error(error: BaseException) -> MnemicError:
     """Return mnemic's error for the driver's `error`."""
     if isinstance(error, asyncpg.PostgresError):
         if error.sqlstate == "22000" and _OTHER_SPACE.search(str(error)):

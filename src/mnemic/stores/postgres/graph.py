@@ -32,12 +32,12 @@ class PostgresGraph(graph.RelationalGraph[OpenDatabase]):
         statement_timeout: float = 10.0,
     ) -> None:
         super().__init__()
-        self._access = DatabaseAccess.checked(dsn, owner_dsn, pool_size, statement_timeout, "fast")
+        self._access = DatabaseAccess.from_settings(dsn, owner_dsn, pool_size, statement_timeout, "fast")
 
-    async def _made(self) -> OpenDatabase:
+    async def _open_database(self) -> OpenDatabase:
         return await self._access.open(None)
 
-    async def _ended(self, opened: OpenDatabase) -> None:
+    async def _close_database(self, opened: OpenDatabase) -> None:
         await opened.close()
 
     async def _read(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:

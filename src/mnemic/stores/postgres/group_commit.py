@@ -14,7 +14,7 @@ from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable, VersionCon
 from mnemic.ports import Transaction
 from mnemic.stores.async_transactions import Driven, drive
 from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.failures import typed
+from mnemic.stores.postgres.failures import as_mnemic_error
 from mnemic.stores.postgres.group_state import GroupState, Look
 from mnemic.stores.postgres.loop_thread import LoopThread, Tasks
 from mnemic.stores.postgres.lru_mapping import LruMapping
@@ -83,7 +83,7 @@ class GroupCommit:
         """
         return await self._thread.run(self._submit_each(works, deadline, scopes))
 
-    async def alone(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None) -> T:
+    async def run_alone(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None) -> T:
         """Return the result of `work`, once it is committed in a separate transaction."""
 
         async def whole(session: Session) -> T:
@@ -110,10 +110,10 @@ class GroupCommit:
             return result
         self._waiting[scope] = deque()
         try:
-            return await self.alone(work, deadline)
+            return await self.run_alone(work, deadline)
         finally:
             if self._waiting[scope]:
-                self._running.start(self._drained(scope))
+                self._running.start(self._drain_scope(scope))
             else:
                 del self._waiting[scope]
 
@@ -125,12 +125,12 @@ class GroupCommit:
         for job, scope in zip(jobs, scopes, strict=True):
             if scope not in self._waiting:
                 self._waiting[scope] = deque()
-                self._running.start(self._drained(scope))
+                self._running.start(self._drain_scope(scope))
             self._waiting[scope].append(job)
         ended: list[T | BaseException] = await asyncio.gather(*(job.future for job in jobs), return_exceptions=True)
         return ended
 
-    async def _drained(self, scope: Scope) -> None:
+    async def _drain_scope(self, scope: Scope) -> None:
         """Run the writes that wait for `scope`, until there are none."""
         queue = self._waiting[scope]
         try:
@@ -149,7 +149,7 @@ class GroupCommit:
     async def _separately(self, job: _Job) -> None:
         job.result = job.error = None
         try:
-            job.result = await self.alone(job.work, job.deadline)
+            job.result = await self.run_alone(job.work, job.deadline)
         except Exception as error:  # noqa: BLE001 - the caller gets it
             job.error = error
         job.answer()
@@ -222,7 +222,7 @@ class GroupCommit:
         else:
             transaction.pass_on()
         if session.failure is not None:
-            raise typed(session.failure)
+            raise as_mnemic_error(session.failure)
         if common.spoiled:
             raise VersionConflict
 

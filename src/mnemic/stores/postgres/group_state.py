@@ -62,7 +62,7 @@ class GroupState:
         """Return the mark that a write which begins in `scope` will probably share."""
         return None if self.asked_marks is None or self.places else self.asked_marks.get(scope)
 
-    def shared(self, tenant: str, name: str, value: str | None) -> None:
+    def share_mark(self, tenant: str, name: str, value: str | None) -> None:
         """Note a mark that this transaction shares from now on."""
         first = next(iter(self.places), None)
         if self.asked_marks is not None and first is not None and first.tenant == tenant and not self.marks:
@@ -80,7 +80,7 @@ class GroupState:
         self.spoiled = self.spoiled or bool(inserts)
         return inserts
 
-    def inserted(self, sent: Sequence[Written], rows: Sequence[Any]) -> None:
+    def note_inserted(self, sent: Sequence[Written], rows: Sequence[Any]) -> None:
         """Note the rows that these memories were given. Raises VersionConflict unless each has one."""
         if len(rows) != len(sent):
             raise VersionConflict

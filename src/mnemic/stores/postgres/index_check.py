@@ -25,7 +25,7 @@ _INDEXES = """
 """
 
 
-async def examined(connection: Any) -> list[Damage]:
+async def find_index_damage(connection: Any) -> list[Damage]:
     """Return the indexes that lack an entry of their table, or have one out of place; each table is read. None if the
     extension is missing, or this login may not call it.
     """

@@ -82,7 +82,7 @@ class Indexes:
         if not self.fits(place):
             return None
         slot = self._cache.slot((tenant, place.scope_id))
-        far = _behind(place, slot.index) > CATCH_UP
+        far = _count_behind(place, slot.index) > CATCH_UP
         # Loading happens in the background. The caller is answered by the database now, and by the index next time.
         if far or slot.index.wasteful:
             self.loads.start(self._load(tenant, place.scope_id), key=(tenant, place.scope_id))
@@ -166,16 +166,18 @@ class Indexes:
         again = {}
         if damaged:
             bodies = await session.fetch(_INDEXING["bodies"], tenant, damaged)
-            again = {memory.memory_id: (*self._terms.of(memory), memory) for memory in self._bodies.whole(bodies)}
+            again = {
+                memory.memory_id: (*self._terms.hash_terms(memory), memory) for memory in self._bodies.whole(bodies)
+            }
         return entries_of(rows, self._dimension, again)
 
 
-def _behind(place: ScopeState, index: ScopeIndex) -> int:
+def _count_behind(place: ScopeState, index: ScopeIndex) -> int:
     """Return the number of memories to read. The state before changes were counted counts as one change."""
     return place.changes - index.seen if index.seen else max(place.changes, place.active)
 
 
-def coded(where: Where) -> Where:
+def encode_filter(where: Where) -> Where:
     """Return the filter as an index of this store understands it: keys and categories by their digests, as they are
     stored.
     """
@@ -201,7 +203,7 @@ def entries_of(
     """Return the entries of these memories for an index; `again` has the words of those where they are damaged. A
     vector of another space, put there by another process, counts as none, as does a damaged one.
     """
-    entries = [_searched(row, again) for row in rows]
+    entries = [_read_search_data(row, again) for row in rows]
     contents = _term_lists([searched.content for searched in entries])
     contexts = _term_lists([searched.context for searched in entries])
     return [
@@ -255,7 +257,7 @@ def entry_of(written: Written, dimension: int) -> IndexEntry:
     )
 
 
-def _searched(row: Any, again: Mapping[str, _Again]) -> SearchData:
+def _read_search_data(row: Any, again: Mapping[str, _Again]) -> SearchData:
     if words_are_whole(row):
         return SearchData(None, row["content"], row["context"], _text(row["speaker"]), row["cues"])
     if row["memory_id"] not in again:

@@ -70,7 +70,7 @@ class Tasks:
         self._running[name] = task
         task.add_done_callback(lambda _: self._running.pop(name, None))
 
-    async def settled(self) -> None:
+    async def wait_until_done(self) -> None:
         """Return once nothing is running."""
         while self._running:
             await asyncio.gather(*self._running.values(), return_exceptions=True)

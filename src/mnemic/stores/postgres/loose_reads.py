@@ -94,15 +94,15 @@ class LooseReads:
             try:
                 result = await run(session)
             except Exception:
-                self._checked(session, code)
+                self._check_session(session, code)
                 raise
             # `work` may have gone on without what was refused.
-            self._checked(session, code)
+            self._check_session(session, code)
             return result
 
         return await self._connections.loosely(loose)
 
-    def _checked(self, session: LooseSession, code: CodeType) -> None:
+    def _check_session(self, session: LooseSession, code: CodeType) -> None:
         if session.refused:
             if not session.asked:
                 self._strict.add(code)

@@ -8,7 +8,7 @@ from typing import Any
 from mnemic.stores.audit_chain import Chain
 from mnemic.stores.audit_format import Sign
 from mnemic.stores.codec import checked_marks, to_micros
-from mnemic.stores.postgres.audit_chain import broken_lane, shortened
+from mnemic.stores.postgres.audit_chain import broken_lane, is_shortened
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.rows import Bodies, raw, storable
 from mnemic.stores.postgres.statements import load
@@ -32,7 +32,7 @@ async def scan(session: Session, bodies: Bodies, wanted: Scan) -> list[Memory]:
         rows = await session.fetch(_UPKEEP["scan_pending"], *asked)
     else:
         rows = await session.fetch(_UPKEEP["scan"], *asked, [status.value for status in wanted.statuses])
-    return [bodies.named(row) for row in rows]
+    return [bodies.read_fields(row) for row in rows]
 
 
 async def marks(
@@ -56,7 +56,7 @@ async def vacuum(connection: Any) -> None:
         await connection.execute(f"VACUUM {name}")
 
 
-async def unvacuumed(session: Session, since: datetime) -> int:
+async def count_unvacuumed(session: Session, since: datetime) -> int:
     """Return the port's `unvacuumed`."""
     count: int = (await session.fetch(_UPKEEP["unvacuumed"], since))[0][0]
     return count
@@ -73,7 +73,7 @@ async def broken_audit(session: Session, tenant: str, sign: Sign | None = None) 
             chain.take(last, event, digest)
     lines, broken, last_hash = chain.found
     if broken is None and (
-        await shortened(session, tenant, (lines, last_hash)) or await broken_lane(session, tenant, sign)
+        await is_shortened(session, tenant, (lines, last_hash)) or await broken_lane(session, tenant, sign)
     ):
         broken = lines + 1
     return lines, broken, last_hash

@@ -11,7 +11,7 @@ from mnemic.stores.codec import cosines
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.group_state import GroupState
 from mnemic.stores.postgres.indexes import Indexes
-from mnemic.stores.postgres.rows import Bodies, ScopeState, place_of, places_of, sent
+from mnemic.stores.postgres.rows import Bodies, ScopeState, place_of, places_of, vector_parameter
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.types import Memory, Scope, Status, Vector, Where
@@ -49,10 +49,10 @@ class Nearest:
         """Return up to `limit` neighbours in a locked scope with their cosines, the nearest first."""
         index = await self._index(scope, place) if indexed else None
         if index is None:
-            return await self._stored(scope, place, vector, limit, at_least)
-        return await self._indexed(scope, index, vector, limit, at_least)
+            return await self._nearest_in_table(scope, place, vector, limit, at_least)
+        return await self._nearest_by_index(scope, index, vector, limit, at_least)
 
-    async def _indexed(
+    async def _nearest_by_index(
         self, scope: Scope, index: ScopeIndex, vector: Vector, limit: int, at_least: float
     ) -> list[tuple[Memory, float]]:
         """Return the nearest by an index without the changes of earlier members of the group."""
@@ -87,7 +87,7 @@ class Nearest:
         earlier members changed.
         """
         names = [(scope.tenant, memory_id) for memory_id in index.ids_at(places)]
-        known: dict[tuple[str, str], Memory | None] = dict(zip(names, index.recalled.at(places), strict=True))
+        known: dict[tuple[str, str], Memory | None] = dict(zip(names, index.recalled.memories_at(places), strict=True))
         # What this transaction has changed is known from before it did; what it has read stays, as the scope is locked.
         known |= {name: self._before.get(name) or self._common.known.get(name) or known[name] for name in names}
         changed = self._common.changed
@@ -103,12 +103,12 @@ class Nearest:
         near = ((known[name], score) for name, score in zip(names, scores, strict=True) if name not in changed)
         return [(memory, score) for memory, score in near if memory is not None]
 
-    async def _stored(
+    async def _nearest_in_table(
         self, scope: Scope, place: ScopeState, vector: Vector, limit: int, at_least: float
     ) -> list[tuple[Memory, float]]:
         await self._flush()
         changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
-        given = (*place_of(scope), sent(vector), changed, at_least, limit)
+        given = (*place_of(scope), vector_parameter(vector), changed, at_least, limit)
         await Step(partial(self._session.approximate, place.large))
         rows = await self._ask(_WRITING["approximate_in_scope" if place.large else "nearest_in_scope"], *given)
         await Step(partial(self._session.approximate, False))

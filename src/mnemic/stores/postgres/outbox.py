@@ -30,31 +30,31 @@ async def pending(connections: Connections, projection: str | None, limit: int) 
 async def acknowledge(connections: Connections, sequences: Sequence[int], projection: str | None) -> None:
     """Implement the port's `acknowledge`."""
     if projection is None:
-        await connections.write(partial(_removed, sequences=sequences))
+        await connections.write(partial(_remove_entries, sequences=sequences))
     else:
         await connections.ask(_OUTBOX["take"], list(sequences), projection)
 
 
-async def _removed(session: Session, sequences: Sequence[int]) -> None:
+async def _remove_entries(session: Session, sequences: Sequence[int]) -> None:
     await session.enter_drain()
     await session.fetch(_OUTBOX["remove"], list(sequences))
 
 
 async def register(connections: Connections, projection: str) -> None:
     """Implement the port's `register`."""
-    await connections.write(partial(_registered, projection=projection))
+    await connections.write(partial(_register_projection, projection=projection))
 
 
 async def unregister(connections: Connections, projection: str) -> None:
     """Implement the port's `unregister`."""
-    await connections.write(partial(_unregistered, projection=projection))
+    await connections.write(partial(_unregister_projection, projection=projection))
 
 
-async def _registered(session: Session, projection: str) -> None:
+async def _register_projection(session: Session, projection: str) -> None:
     await session.fetch(_OUTBOX["register"], projection)
 
 
-async def _unregistered(session: Session, projection: str) -> None:
+async def _unregister_projection(session: Session, projection: str) -> None:
     await session.enter_drain()
     for name in ("unregister", "remove_left", "forget_taken"):
         await session.fetch(_OUTBOX[name], projection)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from mnemic.stores.postgres.failures import DRIVER_ERRORS, typed
+from mnemic.stores.postgres.failures import DRIVER_ERRORS, as_mnemic_error
 from mnemic.stores.postgres.pool import connect
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ class OwnerConnection:
             try:
                 return await work(self._connection)
             except DRIVER_ERRORS as error:
-                raise typed(error) from None
+                raise as_mnemic_error(error) from None
 
     def close(self) -> None:
         """Close the connection."""

@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 
 from mnemic.errors import InvalidConfig, MnemicError, StoreFailed, StoreNewer, StoreUnavailable
-from mnemic.stores.postgres.failures import DRIVER_ERRORS, typed
+from mnemic.stores.postgres.failures import DRIVER_ERRORS, as_mnemic_error
 
 APP_ROLE = "mnemic_app"
 BOUND = f"SELECT CASE current_user WHEN '{APP_ROLE}' THEN 0 ELSE current_user::text::integer END"
@@ -81,7 +81,7 @@ def session_settings(seconds: float, settings: Mapping[str, str]) -> dict[str, s
     return {"role": APP_ROLE, **_PLANNING, **limits, **settings}
 
 
-def refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
+def transaction_error(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
     """Return the error to raise if the beginning of a transaction failed."""
     state = getattr(cause, "sqlstate", None)
     if state == _OTHER_SCHEMA:
@@ -101,4 +101,4 @@ def unbound() -> InvalidConfig:
 def _unreachable(error: BaseException) -> MnemicError:
     if isinstance(error, TimeoutError | ValueError):
         return StoreUnavailable(hint="check the address of the server")
-    return typed(error)
+    return as_mnemic_error(error)

@@ -9,7 +9,7 @@ from typing import TypeVar
 from mnemic.errors import MnemicError, StoreBusy, StoreUnavailable
 from mnemic.stores.postgres.backoff import Backoff
 from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.failures import typed
+from mnemic.stores.postgres.failures import as_mnemic_error
 
 T = TypeVar("T")
 
@@ -73,7 +73,7 @@ class Replica:
             except _Overtaken:
                 pass
             except (StoreUnavailable, StoreBusy):
-                self._failed()
+                self._note_failure()
         return await primary.read(work, seconds=self._seconds - (time.monotonic() - began))
 
     async def close(self) -> None:
@@ -90,14 +90,14 @@ class Replica:
             return True
         self._looking = True
         try:
-            return await self._looked()
+            return await self._look_at_lag()
         except MnemicError:
-            self._failed()
+            self._note_failure()
             return False
         finally:
             self._looking = False
 
-    async def _looked(self) -> bool:
+    async def _look_at_lag(self) -> bool:
         if self._connections is None:
             self._connections = await self._open()
         needed = self._needed
@@ -105,7 +105,7 @@ class Replica:
         if not row["follows"]:
             raise StoreUnavailable("replica", hint="it does not follow the primary")
         self._replayed, self._looked_at = row["replayed"], time.monotonic()
-        self._backoff.answered()
+        self._backoff.reset_pause()
         return needed is not None and needed <= self._replayed
 
     @property
@@ -113,9 +113,9 @@ class Replica:
         assert self._connections is not None
         return self._connections
 
-    def _failed(self) -> None:
+    def _note_failure(self) -> None:
         # A replica that is down is not asked before every read.
-        self._backoff.failed()
+        self._backoff.begin_pause()
         self._looked_at = float("-inf")
 
 
@@ -131,7 +131,7 @@ def _to_the_end(work: Callable[[Session], Awaitable[T]]) -> Callable[[Session], 
     async def whole(session: Session) -> T:
         result = await work(session)
         if session.failure is not None:
-            raise typed(session.failure)
+            raise as_mnemic_error(session.failure)
         if session.overtaken:
             raise _Overtaken
         return result

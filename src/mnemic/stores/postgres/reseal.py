@@ -94,7 +94,7 @@ async def seal(connection: Any, sealer: Sealer, tenant: str) -> int:
 
 
 def _body(sealer: Sealer, tenant: str, row: Any) -> str:
-    return sealer.body(sealer.checked(row["body"], row["checksum"], _home(row, tenant), None))
+    return sealer.body(sealer.decode_checked(row["body"], row["checksum"], _home(row, tenant), None))
 
 
 def _text(row: Any, tenant: str) -> str:

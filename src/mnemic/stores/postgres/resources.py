@@ -82,10 +82,10 @@ class Resources:
     async def stop(self) -> None:
         """End the background tasks."""
 
-        async def ended() -> None:
+        async def on_end() -> None:
             self.database.owner.close()
             await self.groups.stop()
             await self.promotions.moves.stop()
             await self.indexes.loads.stop()
 
-        await self.database.thread.run(ended())
+        await self.database.thread.run(on_end())

@@ -52,7 +52,7 @@ def floats(vector: Vector) -> array[float]:
     return array("f", vector)
 
 
-def sent(vector: Vector | None) -> array[float] | None:
+def vector_parameter(vector: Vector | None) -> array[float] | None:
     """Return a vector as a parameter of type `real[]`."""
     return None if vector is None else floats(vector)
 
@@ -73,7 +73,7 @@ class Bodies:
             self.noted.note(row["memory_id"])
             vector = None
         place = scope or scope_named(row["tenant"], row["level"], row["owner"])
-        return self.sealer.checked(row["body"], row["checksum"], place, vector)
+        return self.sealer.decode_checked(row["body"], row["checksum"], place, vector)
 
     def whole(self, rows: Iterable[Any]) -> list[Memory]:
         """Return the memories of the undamaged rows; the others are skipped, and recorded."""
@@ -100,7 +100,7 @@ class Bodies:
             self.noted.note(row["memory_id"])
             return None
 
-    def named(self, row: Any) -> Memory:
+    def read_fields(self, row: Any) -> Memory:
         """Return the memory of a row; of a damaged one the fields known without its body, so that it can be removed."""
         try:
             return self.memory(row)
@@ -115,7 +115,7 @@ class Bodies:
         except StoreCorrupt:
             return None
 
-    def written(self, memory: Memory, content: Words, context: Words) -> tuple[str, int, int | None, int]:
+    def encode_body(self, memory: Memory, content: Words, context: Words) -> tuple[str, int, int | None, int]:
         """Return the body of a memory with those words, and the checksums of its row: of body, vector and words."""
         words = words_check(content.packed, context.packed, raw(memory.source.speaker), cues_of(memory))
         body = self.sealer.body(memory)
@@ -269,7 +269,7 @@ class HashedTerms:
         sequence, extras = ([self.number(term) for term in terms] for terms in found)
         return Words(pack([*sequence, 0, *extras] if extras else sequence), Counter(sequence + extras))
 
-    def of(self, memory: Memory) -> tuple[Words, Words]:
+    def hash_terms(self, memory: Memory) -> tuple[Words, Words]:
         """Return the terms of the memory's two fields."""
         content, context = fields_of(memory)
         return self.words(content), self.words(context)
@@ -326,7 +326,7 @@ def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...
         context.packed,
         content.length,
         context.length,
-        sent(memory.vector),
+        vector_parameter(memory.vector),
         to_micros(memory.created_at),
     )
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidConfig, SpaceMismatch, StoreCorrupt, StoreNewer, StoreOlder, StoreUnavailable
-from mnemic.stores.postgres.failures import DRIVER_ERRORS, typed
+from mnemic.stores.postgres.failures import DRIVER_ERRORS, as_mnemic_error
 from mnemic.stores.postgres.pool import APP_ROLE
 from mnemic.types import VectorSpace
 
@@ -97,7 +97,7 @@ async def prepare(connection: Any, space: VectorSpace | None, *, salt: bytes | N
         vector = await connection.fetchrow(_VECTOR)
         salt = await connection.fetchval("SELECT value FROM mnemic.salt")
     except DRIVER_ERRORS as error:
-        raise typed(error) from None
+        raise as_mnemic_error(error) from None
     return Prepared(
         salt=salt,
         search_path=f"mnemic, {vector['quoted']}",
@@ -128,10 +128,10 @@ async def _ready(connection: Any, space: VectorSpace | None) -> bool:
         raise StoreNewer(hint=f"the database has schema {version}, this mnemic knows {newest}")
     if version < migrations()[0].number:
         raise StoreOlder
-    return bool(version == newest) and (space is None or await _claimed(connection, space))
+    return bool(version == newest) and (space is None or await _claim_space(connection, space))
 
 
-async def _claimed(connection: Any, space: VectorSpace) -> bool:
+async def _claim_space(connection: Any, space: VectorSpace) -> bool:
     known = await connection.fetchrow("SELECT model, dimension FROM mnemic.space")
     if known is not None and tuple(known) != (space.model, space.dimension):
         raise SpaceMismatch(hint=reopen_with(known["model"], known["dimension"]))
@@ -162,7 +162,7 @@ async def migrate(connection: Any, *, up_to: int | None = None) -> None:
 
 async def claim(connection: Any, space: VectorSpace) -> None:
     """Make `space` the database's vector space, if it has none. Raises SpaceMismatch if it has another."""
-    if await _claimed(connection, space):
+    if await _claim_space(connection, space):
         return
     values = (space.model, space.dimension)
     await connection.execute("INSERT INTO mnemic.space (model, dimension) VALUES ($1, $2)", *values)

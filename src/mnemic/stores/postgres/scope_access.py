@@ -78,7 +78,7 @@ class ScopeAccess:
         """Write the inserts that wait. Raises VersionConflict if an identifier or a fingerprint is taken."""
         if inserts := self._common.taken():
             ask = partial(self._open.fetch_each, _WRITING["insert"], [values for _, values in inserts])
-            self._common.inserted([memory for memory, _ in inserts], await Step(ask))
+            self._common.note_inserted([memory for memory, _ in inserts], await Step(ask))
 
     async def _enter(self, tenant: str) -> None:
         if self._common.waiting and tenant != self._common.waiting[0][0].memory.scope.tenant:

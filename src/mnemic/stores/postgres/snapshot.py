@@ -15,9 +15,9 @@ from mnemic.language.text.bm25 import BM25
 from mnemic.ports import ScopeChanges, Snapshot
 from mnemic.stores.async_transactions import Step
 from mnemic.stores.codec import CUES, checked_vector, from_micros, with_fingerprint
-from mnemic.stores.in_memory_reads import believed
+from mnemic.stores.in_memory_reads import snapshot_known_at
 from mnemic.stores.postgres.connections import Session
-from mnemic.stores.postgres.indexes import Indexes, coded
+from mnemic.stores.postgres.indexes import Indexes, encode_filter
 from mnemic.stores.postgres.loose_reads import LooseSession
 from mnemic.stores.postgres.rows import (
     ANY_FACET,
@@ -28,10 +28,10 @@ from mnemic.stores.postgres.rows import (
     pack,
     place_of,
     places_of,
-    sent,
     storable,
+    vector_parameter,
 )
-from mnemic.stores.postgres.statements import filtered, load
+from mnemic.stores.postgres.statements import add_conditions, load
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 
@@ -87,7 +87,7 @@ class PostgresSnapshot:
         for tenant in dict.fromkeys(scope.tenant for scope in scopes):
             known = await self._rows(tenant, _READING["get_many"], *places_of(tenant, scopes), storable([memory_id]))
             if known:
-                current = self._bodies.named(known[0])
+                current = self._bodies.read_fields(known[0])
                 rows = await self._rows(tenant, _READING["versions"], tenant, memory_id, current.version)
                 return [*(self._bodies.version(row, current) for row in rows), current]
         return []
@@ -104,7 +104,7 @@ class PostgresSnapshot:
         found: list[Memory] = []
         while True:
             wanted = max(0, limit) - len(found)
-            rows = await self._filtered(where, statement, before, wanted, *values)
+            rows = await self._filter_rows(where, statement, before, wanted, *values)
             found += self._bodies.whole(rows)
             if len(rows) < wanted or len(found) >= limit:
                 return found
@@ -133,7 +133,7 @@ class PostgresSnapshot:
 
     async def _counted(self, where: Where) -> int:
         """Return the number of rows, damaged ones included."""
-        rows = await self._filtered(where, _READING["count"])
+        rows = await self._filter_rows(where, _READING["count"])
         return int(rows[0][0])
 
     async def nearest(
@@ -147,7 +147,7 @@ class PostgresSnapshot:
         indexes, rest = await self._split(where)
         if self._present != self._space:
             raise _mismatch()
-        found = [index.nearest(coded(where), vector, limit=limit) for index in indexes]
+        found = [index.nearest(encode_filter(where), vector, limit=limit) for index in indexes]
         if rest is not None:
             found.append(await self._nearest_stored(rest, vector, limit))
         return _best(found, limit)
@@ -164,16 +164,18 @@ class PostgresSnapshot:
                 exact.append(scope)
                 near = []
             found.append(near)
-            self._searched(scope, place)
+            self._note_searched(scope, place)
         if exact:
             within = replace(where, scopes=tuple(exact))
-            found.append(_scored(await self._filtered(within, _SEARCHING["nearest"], sent(vector), limit)))
+            found.append(
+                _read_scores(await self._filter_rows(within, _SEARCHING["nearest"], vector_parameter(vector), limit))
+            )
         return _best(found, limit)
 
     async def _approximate(self, where: Where, scope: Scope, vector: Vector, limit: int) -> list[Scored]:
         await Step(partial(self._session.approximate, True))
         within = replace(where, scopes=(scope,))
-        near = _scored(await self._filtered(within, _SEARCHING["approximate"], sent(vector), limit))
+        near = _read_scores(await self._filter_rows(within, _SEARCHING["approximate"], vector_parameter(vector), limit))
         await Step(partial(self._session.approximate, False))
         return near
 
@@ -185,7 +187,7 @@ class PostgresSnapshot:
             return await self._match_stored(where, words, phrases, limit)
         indexes, rest = await self._split(where)
         wanted = [self._terms.number(word) & 0xFFFFFFFF for word in words]
-        found = [index.match(coded(where), wanted, limit=limit) for index in indexes]
+        found = [index.match(encode_filter(where), wanted, limit=limit) for index in indexes]
         if rest is not None:
             found.append(await self._match_stored(rest, words, (), limit))
         return _best(found, limit)
@@ -205,26 +207,26 @@ class PostgresSnapshot:
             place = self._places[scope]
             if place is not None:
                 (large if place.large else small).append(scope)
-                self._searched(scope, place)
+                self._note_searched(scope, place)
         found = []
         if large:
             within = replace(where, scopes=tuple(large))
-            found.append(_scored(await self._filtered(within, _SEARCHING["match"], *values)))
+            found.append(_read_scores(await self._filter_rows(within, _SEARCHING["match"], *values)))
         if small:
             within, packed = replace(where, scopes=tuple(small)), [pack([term]) for term in wanted]
-            found.append(_scored(await self._filtered(within, _SEARCHING["match_scanned"], *values, packed)))
+            found.append(_read_scores(await self._filter_rows(within, _SEARCHING["match_scanned"], *values, packed)))
         return _best(found, limit)
 
-    def _searched(self, scope: Scope, place: ScopeState) -> None:
+    def _note_searched(self, scope: Scope, place: ScopeState) -> None:
         """Record that the database has read every memory of a scope."""
         if not place.large:
             self.scanned[scope] = place
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
         indexes, rest = await self._split(where)
-        found = [index.recent(coded(where), limit=limit) for index in indexes]
+        found = [index.recent(encode_filter(where), limit=limit) for index in indexes]
         if rest is not None:
-            rows = await self._filtered(rest, _SEARCHING["recent"], max(0, limit))
+            rows = await self._filter_rows(rest, _SEARCHING["recent"], max(0, limit))
             found.append([Scored(memory_id=memory_id, score=happened_at / 1e6) for memory_id, happened_at in rows])
         return _best(found, limit)
 
@@ -269,7 +271,7 @@ class PostgresSnapshot:
             self._present = VectorSpace(model=model, dimension=dimension)
             self._places[Scope(tenant=where.tenant, level=Level(level), owner=owner)] = ScopeState(*columns)
 
-    async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
+    async def changes_since(self, scope: Scope, seen: int) -> ScopeChanges:
         """Implement the capability `ChangeFeed`."""
         found = await self._rows(scope.tenant, _INDEXING["place"], *place_of(scope))
         if not found or found[0]["changes"] <= seen:
@@ -283,18 +285,18 @@ class PostgresSnapshot:
             kept = frozenset(one for (one,) in names)
         return ScopeChanges(seen=changes, data=data, kept=kept)
 
-    async def believed(
+    async def as_known_at(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, space=self._space)
+        return await snapshot_known_at(self, scopes, known_at, live_at, space=self._space)
 
-    async def _filtered(self, where: Where, statement: str, *values: Any) -> list[Any]:
+    async def _filter_rows(self, where: Where, statement: str, *values: Any) -> list[Any]:
         """Return the rows of a statement for the scopes and conditions of `where`; `values` are its parameters from $4
         on.
         """
         asked = filter_of(where)
         given = (*places_of(where.tenant, where.scopes), *values, *asked.values())
-        return await self._rows(where.tenant, filtered(statement, tuple(asked)), *given)
+        return await self._rows(where.tenant, add_conditions(statement, tuple(asked)), *given)
 
     async def _rows(self, tenant: str, statement: str, *values: Any) -> list[Any]:
         await Step(partial(self._session.enter, tenant))
@@ -315,7 +317,7 @@ def _best(lists: Sequence[list[Scored]], limit: int) -> list[Scored]:
     return heapq.nlargest(max(0, limit), found, key=lambda entry: (entry.score, entry.memory_id))
 
 
-def _scored(rows: Sequence[Any]) -> list[Scored]:
+def _read_scores(rows: Sequence[Any]) -> list[Scored]:
     return [Scored(memory_id=memory_id, score=score) for memory_id, score in rows]
 
 

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache, partial
 from importlib.resources import files
 
-from mnemic.stores.relational.statements import filled, sections
+from mnemic.stores.relational.statements import fill_parts, sections
 
 _PARAMETER = re.compile(r"\$(\d+)")
 _FOLDER = files("mnemic.stores.postgres") / "sql"
@@ -21,11 +21,11 @@ _CONDITIONS, _ = _sections(_FOLDER / "filters.sql")
 def load(name: str) -> dict[str, str]:
     """Return the statements of one file, by name, each complete except for `{accepted}`."""
     statements, _ = _sections(_FOLDER / f"{name}.sql")
-    return {title: filled(text, _PARTS) for title, text in statements.items()}
+    return {title: fill_parts(text, _PARTS) for title, text in statements.items()}
 
 
 @lru_cache(maxsize=512)
-def filtered(statement: str, asked: tuple[str, ...]) -> str:
+def add_conditions(statement: str, asked: tuple[str, ...]) -> str:
     """Return the statement with the conditions `asked`, whose parameters follow the statement's own."""
     last = max(int(number) for number in _PARAMETER.findall(statement))
     conditions = ["m.tenant = $1"]

@@ -14,7 +14,7 @@ from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavail
 from mnemic.ports import Capabilities, Keyring, Reseal, Snapshot, Transaction
 from mnemic.ports.optional_capabilities import Damage
 from mnemic.stores.async_transactions import drive
-from mnemic.stores.codec import adopted, checked_secret, text_check, with_fingerprint, with_id
+from mnemic.stores.codec import check_secret, checked_secret, text_check, with_fingerprint, with_id
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.jobs import JobTables
 from mnemic.stores.postgres import (
@@ -80,7 +80,9 @@ class PostgresStore(JobTables, SingleReads):
         keyring: Keyring | None = None,
         seals: bool = False,
     ) -> None:
-        self._access = DatabaseAccess.checked(dsn, owner_dsn, pool_size, statement_timeout, durability, replica_dsn)
+        self._access = DatabaseAccess.from_settings(
+            dsn, owner_dsn, pool_size, statement_timeout, durability, replica_dsn
+        )
         self._index_bytes = index_bytes
         self._exact_up_to = exact_up_to
         self._sealer = Sealer(keyring, seals=seals, vectors=False)
@@ -103,7 +105,7 @@ class PostgresStore(JobTables, SingleReads):
 
     async def open(self, space: VectorSpace | None) -> None:
         if self._opened is None:
-            self._opened = await self._open(space or await self._found())
+            self._opened = await self._open(space or await self._find_space())
         elif space not in (None, self._opened.space):
             raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
 
@@ -122,7 +124,7 @@ class PostgresStore(JobTables, SingleReads):
         )
         return Resources(database, self._bodies, promotions, indexes, terms, space)
 
-    async def _found(self) -> VectorSpace:
+    async def _find_space(self) -> VectorSpace:
         owner = OwnerConnection(self._access.owner_dsn, self._access.seconds, "mnemic")
         try:
             found = await owner.run(embedding_spaces.present)
@@ -138,11 +140,11 @@ class PostgresStore(JobTables, SingleReads):
             await opened.stop()
             await opened.database.close()
 
-    async def settled(self) -> None:
+    async def wait_until_moved(self) -> None:
         """Return once no scope is being moved into memory or into the approximate index."""
         opened = self._ready
-        await opened.database.thread.run(opened.indexes.loads.settled())
-        await opened.database.thread.run(opened.promotions.moves.settled())
+        await opened.database.thread.run(opened.indexes.loads.wait_until_done())
+        await opened.database.thread.run(opened.promotions.moves.wait_until_done())
 
     async def transact(
         self,
@@ -152,7 +154,7 @@ class PostgresStore(JobTables, SingleReads):
         scope: Scope | None = None,
     ) -> T:
         groups = self._ready.groups
-        return await (groups.alone(work, deadline) if scope is None else groups.run(work, deadline, scope))
+        return await (groups.run_alone(work, deadline) if scope is None else groups.run(work, deadline, scope))
 
     async def transact_each(
         self,
@@ -164,7 +166,7 @@ class PostgresStore(JobTables, SingleReads):
         groups = self._ready.groups
         if scopes is not None:
             return await groups.run_each(works, deadline, scopes)
-        return await asyncio.gather(*(groups.alone(work, deadline) for work in works), return_exceptions=True)
+        return await asyncio.gather(*(groups.run_alone(work, deadline) for work in works), return_exceptions=True)
 
     async def secret(self, tenant: str) -> bytes:
         opened = self._ready
@@ -179,7 +181,7 @@ class PostgresStore(JobTables, SingleReads):
         return []
 
     async def adopt(self, tenant: str, secret: bytes) -> None:
-        adopted(await self._ready.connections.write(lambda session: _secret(session, tenant, secret)), secret)
+        check_secret(await self._ready.connections.write(lambda session: _secret(session, tenant, secret)), secret)
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         opened = self._ready
@@ -235,11 +237,11 @@ class PostgresStore(JobTables, SingleReads):
         """Return 0: the server's vacuum frees space, and its checkpoints truncate the log."""
         return 0
 
-    async def damaged(self, tenant: str) -> list[Damage]:
+    async def find_damage(self, tenant: str) -> list[Damage]:
         opened = self._ready
-        rows = await opened.connections.read(lambda session: damage.examined(session, tenant), seconds=_EXAMINING)
+        rows = await opened.connections.read(lambda session: damage.find_damage(session, tenant), seconds=_EXAMINING)
         with suppress(StoreFailed):  # without the owner's rights only rows are checked
-            rows += await opened.as_owner(index_check.examined)
+            rows += await opened.as_owner(index_check.find_index_damage)
         return rows
 
     async def vacuum(self) -> datetime:
@@ -248,8 +250,8 @@ class PostgresStore(JobTables, SingleReads):
             await self._ready.as_owner(maintenance.vacuum)
         return moment
 
-    async def unvacuumed(self, since: datetime) -> int:
-        return await self._ready.connections.read(partial(maintenance.unvacuumed, since=since))
+    async def count_unvacuumed(self, since: datetime) -> int:
+        return await self._ready.connections.read(partial(maintenance.count_unvacuumed, since=since))
 
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
@@ -263,8 +265,10 @@ class PostgresStore(JobTables, SingleReads):
         await self._ready.as_owner(partial(embedding_spaces.begin, space=space))
         self._ready.next_space = space
 
-    async def unfilled(self, *, limit: int) -> list[Memory]:
-        return await self._ready.as_owner(partial(embedding_spaces.unfilled, bodies=self._bodies, limit=limit))
+    async def memories_without_vector(self, *, limit: int) -> list[Memory]:
+        return await self._ready.as_owner(
+            partial(embedding_spaces.memories_without_vector, bodies=self._bodies, limit=limit)
+        )
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
         return await self._ready.as_owner(partial(embedding_spaces.fill, filled=filled))

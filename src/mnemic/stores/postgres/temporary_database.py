@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import asyncpg
 
-from mnemic.stores.postgres.failures import DRIVER_ERRORS, typed
+from mnemic.stores.postgres.failures import DRIVER_ERRORS, as_mnemic_error
 
 _SECONDS = 30
 _TABLE = "CREATE TABLE IF NOT EXISTS bare (number bigserial PRIMARY KEY, content text, vector bytea)"
@@ -82,4 +82,4 @@ async def _run(dsn: str, statement: str) -> list[Any]:
         finally:
             await connection.close()
     except DRIVER_ERRORS as error:
-        raise typed(error) from None
+        raise as_mnemic_error(error) from None

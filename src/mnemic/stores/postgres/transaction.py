@@ -16,7 +16,7 @@ from mnemic.stores.codec import (
     checked_marks,
     checked_request,
     checked_vector,
-    damaged,
+    damage_error,
     is_message,
     text_check,
     to_micros,
@@ -110,7 +110,7 @@ class PostgresTransaction(ScopeAccess, Transaction):
             await self._enter(tenant)
             rows = await self._ask(_READING["get_many"], *places_of(tenant, scopes), wanted)
             if rows:
-                return self._bodies.named(rows[0])
+                return self._bodies.read_fields(rows[0])
         return None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
@@ -133,7 +133,7 @@ class PostgresTransaction(ScopeAccess, Transaction):
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         await self._lock(scope)
         rows = await self._rows("find_key", *place_of(scope), digest(key))
-        return [with_key(key, self._bodies.named(row)) for row in rows]
+        return [with_key(key, self._bodies.read_fields(row)) for row in rows]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         self._check(vector)
@@ -149,11 +149,21 @@ class PostgresTransaction(ScopeAccess, Transaction):
         self.wrote = True
         if memory.version != 1:
             raise VersionConflict
-        content, context = self._terms.of(memory)
-        values, (body, *checks) = columns_of(memory, content, context), self._bodies.written(memory, content, context)
+        content, context = self._terms.hash_terms(memory)
+        values, (body, *checks) = (
+            columns_of(memory, content, context),
+            self._bodies.encode_body(memory, content, context),
+        )
         place = await self._place(memory.scope)
         head = (memory.scope.tenant, place.scope_id, memory.memory_id)
-        tail = (place.large, body, raw(memory.author), is_message(memory), *_posted(place, content, context), *checks)
+        tail = (
+            place.large,
+            body,
+            raw(memory.author),
+            is_message(memory),
+            *_postings_of_memory(place, content, context),
+            *checks,
+        )
         self._common.wait(Written(memory, content, context, None), (*head, *values, *tail))
         if not self._common.grouped:
             await self._flush()
@@ -166,16 +176,19 @@ class PostgresTransaction(ScopeAccess, Transaction):
     async def replace(self, memory: Memory) -> None:
         self._check(memory.vector)
         self.wrote = True
-        content, context = self._terms.of(memory)
-        values, (body, *checks) = columns_of(memory, content, context), self._bodies.written(memory, content, context)
-        stored = await self._stored(memory.memory_id, memory.scope)
+        content, context = self._terms.hash_terms(memory)
+        values, (body, *checks) = (
+            columns_of(memory, content, context),
+            self._bodies.encode_body(memory, content, context),
+        )
+        stored = await self._find_row(memory.memory_id, memory.scope)
         if stored is None or stored["version"] != memory.version - 1:
             raise VersionConflict
         if memory.content == DAMAGED and memory.status is Status.ACTIVE:
-            raise damaged("memory")
+            raise damage_error("memory")
         place = await self._place(memory.scope)
         head = (memory.scope.tenant, place.scope_id, memory.memory_id)
-        counted = _counted(memory.status, content.length, context.length)
+        counted = _count_fields(memory.status, content.length, context.length)
         changes = [new - old for new, old in zip(counted, _counted_of(stored), strict=True)]
         tail = (place.large, body, raw(memory.author), *changes, stored["kind"], stored["bytes"], *checks)
         updated = await self._rows("update", *head, *values, *tail)
@@ -199,7 +212,7 @@ class PostgresTransaction(ScopeAccess, Transaction):
             await self._rows("mark_facets", memory.scope.tenant, place.scope_id, memory.memory_id, marks)
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
-        stored = await self._stored(memory_id, scope)
+        stored = await self._find_row(memory_id, scope)
         if stored is None:
             return False
         self.wrote = True
@@ -282,7 +295,7 @@ class PostgresTransaction(ScopeAccess, Transaction):
             return checked_marks(await self._plain("find_mark", tenant, name)).get(name)
         rows = await self._plain(f"find_mark_{lock}", tenant, name, lock_of_mark(tenant, name))
         value = checked_marks(rows).get(name)
-        self._common.shared(tenant, name, value)
+        self._common.share_mark(tenant, name, value)
         return value
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
@@ -306,24 +319,24 @@ class PostgresTransaction(ScopeAccess, Transaction):
             given = (stored["number"], content.length, context.length, active, *postings_of(content, context))
             await self._rows("insert_postings", *head, *given)
 
-    async def _stored(self, memory_id: str, scope: Scope) -> Any | None:
+    async def _find_row(self, memory_id: str, scope: Scope) -> Any | None:
         await self._lock(scope)
         rows = await self._rows("stored", *place_of(scope), *(storable([memory_id]) or [""]))
         return rows[0] if rows else None
 
 
-def _posted(place: ScopeState, content: Words, context: Words) -> tuple[Sequence[int], ...]:
+def _postings_of_memory(place: ScopeState, content: Words, context: Words) -> tuple[Sequence[int], ...]:
     """Return the postings of a memory with these words; a small scope has none."""
     return postings_of(content, context) if place.large else ((), (), ())
 
 
-def _counted(status: str, content: int, context: int) -> tuple[int, int, int]:
+def _count_fields(status: str, content: int, context: int) -> tuple[int, int, int]:
     """Return a memory's contribution to the statistics of its scope."""
     return (1, content, context) if status == Status.ACTIVE else (0, 0, 0)
 
 
 def _counted_of(stored: Any) -> tuple[int, int, int]:
-    return _counted(stored["status"], stored["content_length"], stored["context_length"])
+    return _count_fields(stored["status"], stored["content_length"], stored["context_length"])
 
 
 def _terms_of(stored: Any) -> list[int]:

@@ -71,7 +71,7 @@ class RedisLink:
         """Return the server's answer. Raises StoreUnavailable, StoreBusy past the time limit, StoreFull,
         StoreFailed.
         """
-        return await self._within(lambda: self._client.execute_command(*command))
+        return await self._ask_within(lambda: self._client.execute_command(*command))
 
     async def run(self, script: Script, key: str, *values: Any) -> Any:
         """Return the answer of a script that works on `key`. Raises like `call`."""
@@ -83,13 +83,13 @@ class RedisLink:
             except NoScriptError:
                 return await self._client.execute_command("EVAL", script.text, 1, key, *values)
 
-        return await self._within(run)
+        return await self._ask_within(run)
 
     async def remove_all(self, prefix: str) -> int:
         """Delete every key that begins with `prefix`, which contains no wildcard; return their number."""
         removed = 0
         keys: AsyncIterator[bytes] = self._client.scan_iter(match=f"{prefix}*", count=1000)
-        while (key := await self._within(lambda: anext(keys, None))) is not None:
+        while (key := await self._ask_within(lambda: anext(keys, None))) is not None:
             removed += await self.call("UNLINK", key)
         return removed
 
@@ -102,7 +102,7 @@ class RedisLink:
                     for known in ("nodes_cache", "startup_nodes"):
                         await self._client.nodes_manager.aclose(known)
 
-    async def _within(self, ask: Callable[[], Awaitable[T]]) -> T:
+    async def _ask_within(self, ask: Callable[[], Awaitable[T]]) -> T:
         if not self._circuit.allows():
             raise StoreUnavailable("redis", hint="it failed a moment ago")
         try:
@@ -110,14 +110,14 @@ class RedisLink:
             async with asyncio.timeout(self._seconds), self._turns:
                 answer = await ask()
         except Exception as error:  # noqa: BLE001 - redis-py may raise anything for a garbled answer
-            failure = _typed(error)
+            failure = _as_store_error(error)
             # In a cluster one lost server proves nothing about the others, so the circuit stays closed.
             if isinstance(failure, StoreUnavailable | StoreBusy) and not isinstance(self._client, RedisCluster):
-                self._circuit.missed()
+                self._circuit.count_timeout()
             else:
-                self._circuit.answered()
+                self._circuit.close_circuit()
             raise failure from None  # the driver's message may contain the sent data
-        self._circuit.answered()
+        self._circuit.close_circuit()
         return answer
 
 
@@ -155,7 +155,7 @@ def _client(url: str, seconds: float, pool_size: int) -> Any:
         raise InvalidConfig("redis", hint="it is not an address of a Redis server") from None
 
 
-def _typed(error: BaseException) -> StoreFailed:
+def _as_store_error(error: BaseException) -> StoreFailed:
     if isinstance(error, TimeoutError | RedisTimeout):
         return StoreBusy("redis", hint="the server did not answer in time")
     if isinstance(error, OutOfMemoryError):
@@ -167,7 +167,7 @@ def _typed(error: BaseException) -> StoreFailed:
     return StoreUnavailable("redis:loading" if isinstance(error, BusyLoadingError) else "redis")
 
 
-def checked(answer: Any, wanted: type[T]) -> T:
+def check_answer(answer: Any, wanted: type[T]) -> T:
     """Return the answer if it matches the request. Raises StoreUnavailable if it was garbled in transit."""
     if not isinstance(answer, wanted):
         raise StoreUnavailable("redis:answer")

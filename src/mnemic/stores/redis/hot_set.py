@@ -7,7 +7,7 @@ from itertools import groupby
 
 from mnemic.errors import StoreFull
 from mnemic.stores.codec import to_micros
-from mnemic.stores.redis.connection import RedisLink, Script, checked, digest_of, digest_of_tenant
+from mnemic.stores.redis.connection import RedisLink, Script, check_answer, digest_of, digest_of_tenant
 from mnemic.types import Change, HotSetContents, Memory, Scope, Scored
 
 SIZE = 200
@@ -119,10 +119,10 @@ class RedisHotSet:
 
     async def newest(self, scope: Scope, *, limit: int) -> HotSetContents | None:
         limit = max(0, limit)
-        edge, *found = checked(await self._link.run(_NEWEST, _key(scope), limit, _IDLE), list) or [None]
+        edge, *found = check_answer(await self._link.run(_NEWEST, _key(scope), limit, _IDLE), list) or [None]
         if edge is None or edge == b"inf":
             return None
-        known = tuple(checked(name, bytes).decode("ascii", "replace") for name in found)
+        known = tuple(check_answer(name, bytes).decode("ascii", "replace") for name in found)
         reached = _EDGE in known
         known = (known[: known.index(_EDGE)] if reached else known)[:limit]
         return HotSetContents(memory_ids=known, complete=reached and edge == b"-inf")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from mnemic.errors import MnemicError
-from mnemic.stores.redis.connection import RedisLink, Script, checked, digest_of, digest_of_tenant
+from mnemic.stores.redis.connection import RedisLink, Script, check_answer, digest_of, digest_of_tenant
 from mnemic.stores.redis.messages import decode_message, encode_message
 from mnemic.types import ROLES, Level, Message, Scope
 
@@ -71,25 +71,25 @@ class RedisSessions:
         # Before the message, so that no message is in a session that an erasure does not find.
         for speaker in {message.author, None}:
             await self._link.run(_NOTE, _index(scope.tenant, speaker), f"{scope.level.value} {scope.owner}", lasting)
-        await self._link.run(_APPEND, _key(scope), _encoded(message), keep, lasting)
+        await self._link.run(_APPEND, _key(scope), _encode_message(message), keep, lasting)
 
     async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
         if limit < 1:
             return []
-        answer = checked(await self._link.call("LRANGE", _key(scope), -limit, -1), list)
-        found = [_message(checked(encoded, bytes)) for encoded in answer]
+        answer = check_answer(await self._link.call("LRANGE", _key(scope), -limit, -1), list)
+        found = [_message(check_answer(encoded, bytes)) for encoded in answer]
         if None in found:
             _log.warning("a session has %d entries that are no messages", found.count(None))
         return [message for message in found if message is not None]
 
     async def fold(self, scope: Scope, folded: Sequence[Message], into: Message) -> bool:
         encoded = [encode_message(message) for message in folded]
-        return checked(await self._link.run(_FOLD, _key(scope), _encoded(into), *encoded), int) == 1
+        return check_answer(await self._link.run(_FOLD, _key(scope), _encode_message(into), *encoded), int) == 1
 
     async def spoken_in(self, tenant: str, user: str | None) -> list[Scope]:
-        noted = checked(await self._link.call("ZRANGE", _index(tenant, user), 0, -1), list)
+        noted = check_answer(await self._link.call("ZRANGE", _index(tenant, user), 0, -1), list)
         found = []
-        for scope in (_noted(tenant, checked(one, bytes)) for one in noted):
+        for scope in (_parse_member(tenant, check_answer(one, bytes)) for one in noted):
             messages = await self.tail(scope, limit=_WHOLE)
             if any(user in (None, message.author) for message in messages):
                 found.append(scope)
@@ -102,7 +102,7 @@ class RedisSessions:
         await self._link.close()
 
 
-def _noted(tenant: str, member: bytes) -> Scope:
+def _parse_member(tenant: str, member: bytes) -> Scope:
     level, _, owner = member.decode().partition(" ")
     return Scope(tenant=tenant, level=Level(level), owner=owner)
 
@@ -120,7 +120,7 @@ def _key(scope: Scope) -> str:
     return f"mnemic:session:{{{digest_of(scope)}}}"
 
 
-def _encoded(message: Message) -> str:
+def _encode_message(message: Message) -> str:
     """Return the message after a token that distinguishes it from a repetition of the same words."""
     return secrets.token_hex(_TOKEN_BYTES) + encode_message(message)
 

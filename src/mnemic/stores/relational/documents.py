@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemic.stores.codec import load
-from mnemic.stores.document_order import accepts, best_first, keyword_scores, listed, texts_in
+from mnemic.stores.document_order import accepts, best_first, keyword_scores, list_matching, texts_in
 from mnemic.stores.documents import document_of, end_of, namespace_of, path_of
 from mnemic.stores.relational.statements import Ask
 from mnemic.types import (
@@ -38,7 +38,7 @@ class DocumentReads(ABC):
         self._place = (tenant, hide)
 
     @abstractmethod
-    async def _near(self, vector: Vector, page: Page, within: tuple[Any, Any]) -> Sequence[Any]:
+    async def _rows_near(self, vector: Vector, page: Page, within: tuple[Any, Any]) -> Sequence[Any]:
         """Return the rows whose paths are `within`, those with the best vectors first, each with its score."""
 
     @staticmethod
@@ -59,7 +59,9 @@ class DocumentReads(ABC):
                 rows = await self._find(operation)
                 answers.append([document_of(row) for row in rows])
             else:
-                answers.append(await self._listed(operation) if isinstance(operation, ListNamespaces) else None)
+                answers.append(
+                    await self._list_namespaces(operation) if isinstance(operation, ListNamespaces) else None
+                )
             if isinstance(operation, GetDocument | FindDocuments) and operation.refresh:
                 refreshed += [row[0] for row in rows if row[EXPIRES_AT] is not None]
         return answers, refreshed
@@ -87,7 +89,7 @@ class DocumentReads(ABC):
         within = (self._text(start), self._text(end_of(start)) if start else self.beyond)
         if wanted.vector is None:
             return await self._ask("find_under", *self._place, *page, *within)
-        return await self._near(wanted.vector, page, within)
+        return await self._rows_near(wanted.vector, page, within)
 
-    async def _listed(self, wanted: ListNamespaces) -> list[Namespace]:
-        return listed([namespace_of(path) for (path,) in await self._ask("paths", *self._place)], wanted)
+    async def _list_namespaces(self, wanted: ListNamespaces) -> list[Namespace]:
+        return list_matching([namespace_of(path) for (path,) in await self._ask("paths", *self._place)], wanted)

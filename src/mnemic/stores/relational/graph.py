@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from mnemic.errors import StoreUnavailable
 from mnemic.stores.codec import dump, from_micros, load, to_micros
-from mnemic.stores.graph_walks import check_limit, check_walk, halves, joined, other_names, ways
+from mnemic.stores.graph_walks import check_limit, check_walk, halves, other_names, shortest_join, ways
 from mnemic.stores.relational.statements import Ask
 from mnemic.types import Fragment, Memory, Neighbour, Node, Relation, Scope
 from mnemic.types.graph import fragment_of
@@ -36,11 +36,11 @@ class RelationalGraph(ABC, Generic[Opened]):
         self._opening = asyncio.Lock()
 
     @abstractmethod
-    async def _made(self) -> Opened:
+    async def _open_database(self) -> Opened:
         """Connect, and create the schema if it is missing."""
 
     @abstractmethod
-    async def _ended(self, opened: Opened) -> None:
+    async def _close_database(self, opened: Opened) -> None:
         """Release everything."""
 
     @abstractmethod
@@ -58,14 +58,14 @@ class RelationalGraph(ABC, Generic[Opened]):
         self._open = False
         opened, self._opened = self._opened, None
         if opened is not None:
-            await self._ended(opened)
+            await self._close_database(opened)
 
     async def _ready(self) -> Opened:
         async with self._opening:
             if not self._open:
                 raise StoreUnavailable("closed")
             if self._opened is None:
-                self._opened = await self._made()
+                self._opened = await self._open_database()
             return self._opened
 
     async def link(self, scope: Scope, fragments: Sequence[Fragment]) -> None:
@@ -127,7 +127,7 @@ class RelationalGraph(ABC, Generic[Opened]):
             there, back = ({node: distance for side, node, distance in rows if side == end} for end in (0, 1))
             if there.keys().isdisjoint(back):
                 return None
-            return joined(there, back, await _between(ask, where, there.keys() | back.keys()))
+            return shortest_join(there, back, await _between(ask, where, there.keys() | back.keys()))
 
         return await self._read(scope.tenant, read)
 

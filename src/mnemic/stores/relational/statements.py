@@ -31,7 +31,7 @@ _FOLDER = files("mnemic.stores.relational") / "sql"
 def load(name: str, dialect: Dialect) -> dict[str, str]:
     """Return the statements of one file, by name, in this dialect."""
     statements, parts = sections(_FOLDER / f"{name}.sql", dialect)
-    return {title: _in_dialect(filled(text, parts), dialect) for title, text in statements.items()}
+    return {title: _in_dialect(fill_parts(text, parts), dialect) for title, text in statements.items()}
 
 
 def sections(file: Traversable, dialect: Dialect) -> tuple[dict[str, str], dict[str, str]]:
@@ -46,7 +46,7 @@ def sections(file: Traversable, dialect: Dialect) -> tuple[dict[str, str], dict[
     return statements, parts
 
 
-def filled(text: str, parts: Mapping[str, str]) -> str:
+def fill_parts(text: str, parts: Mapping[str, str]) -> str:
     """Return the statement with its parts filled in, recursively; unknown names are left unchanged."""
     while (filled := _PLACE.sub(lambda place: parts.get(place[1], place[0]), text)) != text:
         text = filled

@@ -55,7 +55,7 @@ async def enqueue(rows: RowChange, entry: OutboxEntry) -> None:
 async def pending(rows: RowReads, projection: str | None, limit: int) -> list[OutboxEntry]:
     """Implement the port's `pending`."""
     found: list[OutboxRow] = []
-    last = await _removed(rows)
+    last = await _removed_up_to(rows)
     while len(found) < limit and (page := await _entries(rows, last, _PAGE)):
         found += [row for row in page if projection not in load(row.taken)]
         last = page[-1].sequence
@@ -77,10 +77,10 @@ async def acknowledge(rows: RowChange, sequences: Sequence[int], projection: str
     if projection is None:
         await rows.remove(OUTBOX, [row[:1] for row in there])
     else:
-        registered = await _registered(rows)
+        registered = await _registered_names(rows)
         taken = [(row, {projection, *load(row.taken)}) for row in there]
         await rows.remove(OUTBOX, [row[:1] for row, names in taken if names >= registered])
-        await rows.put(OUTBOX, [_with(row, names) for row, names in taken if not names >= registered])
+        await rows.put(OUTBOX, [_with_names(row, names) for row, names in taken if not names >= registered])
     await _note_removed(rows)
 
 
@@ -92,28 +92,28 @@ async def register(rows: RowChange, projection: str) -> None:
 async def unregister(rows: RowChange, projection: str) -> None:
     """Implement the port's `unregister`."""
     await rows.remove(PROJECTION, [(projection,)])
-    registered = await _registered(rows)
-    for row in await _entries(rows, await _removed(rows)):
+    registered = await _registered_names(rows)
+    for row in await _entries(rows, await _removed_up_to(rows)):
         names = set(load(row.taken))
         # With no projection left nobody has taken anything: such entries stay until the outbox is emptied as a whole.
         if registered and projection not in names and names >= registered:
             await rows.remove(OUTBOX, [row[:1]])
         elif projection in names:
-            await rows.put(OUTBOX, [_with(row, names - {projection})])
+            await rows.put(OUTBOX, [_with_names(row, names - {projection})])
     await _note_removed(rows)
 
 
 async def projections(rows: RowReads) -> dict[str, int]:
     """Implement the port's `projections`."""
-    taken = [load(row.taken) for row in await _entries(rows, await _removed(rows))]
+    taken = [load(row.taken) for row in await _entries(rows, await _removed_up_to(rows))]
     return {name: sum(name not in names for names in taken) for (name,) in await rows.scan(PROJECTION, ())}
 
 
-async def _registered(rows: RowReads) -> set[str]:
+async def _registered_names(rows: RowReads) -> set[str]:
     return {name for (name,) in await rows.scan(PROJECTION, ())}
 
 
-async def _removed(rows: RowReads) -> int:
+async def _removed_up_to(rows: RowReads) -> int:
     """Return the sequence number up to which no entry is left. A read begins there: a database may retain what was
     removed as tombstones for days, and refuse a read that meets too many of them.
     """
@@ -123,7 +123,7 @@ async def _removed(rows: RowReads) -> int:
 
 async def _note_removed(rows: RowChange) -> None:
     """Note up to which sequence number no entry is left."""
-    before, last = await _removed(rows), await rows.get(COUNTER, [("outbox",)])
+    before, last = await _removed_up_to(rows), await rows.get(COUNTER, [("outbox",)])
     left = await _entries(rows, before, 1)
     removed = left[0].sequence - 1 if left else last[0][1] if last else 0
     if removed > before:
@@ -134,5 +134,5 @@ async def _entries(rows: RowReads, after: int, limit: int | None = None) -> list
     return [OutboxRow(*row) for row in await rows.scan(OUTBOX, (), after=after, limit=limit)]
 
 
-def _with(row: OutboxRow, names: Collection[str]) -> OutboxRow:
+def _with_names(row: OutboxRow, names: Collection[str]) -> OutboxRow:
     return row._replace(taken=dump(sorted(names)))

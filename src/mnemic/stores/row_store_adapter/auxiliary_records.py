@@ -53,11 +53,11 @@ async def marks(rows: RowReads, tenant: str, prefix: str, after: str | None, lim
         first = await rows.get(MARK, [(tenant, prefix)]) if limit != 0 else []
     left = None if limit is None else limit - len(first)
     if left != 0:
-        first += await rows.scan(MARK, (tenant,), after=after, before=_behind(prefix), limit=left)
+        first += await rows.scan(MARK, (tenant,), after=after, before=_next_prefix(prefix), limit=left)
     return checked_marks(row[1:] for row in first)
 
 
-def _behind(prefix: str) -> str | None:
+def _next_prefix(prefix: str) -> str | None:
     """Return the first text, byte by byte, after all that begin with `prefix`; None if there is none."""
     start = prefix.rstrip("\U0010ffff")
     if not start:

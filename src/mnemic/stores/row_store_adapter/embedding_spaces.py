@@ -43,9 +43,9 @@ async def begin(rows: RowChange, space: VectorSpace) -> None:
         await rows.put(SPACE, [("next", space.model, space.dimension)])
 
 
-async def unfilled(rows: RowReads, memories: RowCodec, limit: int) -> list[Memory]:
+async def memories_without_vector(rows: RowReads, memories: RowCodec, limit: int) -> list[Memory]:
     """Implement the port's `unfilled`."""
-    return [memories.named(row) for row in await without_next_vector(rows, limit)]
+    return [memories.read_fields(row) for row in await without_next_vector(rows, limit)]
 
 
 async def fill(rows: RowChange, sealer: Sealer, filled: Sequence[tuple[Memory, Vector]]) -> int:

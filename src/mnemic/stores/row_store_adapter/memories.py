@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from mnemic.errors import StoreCorrupt
 from mnemic.ports.database_backend import Row, RowReads
-from mnemic.stores.codec import DAMAGED, LoggedDamage, blob_check, body_check, damaged, to_micros, vector_check
+from mnemic.stores.codec import DAMAGED, LoggedDamage, blob_check, body_check, damage_error, to_micros, vector_check
 from mnemic.stores.damage import earlier
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.in_memory_reads import StoredMemories, TermCounts
@@ -52,7 +52,7 @@ def column_values(memory: Memory) -> tuple[str, int, str, str, str | None, str]:
     return memory.memory_id, memory.version, kind, status, memory.key, memory.fingerprint
 
 
-async def stored(rows: RowReads, key: Row) -> MemoryRow | None:
+async def find_row(rows: RowReads, key: Row) -> MemoryRow | None:
     """Return the row of the memory with this key."""
     found = await rows.get(MEMORY, [key])
     return MemoryRow(*found[0]) if found else None
@@ -101,12 +101,12 @@ class RowCodec:
         if vector is not None and row.vector_check != blob_check(vector):
             self._noted.note(row.memory_id)
             vector = None
-        memory = self.sealer.checked(row.body.encode(), row.checksum, scope_named(*home_of(row)), vector)
+        memory = self.sealer.decode_checked(row.body.encode(), row.checksum, scope_named(*home_of(row)), vector)
         if column_values(memory) != row[3:9]:
-            raise damaged("memory")
+            raise damage_error("memory")
         return memory
 
-    def named(self, row: MemoryRow) -> Memory:
+    def read_fields(self, row: MemoryRow) -> Memory:
         """Return the memory of a row; of a damaged one as much as is known without its body, so that it can be
         removed.
         """
@@ -154,16 +154,16 @@ class ScopeCache:
         self.keep(scope, changes, state)
         return changes, state
 
-    async def joined(self, rows: RowReads, scopes: Sequence[Scope]) -> StoredMemories:
+    async def join_scopes(self, rows: RowReads, scopes: Sequence[Scope]) -> StoredMemories:
         """Return the memories of several scopes, which callers must not change."""
-        return StoredMemories.joined([(await self.state(rows, scope))[1] for scope in dict.fromkeys(scopes)])
+        return StoredMemories.join_memories([(await self.state(rows, scope))[1] for scope in dict.fromkeys(scopes)])
 
     async def _read(self, rows: RowReads, scope: Scope) -> StoredMemories:
         state = StoredMemories()
         for row in await stored_in(rows, place_of(scope)):
             place = (scope.tenant, row.memory_id)
-            memory = state.memories[place] = self.rows.named(row)
-            state.terms[place] = TermCounts.of(memory)
+            memory = state.memories[place] = self.rows.read_fields(row)
+            state.terms[place] = TermCounts.from_memory(memory)
             if memory.content is DAMAGED:
                 state.damaged.add(place)
             if row.turn is not None:

@@ -21,7 +21,7 @@ _Again = Callable[[str, _Home], str | None]
 async def seal(rows: RowChange, sealer: Sealer, tenant: str) -> int:
     """Return the port's `seal`."""
 
-    def sealed(body: str, scope: _Home) -> str | None:
+    def seal_body(body: str, scope: _Home) -> str | None:
         return None if sealer.is_sealed(body) else sealer.body(sealer.memory(body, scope_named(*scope), None))
 
     for row in await stored_in(rows, (tenant,)):
@@ -29,7 +29,7 @@ async def seal(rows: RowChange, sealer: Sealer, tenant: str) -> int:
             memory = sealer.memory(row.body, scope_named(*home_of(row)), None)
             vector = sealer.vector_beside(sealer.body(memory), memory, row.vector)
             await rows.put(MEMORY, [row._replace(vector=vector, vector_check=vector_check(vector))])
-    return await _written(rows, tenant, sealed)
+    return await _rewrite_bodies(rows, tenant, seal_body)
 
 
 async def reseal(rows: RowChange, tenant: str, anew: Reseal) -> int:
@@ -40,10 +40,10 @@ async def reseal(rows: RowChange, tenant: str, anew: Reseal) -> int:
             await rows.put(MEMORY, [row._replace(vector=vector, vector_check=vector_check(vector))])
             for following in await rows.get(NEXT_VECTOR, [next_key(row)]):
                 await rows.put(NEXT_VECTOR, [(*following[:3], vector_anew(row.memory_id, following[3], anew))])
-    return await _written(rows, tenant, lambda body, _: body_anew(body, anew))
+    return await _rewrite_bodies(rows, tenant, lambda body, _: body_anew(body, anew))
 
 
-async def _written(rows: RowChange, tenant: str, again: _Again) -> int:
+async def _rewrite_bodies(rows: RowChange, tenant: str, again: _Again) -> int:
     """Replace every body by the result of `again`; return their number."""
     done = 0
     for row in await stored_in(rows, (tenant,)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from mnemic.errors import NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Reseal, Snapshot, Transaction
 from mnemic.ports.database_backend import RowChange, RowReads, RowStore
-from mnemic.stores.codec import adopted
+from mnemic.stores.codec import check_secret
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.in_memory_reads import InMemorySnapshot, StoredMemories
 from mnemic.stores.row_store_adapter import (
@@ -54,8 +54,8 @@ class LayeredSnapshot(InMemorySnapshot):
         self._rows = rows
         self._scopes = scopes
 
-    async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
-        return await self._scopes.joined(self._rows, scopes)
+    async def _memories_in(self, scopes: Sequence[Scope]) -> StoredMemories:
+        return await self._scopes.join_scopes(self._rows, scopes)
 
     async def nearest(
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
@@ -128,17 +128,19 @@ class LayeredStore(SingleReads):
         return await self._ready.read(lambda rows: work(self._snapshot(rows, self._scopes, space)))
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        async def one(rows: RowReads) -> Memory | None:
-            stored = await self._scopes.joined(rows, scopes)
+        async def read_one(rows: RowReads) -> Memory | None:
+            stored = await self._scopes.join_scopes(rows, scopes)
             return stored.whole(stored.get(memory_id, scopes))
 
-        return await self._ready.read(one)
+        return await self._ready.read(read_one)
 
     async def begin_space(self, space: VectorSpace) -> None:
         await self._ready.transact(lambda rows: embedding_spaces.begin(rows, space))
 
-    async def unfilled(self, *, limit: int) -> list[Memory]:
-        return await self._ready.read(lambda rows: embedding_spaces.unfilled(rows, self._scopes.rows, limit))
+    async def memories_without_vector(self, *, limit: int) -> list[Memory]:
+        return await self._ready.read(
+            lambda rows: embedding_spaces.memories_without_vector(rows, self._scopes.rows, limit)
+        )
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
         return await self._ready.transact(lambda rows: embedding_spaces.fill(rows, self._sealer, filled))
@@ -161,7 +163,7 @@ class LayeredStore(SingleReads):
         return [row[0] for row in await self._ready.read(lambda rows: rows.scan(TENANT, ()))]
 
     async def adopt(self, tenant: str, secret: bytes) -> None:
-        adopted(await self._ready.transact(lambda rows: auxiliary_records.secret(rows, tenant, secret)), secret)
+        check_secret(await self._ready.transact(lambda rows: auxiliary_records.secret(rows, tenant, secret)), secret)
 
     async def _scan(self, wanted: Scan) -> list[Memory]:
         return await self._ready.read(lambda rows: tenant_scans.scan(rows, self._scopes.rows, wanted))
@@ -183,7 +185,7 @@ class LayeredStore(SingleReads):
     async def tidy(self, *, whole: bool = False) -> int:
         return await self._ready.tidy(whole=whole)
 
-    async def damaged(self, tenant: str) -> list[Damage]:
+    async def find_damage(self, tenant: str) -> list[Damage]:
         return await self._ready.read(lambda rows: tenant_scans.damaged_rows(rows, self._scopes.rows, tenant))
 
     async def seal(self, tenant: str) -> int:

@@ -23,7 +23,7 @@ async def scan(rows: RowReads, memories: RowCodec, wanted: Scan) -> list[Memory]
     found: list[Memory] = []
     after = wanted.after
     while len(found) < wanted.limit and (page := await _page(rows, wanted, after)):
-        taken = [memory for memory in map(memories.named, page) if _takes(wanted, memory)]
+        taken = [memory for memory in map(memories.read_fields, page) if _takes(wanted, memory)]
         if wanted.author is not None:
             taken = [memory for memory in taken if await _wrote(rows, memories, wanted.author, memory)]
         found += taken
@@ -80,7 +80,7 @@ async def damaged_rows(rows: RowReads, memories: RowCodec, tenant: str) -> list[
     found = [
         Damage("memory", row.memory_id)
         for row in await stored_in(rows, (tenant,))
-        if memories.named(row).content is DAMAGED or row.vector_check != vector_check(row.vector)
+        if memories.read_fields(row).content is DAMAGED or row.vector_check != vector_check(row.vector)
     ]
     homes = {place.memory_id: (place.level, place.owner) for place in await places_of(rows, (tenant,))}
     for old in await earlier_of(rows, (tenant,)):

@@ -12,17 +12,17 @@ from mnemic.errors import VersionConflict
 from mnemic.ports import MarkLock, Transaction
 from mnemic.ports.database_backend import RowChange, RowReads
 from mnemic.stores.audit_format import encode_event
-from mnemic.stores.codec import DAMAGED, checked_vector, damaged, is_message, moment_of
+from mnemic.stores.codec import DAMAGED, checked_vector, damage_error, is_message, moment_of
 from mnemic.stores.in_memory_reads import StoredMemories, TermCounts, by_cosine
 from mnemic.stores.row_store_adapter import audit_and_outbox, auxiliary_records
 from mnemic.stores.row_store_adapter.memories import (
     ScopeCache,
     earlier_of,
+    find_row,
     home_of,
     key_of,
     place_of,
     places_of,
-    stored,
 )
 from mnemic.stores.row_store_adapter.tables import (
     EARLIER,
@@ -109,10 +109,10 @@ class LayeredTransaction(Transaction):
 
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, (await self.space()).dimension)
-        if (before := await stored(self._rows, key_of(memory))) is None or before.version != memory.version - 1:
+        if (before := await find_row(self._rows, key_of(memory))) is None or before.version != memory.version - 1:
             raise VersionConflict
         if memory.content == DAMAGED and memory.status is Status.ACTIVE:
-            raise damaged("memory")
+            raise damage_error("memory")
         state = await self._changing(memory)
         place = (memory.scope.tenant, memory.memory_id)
         old = state.memories[place]
@@ -125,10 +125,10 @@ class LayeredTransaction(Transaction):
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         place = (scope.tenant, memory_id)
-        before = await stored(self._rows, (*place_of(scope), memory_id))
+        before = await find_row(self._rows, (*place_of(scope), memory_id))
         if before is None:
             return False
-        state = await self._copied(scope)
+        state = await self._copy_scope(scope)
         state.drop(place)
         await self._rows.remove(EARLIER, [row[:3] for row in await earlier_of(self._rows, place)])
         await self._rows.remove(NEXT_VECTOR, [(*place, before.version)])
@@ -173,7 +173,7 @@ class LayeredTransaction(Transaction):
             self._begun[scope] = await self._scopes.state(self._rows, scope)
         return self._now.get(scope) or self._begun[scope][1]
 
-    async def _copied(self, scope: Scope) -> StoredMemories:
+    async def _copy_scope(self, scope: Scope) -> StoredMemories:
         """Return a copy of the scope that may be changed, with one more change counted."""
         state = await self._current(scope)
         if scope not in self._now:
@@ -189,7 +189,7 @@ class LayeredTransaction(Transaction):
             twin = (await self._current(memory.scope)).find_fingerprint(memory.scope, memory.fingerprint)
             if twin is not None and twin.memory_id != memory.memory_id:
                 raise VersionConflict
-        return await self._copied(memory.scope)
+        return await self._copy_scope(memory.scope)
 
     async def _write(self, memory: Memory, state: StoredMemories, turn: int | None) -> None:
         place, row = (memory.scope.tenant, memory.memory_id), self._scopes.rows.row(memory, turn)
@@ -198,7 +198,7 @@ class LayeredTransaction(Transaction):
         await self._count(row, 1)
         # As it will be read: values that JSON does not distinguish are equal from here on.
         copy = self._scopes.rows.memory(row)
-        state.memories[place], state.terms[place] = copy, TermCounts.of(copy)
+        state.memories[place], state.terms[place] = copy, TermCounts.from_memory(copy)
         state.damaged.discard(place)
         if turn is not None:
             state.turns[place] = turn

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.stores.codec import blob_check, body_check, damaged, text_check, vector_check
+from mnemic.stores.codec import blob_check, body_check, damage_error, text_check, vector_check
 from mnemic.stores.damage import UNREADABLE, in_columns
 from mnemic.stores.damage import placeholder as of_columns
 from mnemic.stores.sqlite.rows import ANY_FACET, columns_of
@@ -60,16 +60,16 @@ def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
     """
     found: Any = connection.execute(_PLACEHOLDER, (row_id,)).fetchone()
     if found is None:
-        raise damaged("memory")
+        raise damage_error("memory")
     *values, tenant, level, owner = found
     try:
         row = dict(zip(_COLUMNS, map(_plain, values), strict=True))
     except UnicodeDecodeError as error:
-        raise damaged("memory") from error
+        raise damage_error("memory") from error
     return of_columns(row, (tenant, level, owner), key=row["key"], category=row["category"])
 
 
-def examined(connection: apsw.Connection, tenant: str | None = None) -> tuple[Damage, ...]:
+def find_damage(connection: apsw.Connection, tenant: str | None = None) -> tuple[Damage, ...]:
     """Return the damaged rows, at most `MOST`; with `tenant`, without those that certainly belong to another tenant. An
     unreadable page ends the scan of its table.
     """
@@ -77,7 +77,7 @@ def examined(connection: apsw.Connection, tenant: str | None = None) -> tuple[Da
     for rows in (
         _memories(connection, tenant),
         _versions(connection, tenant),
-        *(_checked(connection, name) for name in _CHECKED),
+        *(_check_rows(connection, name) for name in _CHECKED),
     ):
         with suppress(apsw.Error):
             for one in rows:
@@ -166,7 +166,7 @@ def _versions(connection: apsw.Connection, wanted: str | None) -> Iterator[Damag
             yield Damage("memory_version", f"{_name(memory_id, version)} version {version}")
 
 
-def _checked(connection: apsw.Connection, table: str) -> Iterator[Damage]:
+def _check_rows(connection: apsw.Connection, table: str) -> Iterator[Damage]:
     rows: Any = connection.execute(_CHECKED[table])
     for first, second, checksum in rows:
         try:

@@ -34,7 +34,7 @@ class DiskSpace:
     def again(self, work: Callable[[], T]) -> T:
         """Repeat `work` after a full disk. Raises apsw.FullError if no room can be made."""
         # First choice: a checkpoint frees the log without touching the reserve.
-        if self._emptied():
+        if self._empty_log():
             with suppress(apsw.FullError):
                 return work()
         # An erasure may use up the reserve for good: it frees space itself, and it must not fail on a full disk.
@@ -50,7 +50,7 @@ class DiskSpace:
         # The reserve would not be enough for the log, so it is kept for an erasure.
         if self._growth() > self.reserved.size or not self.reserved.drop():
             raise apsw.FullError
-        emptied = self._emptied()
+        emptied = self._empty_log()
         lent = self._bytes("freelist_count") >= self.reserved.size
         # The file took the space: the reserve is filled again as far as the disk allows.
         if not lent:
@@ -61,10 +61,10 @@ class DiskSpace:
             return work()
         finally:
             if lent:
-                self._emptied()
+                self._empty_log()
                 self.reserved.load()
 
-    def _emptied(self) -> bool:
+    def _empty_log(self) -> bool:
         """Try to empty the log into the file, to write it from its start again; return True on success."""
         log = Path(f"{self.path}-wal")
         try:

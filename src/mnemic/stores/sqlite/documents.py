@@ -152,7 +152,7 @@ def _answers(
 class _Reads(DocumentReads):
     connection: apsw.Connection
 
-    async def _near(self, vector: Vector, page: Page, within: tuple[Any, Any]) -> Sequence[Any]:
+    async def _rows_near(self, vector: Vector, page: Page, within: tuple[Any, Any]) -> Sequence[Any]:
         rows = await self._ask("find_under", *self._place, None, 0, *within)
         vectors: dict[int, list[bytes]] = {}
         for row, stored in self.connection.execute(_VECTORS, (dump([row[0] for row in rows]),)):

@@ -81,16 +81,16 @@ def _clear_in(opened: OpenFile, after: int) -> int | None:
     return clear(opened.writing, after=after)
 
 
-async def cleared(write: _Write[int | None]) -> None:
+async def remove_vectors(write: _Write[int | None]) -> None:
     """Remove them all in small batches, so that concurrent writers wait for a few rows only."""
     last: int | None = -1
     while last is not None:
         last = await write(partial(_clear_in, after=last))
 
 
-def unfilled(connection: apsw.Connection, rows: Rows, limit: int) -> list[Memory]:
+def memories_without_vector(connection: apsw.Connection, rows: Rows, limit: int) -> list[Memory]:
     """Implement the port's `unfilled`."""
-    return [rows.named(connection, row) for row in fetch(connection, _UNFILLED, (max(0, limit),))]
+    return [rows.read_fields(connection, row) for row in fetch(connection, _UNFILLED, (max(0, limit),))]
 
 
 def fill(connection: apsw.Connection, rows: Rows, filled: Sequence[tuple[Memory, Vector]]) -> int:

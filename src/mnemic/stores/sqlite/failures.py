@@ -39,7 +39,7 @@ _KINDS: tuple[tuple[tuple[type[apsw.Error], ...], type[StoreFailed], str], ...] 
 )
 
 
-def typed(error: apsw.Error) -> MnemicError:
+def as_mnemic_error(error: apsw.Error) -> MnemicError:
     """Return mnemic's error for `error`."""
     if isinstance(error, apsw.TooBigError):
         return InvalidInput("too_big")
@@ -63,7 +63,7 @@ def typed_failures(connection: apsw.Connection | None = None) -> Iterator[None]:
     except MnemicError:
         raise
     except apsw.Error as error:
-        raise typed(error) from error
+        raise as_mnemic_error(error) from error
     except _SENSELESS as error:
         if connection is not None:
             _suspect(connection, error)
@@ -75,7 +75,7 @@ def typed_failures(connection: apsw.Connection | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def suspected(connection: apsw.Connection) -> Iterator[None]:
+def suspect_damage(connection: apsw.Connection) -> Iterator[None]:
     """Check the file for damage after data that could not be interpreted, and raise StoreCorrupt if there is any.
 
     A damaged page may yield a number in place of a text, or a truncated row. An error with another cause is raised

@@ -51,10 +51,10 @@ class SqliteGraph(graph.RelationalGraph[_Opened]):
         self._path = Path(path).absolute()
         self._reader_count = readers
 
-    async def _made(self) -> _Opened:
+    async def _open_database(self) -> _Opened:
         return await asyncio.to_thread(_Opened, self._path, self._reader_count)
 
-    async def _ended(self, opened: _Opened) -> None:
+    async def _close_database(self, opened: _Opened) -> None:
         await asyncio.to_thread(opened.close)
 
     async def _read(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:

@@ -57,7 +57,7 @@ def load(connection: apsw.Connection, place: ScopeState, index: ScopeIndex) -> b
     """Let `index`, an empty one, load the scope's image as of `connection`'s open transaction; False if there is none
     that fits, and the index is of no use then if there was an image.
     """
-    if (mark := _marked(connection, place.scope_id)) is None:
+    if (mark := _image_mark(connection, place.scope_id)) is None:
         return False
     try:
         with file_of(connection.filename, place.scope_id).open("rb") as file:
@@ -85,7 +85,7 @@ def save(connection: apsw.Connection, scope_id: int, index: ScopeIndex, unchange
     if shutil.disk_usage(file.parent).free < _ROOM + 2 * index.nbytes:
         return False
     fetch(connection, _PUT, (_name(scope_id), secrets.token_hex(16)))
-    mark = _marked(connection, scope_id)
+    mark = _image_mark(connection, scope_id)
     assert mark is not None
     try:
         # A new file, so that one which another process is reading stays as it is.
@@ -117,7 +117,7 @@ def sweep(connection: apsw.Connection) -> None:
     """Remove images without a mark, as a crash may leave them; one that cannot be removed now stays for next time."""
     for file in files_beside(Path(connection.filename)):
         scope_id = int(file.name.rpartition("-")[2])
-        if _marked(connection, scope_id) is None:
+        if _image_mark(connection, scope_id) is None:
             with suppress(OSError):
                 file.unlink(missing_ok=True)
 
@@ -126,7 +126,7 @@ def _name(scope_id: int) -> str:
     return f"index:{scope_id}"
 
 
-def _marked(connection: apsw.Connection, scope_id: int) -> dict[str, object] | None:
+def _image_mark(connection: apsw.Connection, scope_id: int) -> dict[str, object] | None:
     """Return the mark that the scope's image must have; None if it has none."""
     found, space = fetch(connection, _MARK, (_name(scope_id),)), present(connection)
     if not found or space is None:

@@ -71,13 +71,13 @@ def _whole(page: Sequence[tuple[Any, ...]], vector_bytes: int) -> list[tuple[Any
         return None
     if not (whole and all(cues) and None not in columns[6] and _are_times(chain(*columns[6:10]))):
         return None
-    columns[10] = _unpacked(vectors)
+    columns[10] = _unpack_vectors(vectors)
     if not {*map(len, filter(None, columns[10]))} <= {vector_bytes}:
         return None
     return list(zip(*columns, strict=True))
 
 
-def _unpacked(vectors: Sequence[bytes | None]) -> tuple[Vector | None, ...]:
+def _unpack_vectors(vectors: Sequence[bytes | None]) -> tuple[Vector | None, ...]:
     """Return the vectors of a page: in one piece if all are packed alike."""
     sizes = {len(vector or b"") for vector in vectors}
     if len(sizes) > 1 or not (size := sizes.pop()) % 2:
@@ -108,7 +108,7 @@ def _entry(rows: Rows, connection: apsw.Connection, stored: Sequence[Any], vecto
         vector = row[10] = unpacked_vector(vector)
         if vector is None or len(vector) == vector_bytes:
             return tuple(row)
-    found = rows.sealer.found(columns[1], SearchData(vector, content, context, speaker, cues))
+    found = rows.sealer.read_search_data(columns[1], SearchData(vector, content, context, speaker, cues))
     fitting = found.vector if found.vector and len(found.vector) == vector_bytes else None
     return (*columns, fitting, found.content, found.context, session, turn, found.speaker, found.cues)
 

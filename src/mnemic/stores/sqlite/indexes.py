@@ -82,20 +82,20 @@ class ScopeIndexes:
         # Outside the slot's lock: weighing may evict other indexes and takes their locks.
         self._cache.weigh(place.scope_id, size)
 
-    def recalled(self, place: ScopeState, memory_ids: Sequence[str]) -> dict[str, Memory]:
+    def recall_cached(self, place: ScopeState, memory_ids: Sequence[str]) -> dict[str, Memory]:
         """Return those of the scope's memories, as of `place`, that have been read before and not changed since."""
-        slot = self._cache.known(place.scope_id)
+        slot = self._cache.peek(place.scope_id)
         if slot is None:
             return {}
         with slot.lock:
             if slot.index.seen != place.changes:
                 return {}
-            found = slot.index.recalled.at(slot.index.places_of(memory_ids))
+            found = slot.index.recalled.memories_at(slot.index.places_of(memory_ids))
         return {memory_id: one for memory_id, one in zip(memory_ids, found, strict=True) if one is not None}
 
     def keep(self, place: ScopeState, memories: Sequence[Memory]) -> None:
         """Keep memories of the scope that were read as of `place`, for later reads."""
-        slot = self._cache.known(place.scope_id)
+        slot = self._cache.peek(place.scope_id)
         if slot is None:
             return
         with slot.lock:
@@ -110,7 +110,7 @@ class ScopeIndexes:
         for row in written:
             by_scope.setdefault(row.scope_id, []).append(row)
         for scope_id, rows in by_scope.items():
-            slot = self._cache.known(scope_id)
+            slot = self._cache.peek(scope_id)
             # Each change of the scope has to be among them: a removal and another process's write are not.
             whole = [row.changed for row in rows] == list(range(rows[0].changed, rows[0].changed + len(rows)))
             if slot is None or not whole or not all(row.searched and row.searched.cues for row in rows):
@@ -146,7 +146,7 @@ class ScopeIndexes:
         # Too many removed rows: rebuilding is cheaper than carrying them along.
         if slot.index.wasteful:
             slot.index = self._cache.empty()
-        imaged = self._imaged(connection, place, slot) if not slot.index.seen else 0
+        imaged = self._load_image(connection, place, slot) if not slot.index.seen else 0
         first = slot.index.seen in (0, imaged)
         seen = slot.index.seen
         known = {"scope_id": place.scope_id, "seen": seen}
@@ -161,7 +161,7 @@ class ScopeIndexes:
         if first and stale and self._save is not None and slot.index.thinned:
             self._save(place.scope_id, slot, place.changes)
 
-    def _imaged(self, connection: apsw.Connection, place: ScopeState, slot: Slot) -> int:
+    def _load_image(self, connection: apsw.Connection, place: ScopeState, slot: Slot) -> int:
         """Load the scope's index from its image; return the changes that it knows, 0 if there is none."""
         # Every memory is a change, so a scope with fewer has no image.
         if not self._images or not is_large(place.changes):

@@ -68,7 +68,7 @@ def scan(connection: apsw.Connection, rows: Rows, wanted: Scan) -> list[Memory]:
         "owner": None if wanted.scope is None else wanted.scope.owner,
     }
     statement = _PENDING if wanted.statuses == {Status.PENDING_REVIEW} else _BY_STATUS
-    return [rows.named(connection, row) for row in fetch(connection, statement, asked)]
+    return [rows.read_fields(connection, row) for row in fetch(connection, statement, asked)]
 
 
 def jobs(connection: apsw.Connection, work: Callable[[Ask], Awaitable[T]]) -> T:
@@ -103,7 +103,7 @@ def bytes_found(path: Path, memory_ids: Collection[str], fingerprints: Collectio
     """
     hashes = {text.encode() for text in fingerprints if text}
     names = {text.encode() for text in memory_ids}
-    return sum(_found(file, hashes, names) for file in files_of(path))
+    return sum(_search_file(file, hashes, names) for file in files_of(path))
 
 
 def files_of(path: Path) -> Iterator[Path]:
@@ -112,7 +112,7 @@ def files_of(path: Path) -> Iterator[Path]:
     return (file for file in files if file.is_file())
 
 
-def _found(file: Path, hashes: set[bytes], names: set[bytes]) -> int:
+def _search_file(file: Path, hashes: set[bytes], names: set[bytes]) -> int:
     """Search the file by pieces: a regular expression blocks the interpreter until it has read its text."""
     size = file.stat().st_size
     if not size:

@@ -32,7 +32,7 @@ _VECTORS = """
 Found = list[tuple[Memory, float]]
 
 
-def near(
+def find_near(
     connection: apsw.Connection,
     rows: Rows,
     indexes: Callable[[], ScopeIndexes],
@@ -49,8 +49,8 @@ def near(
     # Loading an index costs more than reading 128 rows, and a process that only writes would never use it again (ADR
     # 0040).
     if found_at.changes > FEW:
-        return _indexed(connection, rows, indexes(), scope, found_at, vector, limit, at_least)
-    scores = _compared(rows, fetch(connection, _VECTORS, {"scope_id": found_at.scope_id}), vector, limit, at_least)
+        return _find_by_index(connection, rows, indexes(), scope, found_at, vector, limit, at_least)
+    scores = _compare_rows(rows, fetch(connection, _VECTORS, {"scope_id": found_at.scope_id}), vector, limit, at_least)
     if not scores:
         return []
     found = rows.whole(fetch(connection, GET_MANY, wanted_memories(list(scores), [scope])))
@@ -62,7 +62,7 @@ def best(found: Iterable[tuple[Memory, float]], limit: int) -> Found:
     return sorted(found, key=lambda pair: (pair[1], pair[0].memory_id), reverse=True)[:limit]
 
 
-def _compared(
+def _compare_rows(
     rows: Rows, stored: Iterable[Sequence[Any]], vector: Vector, limit: int, at_least: float
 ) -> dict[str, float]:
     """Return the cosines of these rows' vectors. A vector that is damaged, or of another space, is left out."""
@@ -81,7 +81,7 @@ def _compared(
     return {memory_id: score for score, memory_id in chosen[:limit]}
 
 
-def _indexed(
+def _find_by_index(
     connection: apsw.Connection,
     rows: Rows,
     indexes: ScopeIndexes,
@@ -94,7 +94,7 @@ def _indexed(
     with indexes.use(connection, found_at) as index:
         where, read = Where(scopes=(scope,)), partial(indexes.read, connection)
         places, scores = index.near_places(where, vector, limit=limit, at_least=at_least, read=read)
-        known = index.recalled.at(places)
+        known = index.recalled.memories_at(places)
         unknown = [place for place, memory in zip(places, known, strict=True) if memory is None]
         if unknown:
             wanted = wanted_memories(index.ids_at(unknown), [scope])

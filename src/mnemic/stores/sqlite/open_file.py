@@ -19,12 +19,12 @@ from mnemic.stores.codec import checked_secret, cosines, text_check
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, connect, is_frozen, prepare
 from mnemic.stores.sqlite.disk_space import DiskSpace
-from mnemic.stores.sqlite.failures import immediate, suspected
+from mnemic.stores.sqlite.failures import immediate, suspect_damage
 from mnemic.stores.sqlite.index_files import save as saved
 from mnemic.stores.sqlite.index_files import sweep
 from mnemic.stores.sqlite.indexes import ScopeIndexes
 from mnemic.stores.sqlite.maintenance import files_of
-from mnemic.stores.sqlite.nearest_neighbours import Found, best, near
+from mnemic.stores.sqlite.nearest_neighbours import Found, best, find_near
 from mnemic.stores.sqlite.reserved_space import ReservedSpace
 from mnemic.stores.sqlite.rows import HashedTerms, Rows, WrittenRow, fetch
 from mnemic.stores.sqlite.threads import Changed, GroupCommit, GroupState, Readers, Threads, Work, reading
@@ -85,7 +85,7 @@ class OpenFile:
         if not is_frozen(path):
             reserved.load()
 
-    def alone(self, work: Work) -> Any:
+    def run_alone(self, work: Work) -> Any:
         """Run `work` to its end on this thread, and commit. On a full disk the reserved space makes room to empty the
         log into the file; work that removes data may use that space itself.
         """
@@ -125,11 +125,11 @@ class OpenFile:
             self.check_identity()
             self._changes_before = self.writing.total_changes()
         # A damaged page may yield a number in place of a text: such an error is examined before it is raised.
-        with suspected(self.writing):
+        with suspect_damage(self.writing):
             return self._through(work, fresh)
 
     def _through(self, work: Work, fresh: GroupState) -> tuple[Any, bool]:
-        nearest, dimension = partial(self._nearest, fresh.changed), self.space.dimension
+        nearest, dimension = partial(self._find_near, fresh.changed), self.space.dimension
         transaction = SqliteTransaction(self.writing, rows=self.rows, dimension=dimension, nearest=nearest, fresh=fresh)
         try:
             result = run_through(work, transaction)
@@ -163,7 +163,7 @@ class OpenFile:
         """Return the tenant's secret, made (or taken as `given`) and synced to the disk if it has none."""
         known = fetch(self.writing, _SECRET, (tenant,))
         if not known:
-            with self._synced(), immediate(self.writing):
+            with self._sync_after(), immediate(self.writing):
                 made = given or secrets.token_bytes(32)
                 made_row = (tenant, made, text_check(tenant, made))
                 # Another process may have been faster; the row that exists counts, so it is read again.
@@ -172,7 +172,7 @@ class OpenFile:
         return checked_secret(tenant, *known[0])
 
     @contextmanager
-    def _synced(self) -> Iterator[None]:
+    def _sync_after(self) -> Iterator[None]:
         # The secret is the key of the tenant's consent tokens, receipts and markers. With `durability="fast"` a power
         # cut could otherwise lose it although data that depends on it is already on the disk.
         before = self.writing.pragma("synchronous")
@@ -211,7 +211,7 @@ class OpenFile:
         with suppress(StoreUnavailable):  # the file is being closed
             self.writer.submit(partial(save, slot.index))
 
-    def _nearest(self, fresh: Changed, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
+    def _find_near(self, fresh: Changed, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
         # Before its first change the writing connection sees the committed state, and has the pages at hand that any
         # other connection would have to read again after every commit.
         unchanged = self.writing.total_changes() == self._changes_before
@@ -219,7 +219,9 @@ class OpenFile:
         with nullcontext() if unchanged else reading(connection):
             # Rows inserted by members of the group are not committed, so they take no place in the index.
             moved = sum([memory is None or memory.version > 1 for memory in fresh.values()])
-            found = near(connection, self.rows, self.indexes, scope, vector, limit=limit + moved, at_least=at_least)
+            found = find_near(
+                connection, self.rows, self.indexes, scope, vector, limit=limit + moved, at_least=at_least
+            )
         if not fresh:
             return found
         changed = [

@@ -84,7 +84,7 @@ def reseal_batch(
         return _versions_anew(connection, tenant, anew, reached)
 
 
-async def resealed(write: _Write[tuple[int, ResealProgress | None]], tenant: str, anew: Reseal) -> int:
+async def reseal_rows(write: _Write[tuple[int, ResealProgress | None]], tenant: str, anew: Reseal) -> int:
     """Re-encrypt all rows of the tenant by `anew`, one batch in each transaction; return the number of rows."""
     total, reached = 0, ResealProgress()
     while True:
@@ -101,7 +101,7 @@ def _reseal_in(
     return reseal_batch(opened.writing, tenant, anew, reached)
 
 
-async def sealed(write: _Write[int], tenant: str) -> int:
+async def seal_rows(write: _Write[int], tenant: str) -> int:
     """Seal all plain rows of the tenant, a batch in each transaction; return their number."""
     total = 0
     while batch := await write(lambda opened: seal_batch(opened.writing, opened.rows, tenant)):

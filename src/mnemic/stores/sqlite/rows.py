@@ -159,7 +159,7 @@ class Rows:
             vector = None
         return self.version(body, checksum, scope_named(tenant, level, owner), vector)
 
-    def named(self, connection: apsw.Connection, row: Sequence[Any]) -> Memory:
+    def read_fields(self, connection: apsw.Connection, row: Sequence[Any]) -> Memory:
         """Return a row's memory; for a damaged row the fields that are known without its body, so that a job can remove
         it.
         """
@@ -173,14 +173,14 @@ class Rows:
 
     def version(self, body: bytes, checksum: int, scope: Scope, vector: bytes | None = None) -> Memory:
         """Return a body's memory. Raises StoreCorrupt (`memory`) if it is not the one written in this scope."""
-        return self.sealer.checked(body, checksum, scope, vector)
+        return self.sealer.decode_checked(body, checksum, scope, vector)
 
     def same(self, connection: apsw.Connection, sql: str, scope: Scope, fingerprint: str) -> Memory | None:
         """Return the memory with this fingerprint. Raises StoreCorrupt (`memory`) if row or index is damaged."""
         found = fetch(connection, sql, place(scope) | {"fingerprint": fingerprint})
         return with_fingerprint(fingerprint, self.memory(found[0])) if found else None
 
-    def one(self, connection: apsw.Connection, memory_id: str, scopes: Sequence[Scope]) -> Memory | None:
+    def find_memory(self, connection: apsw.Connection, memory_id: str, scopes: Sequence[Scope]) -> Memory | None:
         """Return the memory with this identifier. Raises StoreCorrupt (`memory`) if row or index is damaged."""
         found = fetch(connection, GET_MANY, wanted_memories([memory_id], scopes))
         return with_id(memory_id, self.memory(found[0])) if found else None
@@ -205,7 +205,7 @@ class Rows:
         """
         content, context = map(self.terms.pack, fields_of(memory))
         plain = SearchData(packed_vector(memory.vector), content, context, memory.source.speaker, cues_of(memory))
-        searched = self.sealer.searched(memory, plain)
+        searched = self.sealer.search_fields(memory, plain)
         check = None if searched.vector is None else blob_check(searched.vector)
         return searched, check, words_check(*searched[1:])
 

@@ -16,7 +16,7 @@ _CHANGED = "SELECT row_id, memory_id, CAST(body AS BLOB), checksum FROM memory W
 _IDS = "SELECT memory_id FROM memory WHERE scope_id = ?"
 
 
-def changed(connection: apsw.Connection, rows: Rows, scope: Scope, seen: int) -> ScopeChanges:
+def changes_since(connection: apsw.Connection, rows: Rows, scope: Scope, seen: int) -> ScopeChanges:
     """Return the port's `changed`: one statement if the scope has changed, none otherwise."""
     place = find_place(connection, scope)
     if place is None or place.changes <= seen:

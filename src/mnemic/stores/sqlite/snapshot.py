@@ -17,7 +17,7 @@ from mnemic.language.text.analyse import parse_query
 from mnemic.stores.codec import checked_vector, dump, to_micros, with_id
 from mnemic.stores.damage import earlier
 from mnemic.stores.encryption import SearchData
-from mnemic.stores.in_memory_reads import believed
+from mnemic.stores.in_memory_reads import snapshot_known_at
 from mnemic.stores.sqlite.rows import (
     BY_FINGERPRINT,
     GET_MANY,
@@ -31,7 +31,7 @@ from mnemic.stores.sqlite.rows import (
     present,
     wanted_memories,
 )
-from mnemic.stores.sqlite.scope_changes import changed
+from mnemic.stores.sqlite.scope_changes import changes_since
 from mnemic.stores.text_scores import Quoted
 from mnemic.types import Memory, Scope, Vector, VectorSpace
 
@@ -106,7 +106,7 @@ class SqliteSnapshot:
         searched = [place for scope in scopes if (place := self._found.get(scope)) in self._searched]
         found: dict[str, Memory] = {}
         for place in searched:
-            found |= self._indexes().recalled(place, memory_ids)
+            found |= self._indexes().recall_cached(place, memory_ids)
         unknown = [memory_id for memory_id in memory_ids if memory_id not in found] if found else memory_ids
         if unknown:
             rows = fetch(self._connection, GET_MANY, wanted_memories(unknown, scopes))
@@ -124,7 +124,7 @@ class SqliteSnapshot:
         rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))
         if not rows:
             return []
-        current = with_id(memory_id, self._rows.named(self._connection, rows[0]))
+        current = with_id(memory_id, self._rows.read_fields(self._connection, rows[0]))
         old = fetch(self._connection, _VERSIONS, (current.scope.tenant, memory_id))
         sealer = self._rows.sealer
         return [*(earlier(sealer, body, checksum, version, current) for version, body, checksum in old), current]
@@ -198,25 +198,25 @@ class SqliteSnapshot:
             raise SpaceMismatch(hint="the vectors were made by another model; open the file with that one")
         checked_vector(vector, self._space.dimension)
         read = partial(self._indexes().read, self._connection)
-        return self._ranked(where, limit, lambda index: index.nearest(where, vector, limit=limit, read=read))
+        return self._rank_scopes(where, limit, lambda index: index.nearest(where, vector, limit=limit, read=read))
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
         words, phrases = parse_query(query)
         wanted = [self._terms.number(word) for word in words]
-        quoted = self._quoted([[self._terms.number(word) for word in phrase] for phrase in phrases])
-        return self._ranked(where, limit, lambda index: index.match(where, wanted, limit=limit, quoted=quoted))
+        quoted = self._quoted_in([[self._terms.number(word) for word in phrase] for phrase in phrases])
+        return self._rank_scopes(where, limit, lambda index: index.match(where, wanted, limit=limit, quoted=quoted))
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        return self._ranked(where, limit, lambda index: index.recent(where, limit=limit))
+        return self._rank_scopes(where, limit, lambda index: index.recent(where, limit=limit))
 
     async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
         found: dict[str, Signals] = {}
-        for _, index in self._used(where):
+        for _, index in self._use_indexes(where):
             found |= index.signals(memory_ids)
         return found
 
     async def speakers(self, where: Where) -> frozenset[str]:
-        return frozenset(name for _, index in self._used(where) for name in index.speakers())
+        return frozenset(name for _, index in self._use_indexes(where) for name in index.speakers())
 
     async def marks(
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
@@ -224,14 +224,14 @@ class SqliteSnapshot:
         """Return the marks with this prefix, as the store does."""
         return marks(self._connection, tenant, prefix, after, limit)
 
-    async def changed(self, scope: Scope, seen: int) -> ScopeChanges:
+    async def changes_since(self, scope: Scope, seen: int) -> ScopeChanges:
         """Return the capability `ChangeFeed`: one statement if anything has changed, none otherwise."""
-        return changed(self._connection, self._rows, scope, seen)
+        return changes_since(self._connection, self._rows, scope, seen)
 
-    async def believed(
+    async def as_known_at(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, space=self._space)
+        return await snapshot_known_at(self, scopes, known_at, live_at, space=self._space)
 
     def _numbers(self, where: Where) -> list[int]:
         return [found.scope_id for found in self._places(where)]
@@ -244,35 +244,35 @@ class SqliteSnapshot:
         found = (self._found[scope] for scope in dict.fromkeys(where.scopes))
         return [one for one in found if one is not None]
 
-    def _used(self, where: Where) -> Iterator[tuple[int, ScopeIndex]]:
+    def _use_indexes(self, where: Where) -> Iterator[tuple[int, ScopeIndex]]:
         """Yield the index of each scope, one after the other, each locked while it is used."""
         for found in self._places(where):
             with self._indexes().use(self._connection, found) as index:
                 self._searched.add(found)
                 yield found.scope_id, index
 
-    def _ranked(self, where: Where, limit: int, search: Callable[[ScopeIndex], Iterable[Scored]]) -> list[Scored]:
+    def _rank_scopes(self, where: Where, limit: int, search: Callable[[ScopeIndex], Iterable[Scored]]) -> list[Scored]:
         """Return the best of every scope's own list."""
-        lists = [list(search(index)) for _, index in self._used(where)]
+        lists = [list(search(index)) for _, index in self._use_indexes(where)]
         if len(lists) == 1:
             return lists[0]
         found = (entry for entries in lists for entry in entries)
         return heapq.nlargest(limit, found, key=lambda entry: (entry.score, entry.memory_id))
 
-    def _quoted(self, phrases: Sequence[Sequence[int]]) -> Quoted | None:
+    def _quoted_in(self, phrases: Sequence[Sequence[int]]) -> Quoted | None:
         if not phrases:
             return None
 
-        def kept(row_ids: Sequence[int]) -> list[bool]:
+        def keep_rows(row_ids: Sequence[int]) -> list[bool]:
             rows = fetch(self._connection, _QUOTED, (dump(list(row_ids)),))
             found = {row_id for row_id, memory_id, *row in rows if self._contains(memory_id, SearchData(*row), phrases)}
             return [row_id in found for row_id in row_ids]
 
-        return Quoted({term for phrase in phrases for term in phrase}, kept)
+        return Quoted({term for phrase in phrases for term in phrase}, keep_rows)
 
     def _contains(self, memory_id: str, row: SearchData, phrases: Sequence[Sequence[int]]) -> bool:
         # Empty cues mark a sealed row.
-        opened = row if row.cues else self._rows.sealer.found(memory_id, row)
+        opened = row if row.cues else self._rows.sealer.read_search_data(memory_id, row)
         return holds_phrases(opened.content, opened.context, phrases)
 
 

@@ -12,12 +12,12 @@ import apsw
 
 from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.runtime.fork_check import OneProcess
-from mnemic.stores.codec import EXACT_UP_TO, adopted
+from mnemic.stores.codec import EXACT_UP_TO, check_secret
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.jobs import JobTables
 from mnemic.stores.single_reads import Scan, SingleReads
 from mnemic.stores.sqlite import embedding_spaces, maintenance, outbox, reseal
-from mnemic.stores.sqlite.damage import examined
+from mnemic.stores.sqlite.damage import find_damage
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.open_file import OpenFile
@@ -144,7 +144,7 @@ class SqliteStore(JobTables, SingleReads):
         return await self._read(lambda connection: [name for (name,) in fetch(connection, _TENANTS)])
 
     async def adopt(self, tenant: str, secret: bytes) -> None:
-        adopted(await self._write(lambda opened: opened.secret(tenant, secret)), secret)
+        check_secret(await self._write(lambda opened: opened.secret(tenant, secret)), secret)
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         opened = self._ready
@@ -157,7 +157,7 @@ class SqliteStore(JobTables, SingleReads):
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         rows = self._ready.rows
-        return await self._read(lambda connection: rows.one(connection, memory_id, scopes))
+        return await self._read(lambda connection: rows.find_memory(connection, memory_id, scopes))
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = self._ready.rows
@@ -177,8 +177,8 @@ class SqliteStore(JobTables, SingleReads):
         if fitting:
             await self._read(run)
 
-    async def damaged(self, tenant: str) -> list[Damage]:
-        return list(await self._read(partial(examined, tenant=tenant)))
+    async def find_damage(self, tenant: str) -> list[Damage]:
+        return list(await self._read(partial(find_damage, tenant=tenant)))
 
     async def _scan(self, wanted: Scan) -> list[Memory]:
         rows = self._ready.rows
@@ -206,13 +206,13 @@ class SqliteStore(JobTables, SingleReads):
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
-        sealed = await reseal.sealed(self._write, tenant)
+        sealed = await reseal.seal_rows(self._write, tenant)
         if sealed:
             await self.tidy(whole=True)
         return sealed
 
     async def reseal(self, tenant: str, anew: Reseal) -> int:
-        return await reseal.resealed(self._write, tenant, anew)
+        return await reseal.reseal_rows(self._write, tenant, anew)
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         # The bytes of the file are searched too: a row that is gone may still be readable in a free page or the log.
@@ -221,12 +221,12 @@ class SqliteStore(JobTables, SingleReads):
 
     async def begin_space(self, space: VectorSpace) -> None:
         if await self._write(lambda opened: embedding_spaces.given_up(opened.writing, space)):
-            await embedding_spaces.cleared(self._write)
+            await embedding_spaces.remove_vectors(self._write)
             await self._write(lambda opened: embedding_spaces.begin(opened.writing, space))
 
-    async def unfilled(self, *, limit: int) -> list[Memory]:
+    async def memories_without_vector(self, *, limit: int) -> list[Memory]:
         rows = self._ready.rows
-        return await self._read(lambda connection: embedding_spaces.unfilled(connection, rows, limit))
+        return await self._read(lambda connection: embedding_spaces.memories_without_vector(connection, rows, limit))
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
         return await self._write(lambda opened: embedding_spaces.fill(opened.writing, opened.rows, filled))
@@ -249,7 +249,7 @@ class SqliteStore(JobTables, SingleReads):
     async def clear_space(self) -> None:
         await self._close_spent()
         if not await self._read(embedding_spaces.is_filling):
-            await embedding_spaces.cleared(self._write)
+            await embedding_spaces.remove_vectors(self._write)
 
     async def _close_spent(self) -> None:
         while self._spent:

@@ -240,7 +240,7 @@ class WritableFile(Protocol):
     def busy(self) -> BusyHandler:
         """Time that the writing connection waits for the file's lock."""
 
-    def alone(self, work: Work) -> Any:
+    def run_alone(self, work: Work) -> Any:
         """Run `work` in a separate transaction."""
 
     def member(self, work: Work, fresh: GroupState) -> tuple[Any, bool]:
@@ -316,7 +316,7 @@ class GroupCommit:
             return
         # Nobody else waits, so a savepoint would only add cost.
         if not self._waiting:
-            self._alone(first)
+            self._run_alone(first)
             return
         group: list[_Job] = []
         try:
@@ -326,7 +326,7 @@ class GroupCommit:
                 removed = self._together(first, group)
         except BaseException as error:  # noqa: BLE001  (the caller gets it)
             if group:
-                self._apart(group, error)
+                self._run_apart(group, error)
             else:
                 first.reply.set_exception(error)
             return
@@ -373,7 +373,7 @@ class GroupCommit:
         connection.execute("RELEASE member")
         return removed
 
-    def _apart(self, group: list[_Job], error: BaseException) -> None:
+    def _run_apart(self, group: list[_Job], error: BaseException) -> None:
         """Roll back the shared transaction. A commit in doubt is reported to all; otherwise each job runs alone."""
         for job in group:
             job.result = job.error = None
@@ -382,13 +382,13 @@ class GroupCommit:
                 job.error = CommitUnknown(hint=error.hint)
                 job.answer()
             else:
-                self._alone(job)
+                self._run_alone(job)
 
-    def _alone(self, job: _Job) -> None:
+    def _run_alone(self, job: _Job) -> None:
         try:
             with typed_failures(self._owner.writing):
                 self._owner.busy.wait(job.seconds_left())
-                job.result = self._owner.alone(job.work)
+                job.result = self._owner.run_alone(job.work)
         except BaseException as error:  # noqa: BLE001  (the caller gets it)
             job.error = error
         job.answer()

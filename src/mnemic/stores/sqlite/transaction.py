@@ -15,7 +15,7 @@ from mnemic.stores.codec import (
     checked_marks,
     checked_request,
     checked_vector,
-    damaged,
+    damage_error,
     dump,
     is_message,
     text_check,
@@ -132,7 +132,7 @@ class SqliteTransaction:
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         rows = fetch(self._open, GET_MANY, wanted_memories([memory_id], scopes))
-        return with_id(memory_id, self._kept.named(self._open, rows[0])) if rows else None
+        return with_id(memory_id, self._kept.read_fields(self._open, rows[0])) if rows else None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         return self._kept.same(self._open, BY_FINGERPRINT, scope, fingerprint)
@@ -142,7 +142,7 @@ class SqliteTransaction:
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         rows = fetch(self._open, _BY_KEY, place(scope) | {"key": key})
-        return [with_key(key, self._kept.named(self._open, row)) for row in rows]
+        return [with_key(key, self._kept.read_fields(self._open, row)) for row in rows]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         checked_vector(vector, self._dimension)
@@ -171,13 +171,13 @@ class SqliteTransaction:
 
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, self._dimension)
-        stored = self._stored(memory.memory_id, memory.scope)
+        stored = self._find_row(memory.memory_id, memory.scope)
         if stored is None or stored[2] != memory.version - 1:
             raise VersionConflict
         # Damaged content reads as a placeholder; writing it back would replace content that can still be restored from
         # a backup.
         if memory.content == DAMAGED and memory.status is Status.ACTIVE:
-            raise damaged("memory")
+            raise damage_error("memory")
         row_id, scope_id, version, body, checksum = stored
         _, changed = self._enter(memory.scope)
         columns = self._kept.columns(memory)
@@ -196,7 +196,7 @@ class SqliteTransaction:
         self.changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
-        stored = self._stored(memory_id, scope)
+        stored = self._find_row(memory_id, scope)
         if stored is None:
             return False
         self.removed = True
@@ -286,7 +286,7 @@ class SqliteTransaction:
         ((turn,),) = fetch(self._open, sql, (scope_id, session))
         return int(turn)
 
-    def _stored(self, memory_id: str, scope: Scope) -> tuple[Any, ...] | None:
+    def _find_row(self, memory_id: str, scope: Scope) -> tuple[Any, ...] | None:
         rows = fetch(self._open, _STORED, (scope.tenant, memory_id, scope.level.value, scope.owner))
         return rows[0] if rows else None
 

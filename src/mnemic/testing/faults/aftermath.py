@@ -78,19 +78,19 @@ def examine(path: Path, *, outbox_emptied: bool = False) -> Examined:
     with closing(apsw.Connection(str(path))) as connection:
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
         try:
-            return _examined(connection, outbox_emptied)
+            return _examine_file(connection, outbox_emptied)
         except (apsw.CorruptError, apsw.NotADBError) as error:
             return Examined(memories={}, damage=(type(error).__name__,))
 
 
-def _examined(connection: apsw.Connection, outbox_emptied: bool) -> Examined:
+def _examine_file(connection: apsw.Connection, outbox_emptied: bool) -> Examined:
     checked = connection.execute("PRAGMA integrity_check(5)").fetchall()
     damage = tuple(f"integrity:{text}" for (text,) in checked if text != "ok")
     if damage or not _has_schema(connection):
         return Examined(memories={}, damage=damage)
     rows = connection.execute("SELECT memory_id, version, status, body FROM memory")
     return Examined(
-        memories={memory_id: _stored(version, status, body) for memory_id, version, status, body in rows},
+        memories={memory_id: _stored_state(version, status, body) for memory_id, version, status, body in rows},
         damage=tuple(f"audit_chain:{tenant}" for tenant in _broken_chains(connection)),
         halves=(
             *(name for name, query in _NOTHING.items() if connection.execute(query).fetchone()),
@@ -99,7 +99,7 @@ def _examined(connection: apsw.Connection, outbox_emptied: bool) -> Examined:
     )
 
 
-def _stored(version: int, status: str, body: str) -> Stored:
+def _stored_state(version: int, status: str, body: str) -> Stored:
     fields = json.loads(body)
     return Stored(version, status, fields["content"], tuple(fields.get("supersedes", ())))
 

@@ -85,10 +85,10 @@ class Flips:
         """Run this many trials, spread over the whole file."""
         for number in range(flips):
             at = number * len(self._raw) // flips + self._choice.randrange(max(1, len(self._raw) // flips))
-            await self.one(min(at, len(self._raw) - 1), self._choice.choice((1, 1, 1, 8, 64)))
+            await self.flip_at(min(at, len(self._raw) - 1), self._choice.choice((1, 1, 1, 8, 64)))
         return self.report
 
-    async def one(self, at: int, length: int) -> None:
+    async def flip_at(self, at: int, length: int) -> None:
         """Change `length` bytes from `at`, and examine the file."""
         self._unfound: set[str] = set()
         self._where = f"at {at}+{length}"
@@ -99,14 +99,14 @@ class Flips:
         path.write_bytes(data)
         report.flips += 1
         try:
-            served, refused = await self._used(path)
+            served, refused = await self._use_file(path)
             self._judge(served, refused, path)
         except Exception as error:  # noqa: BLE001 - the errors are counted
             report.untyped += 1
             report.kinds[f"{type(error).__name__} {self._where}"] += 1
         _remove(path)
 
-    async def _used(self, path: Path) -> tuple[dict[str, str], str | None]:
+    async def _use_file(self, path: Path) -> tuple[dict[str, str], str | None]:
         """Return the statements that the file serves, and the reported reasons for missing ones."""
         fields: dict[str, str] = {}
         refused = None
@@ -158,7 +158,7 @@ class Flips:
                 self.report.kinds[f"wrong in {source} {self._where}"] += 1
         fields.update(found)
 
-    def _inspected(self, path: Path) -> set[str] | None:
+    def _inspect_file(self, path: Path) -> set[str] | None:
         """Return the rows that `inspect` names, `*` for the whole file; None if it finds nothing."""
         try:
             found = inspect(path)
@@ -177,7 +177,7 @@ class Flips:
         if not missing and refused is None and not self._unfound:
             report.unchanged += 1
             return
-        noticed = self._inspected(path)
+        noticed = self._inspect_file(path)
         if refused is not None:
             report.kinds[refused] += 1
         report.refused += not fields
@@ -186,9 +186,9 @@ class Flips:
         report.unfound += bool(self._unfound)
         missing |= self._unfound
         report.unnamed += bool(fields) and bool(missing) and not (noticed or set()) & {*missing, "*"}
-        report.lost += len(missing - self._unfound - self._saved(path)) > _IN_A_PAGE
+        report.lost += len(missing - self._unfound - self._salvage_file(path)) > _IN_A_PAGE
 
-    def _saved(self, path: Path) -> set[str]:
+    def _salvage_file(self, path: Path) -> set[str]:
         """Return the memories that `salvage` recovers, all of them unchanged."""
         target = path.with_name("saved.db")
         try:

@@ -75,11 +75,11 @@ class FailingStore:
         is lost.
         """
 
-        async def watched(transaction: Transaction) -> T:
+        async def watch(transaction: Transaction) -> T:
             port: Any = _FailingPort(transaction, self.nth, "transaction")
             return await work(port)
 
-        answer = await self.nth.through("transact", lambda: self._inner.transact(watched, **named))
+        answer = await self.nth.through("transact", lambda: self._inner.transact(watch, **named))
         self.deaf -= 1
         if self.deaf == 0:
             raise self._error()
@@ -88,11 +88,11 @@ class FailingStore:
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         """Run `work` on a snapshot whose calls count too."""
 
-        async def watched(snapshot: Snapshot) -> T:
+        async def watch(snapshot: Snapshot) -> T:
             port: Any = _FailingPort(snapshot, self.nth, "snapshot")
             return await work(port)
 
-        return await self.nth.through("read", lambda: self._inner.read(watched))
+        return await self.nth.through("read", lambda: self._inner.read(watch))
 
 
 class _FailingPort:

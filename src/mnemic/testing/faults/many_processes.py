@@ -32,18 +32,18 @@ Seen = Counter[str]
 async def each_its_own(engine: MemoryEngine, number: int, turns: int) -> Seen:
     """Add statements of one user, each compared with the others."""
     choice = random.Random(number)  # noqa: S311
-    return Counter([await _added(engine, statement(choice)) for _ in range(turns)])
+    return Counter([await _add_statement(engine, statement(choice)) for _ in range(turns)])
 
 
 async def all_the_same(engine: MemoryEngine, _: int, turns: int) -> Seen:
     """Add the statements that everybody else adds."""
     choice = random.Random(0)  # noqa: S311
-    return Counter([await _added(engine, statement(choice)) for _ in range(turns)])
+    return Counter([await _add_statement(engine, statement(choice)) for _ in range(turns)])
 
 
 async def one_only(engine: MemoryEngine, number: int, _: int) -> Seen:
     """Add one statement, in a separate scope."""
-    return Counter([await _added(engine, statement(random.Random(number)), Actor(user=f"user{number}"))])  # noqa: S311
+    return Counter([await _add_statement(engine, statement(random.Random(number)), Actor(user=f"user{number}"))])  # noqa: S311
 
 
 async def editors(engine: MemoryEngine, number: int, turns: int) -> Seen:
@@ -82,7 +82,7 @@ async def within_quota(engine: MemoryEngine, number: int, turns: int) -> Seen:
     return seen
 
 
-async def _added(engine: MemoryEngine, content: str, actor: Actor = ADA) -> str:
+async def _add_statement(engine: MemoryEngine, content: str, actor: Actor = ADA) -> str:
     try:
         return (await engine.add(content, actor=actor)).outcome.value
     except MnemicError as error:

@@ -200,7 +200,7 @@ class FaultProxy:
         try:
             if self.fault is not None:
                 await self.fault.carry(b"", _sends(writer), answer=False)
-            far_reader, far = await _connected(self._server)
+            far_reader, far = await _connect_server(self._server)
             self._writers.add(far)
             async with asyncio.TaskGroup() as ways:
                 ways.create_task(self._carry(reader, far, answer=False))
@@ -232,7 +232,7 @@ def _sends(writer: asyncio.StreamWriter) -> Send:
     return send
 
 
-async def _connected(server: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _connect_server(server: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     if isinstance(server, Path):
         return await asyncio.open_unix_connection(server)
     return await asyncio.open_connection(*server)

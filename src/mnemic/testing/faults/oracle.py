@@ -111,7 +111,7 @@ class Oracle:
             return Call(verb=verb, memory_id=memory_id)
         if verb == "update":
             return Call(verb=verb, memory_id=memory_id, version=one.version, content=statement(choice))
-        return _add(choice, _varied(verb, one.content, choice))
+        return _add(choice, _vary_content(verb, one.content, choice))
 
     def acknowledge(self, call: Call, answer: Answer) -> None:
         """Record the result of a call: from now on the file must contain its effect."""
@@ -176,7 +176,7 @@ def statement(choice: random.Random) -> str:
     return f"{word(choice).title()} belongs to {' '.join(word(choice) for _ in range(8))}"
 
 
-def _varied(verb: str, content: str, choice: random.Random) -> str:
+def _vary_content(verb: str, content: str, choice: random.Random) -> str:
     if verb == "longer":
         return f"{content} {word(choice)}"
     if verb == "shorter":

@@ -37,7 +37,7 @@ class SyncedNames:
         self._fsync, self._rename, self._replace = os.fsync, os.rename, os.replace
         for path in (self._folder, *self._folder.rglob("*")):
             self._note(path)
-        os.fsync = self._synced
+        os.fsync = self._sync_descriptor
         os.rename = self._before(os.rename)
         os.replace = self._before(os.replace)
         return self
@@ -59,7 +59,7 @@ class SyncedNames:
             else:
                 (target / name).write_bytes(self._bytes.get(one, b""))
 
-    def _synced(self, fd: int | HasFileno) -> None:
+    def _sync_descriptor(self, fd: int | HasFileno) -> None:
         self._fsync(fd)
         number = fd if isinstance(fd, int) else fd.fileno()
         self._note(Path(f"/proc/self/fd/{number}"))

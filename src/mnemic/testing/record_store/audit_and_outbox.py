@@ -115,9 +115,9 @@ class TrailContract(Setting):
 
     async def test_an_entry_says_where_its_memory_lies(self, store: RecordStore) -> None:
         kept = memory("tea", scope=scope("harbour", tenant="rival", level=Level.WORKSPACE))
-        await store.transact(lambda transaction: transaction.enqueue(OutboxEntry.of(kept)))
+        await store.transact(lambda transaction: transaction.enqueue(OutboxEntry.for_memory(kept)))
         (entry,) = await store.pending()
-        assert replace(entry, sequence=0) == OutboxEntry.of(kept)
+        assert replace(entry, sequence=0) == OutboxEntry.for_memory(kept)
         assert entry.place == ("rival", kept.memory_id)
 
     async def test_an_entry_stays_until_every_registered_projection_has_it(self, store: RecordStore) -> None:

@@ -92,7 +92,7 @@ class SharingContract(Setting):
         assert await store.count(everything()) == 1
 
     async def test_many_tasks_at_once(self, store: RecordStore) -> None:
-        async def one(number: int) -> None:
+        async def write_one(number: int) -> None:
             mine = memory(f"tea number {number}", scope=scope(f"user{number % 5}"), fingerprint=f"f{number}")
 
             async def work(transaction: Transaction) -> None:
@@ -104,7 +104,7 @@ class SharingContract(Setting):
             found = await store.match(everything(mine.scope), f"number {number}", limit=1)
             assert ids(found) == [mine.memory_id]
 
-        await asyncio.gather(*(one(number) for number in range(60)))
+        await asyncio.gather(*(write_one(number) for number in range(60)))
         for number in range(5):
             assert await store.count(everything(scope(f"user{number}"))) == 12
         lines = await store.audit("acme")

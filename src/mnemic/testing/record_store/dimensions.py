@@ -36,10 +36,10 @@ class DimensionsContract(Setting):
         assert ids(found) == best
         assert [one.score for one in found] == pytest.approx([cosines[one] for one in best], abs=1e-5)
 
-        async def near(transaction: Transaction) -> list[tuple[Memory, float]]:
+        async def find_near(transaction: Transaction) -> list[tuple[Memory, float]]:
             return await transaction.nearest(scope(), asked, limit=2, at_least=-1.0)
 
-        assert [one.memory_id for one, _ in await store.transact(near)] == best[:2]
+        assert [one.memory_id for one, _ in await store.transact(find_near)] == best[:2]
         (kept,) = (await store.get_many([best[0]], scopes=[scope()])).values()
         assert kept.vector == next(one.vector for one in memories if one.memory_id == best[0])
         await self._others_are_refused(store, tmp_path, dimension)

@@ -28,7 +28,7 @@ CANTEEN = "When is the canteen of Ana's employer closed?"
 FRIDAYS = "Siemens' canteen is closed on Fridays"
 
 
-def related(source: str, relation: str, target: str, **fields: Any) -> list[Memory]:
+def relate(source: str, relation: str, target: str, **fields: Any) -> list[Memory]:
     """Return the memories of two names and of the relation between them; `fields` are those of the last one."""
     nodes = [_node(name) for name in (source, target)]
     owned = {"scope": fields["scope"]} if "scope" in fields else {}
@@ -50,7 +50,7 @@ def _node(name: str) -> dict[str, Any]:
 
 def family(**fields: Any) -> list[Memory]:
     """Return the user's sister, her employer, and its place; each name once."""
-    memories = [one for found in FAMILY for one in related(*found, **fields)]
+    memories = [one for found in FAMILY for one in relate(*found, **fields)]
     return list({one.key: one for one in memories}.values())
 
 

@@ -69,7 +69,7 @@ def ids(memories: Sequence[Any]) -> list[str]:
     return [each.memory_id for each in memories]
 
 
-def rounded(entries: Sequence[Scored]) -> list[tuple[str, float]]:
+def round_scores(entries: Sequence[Scored]) -> list[tuple[str, float]]:
     """Return identifiers and scores, the latter without the noise of 32-bit arithmetic."""
     return [(entry.memory_id, round(entry.score, 5)) for entry in entries]
 

@@ -9,7 +9,7 @@ import pytest_asyncio
 from mnemic.ports import RecordStore
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.stores.graph import InProcessGraph
-from mnemic.testing.record_store.family_graph import CANTEEN, CITY, FRIDAYS, ask, contents, family, related, tell
+from mnemic.testing.record_store.family_graph import CANTEEN, CITY, FRIDAYS, ask, contents, family, relate, tell
 from mnemic.testing.record_store.fixtures import Setting, change, day, everything, memory, scope
 from mnemic.types import Kind, Status
 from mnemic.types.graph import fragment_of
@@ -50,7 +50,7 @@ class SurroundingContract(Setting):
 
     async def test_what_another_user_tells_leads_nowhere(self, store: RecordStore, graph: InProcessGraph) -> None:
         foreign = memory("Siemens moves", scope=scope("bob"))
-        await tell(store, graph, *related("Ana", "works_at", "Bosch", scope=scope("bob")), foreign)
+        await tell(store, graph, *relate("Ana", "works_at", "Bosch", scope=scope("bob")), foreign)
         mine, theirs = everything(), everything(scope("bob"))
         assert not {"Bosch works_at Ana", "Siemens moves"} & set(
             contents(await ask(store, graph, CANTEEN, mine, top_k=9))
@@ -61,7 +61,7 @@ class SurroundingContract(Setting):
     async def test_an_ended_relation_leads_on_in_its_time_alone(self, store: RecordStore) -> None:
         graph = InProcessGraph()
         await graph.open()
-        relation = related("Ana", "works_at", "Siemens", valid_from=day(-9))
+        relation = relate("Ana", "works_at", "Siemens", valid_from=day(-9))
         await tell(store, graph, *relation, memory(FRIDAYS, valid_from=day(-9)))
         ended = relation[-1].next_version(day(2), status=Status.SUPERSEDED, valid_to=day(2))
         await change(store, ended)

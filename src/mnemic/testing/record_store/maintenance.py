@@ -217,7 +217,7 @@ class KeepingContract(Setting):
         await change(store, gone.next_version(day(1), content="a bay", fingerprint="cd" * 32))
 
         async def leave(transaction: Transaction) -> None:
-            entry = OutboxEntry.of(gone)
+            entry = OutboxEntry.for_memory(gone)
             await transaction.enqueue(entry)
             await transaction.remember_request("acme", "k", "d", f'{{"memory_id": "{gone.memory_id}"}}', START)
 
@@ -255,12 +255,12 @@ class KeepingContract(Setting):
         await change(store, kept.next_version(kept.updated_at, content="a secret of yours"))
         seen: list[bytes] = []
 
-        def noted(sealed: bytes, bound: bytes) -> None:
+        def note_sealed(sealed: bytes, bound: bytes) -> None:
             seen.append(bound)
             assert sealed
             assert kept.memory_id.encode() in bound
 
-        assert await store.reseal("acme", noted) == 0
+        assert await store.reseal("acme", note_sealed) == 0
         assert len(set(seen)) == len(seen)
         assert (len(seen) >= 2) == bool(store.capabilities.sealed)
         assert await store.get(kept.memory_id, scopes=[kept.scope]) is not None

@@ -269,7 +269,7 @@ class ReadingContract(Setting):
         seen, kept = 0, [memory(f"boat {number}", data={"at": number}) for number in range(4)]
 
         async def follow(snapshot: Snapshot) -> ScopeChanges | None:
-            return await snapshot.changed(scope(), seen) if isinstance(snapshot, ChangeFeed) else None
+            return await snapshot.changes_since(scope(), seen) if isinstance(snapshot, ChangeFeed) else None
 
         async def changed_ids() -> set[str]:
             nonlocal seen

@@ -21,7 +21,7 @@ from mnemic.testing.record_store.fixtures import (
     ids,
     memory,
     remember,
-    rounded,
+    round_scores,
     scope,
 )
 from mnemic.types import Kind, Memory, Source, Status
@@ -50,7 +50,7 @@ class SearchingContract(Setting):
         twin = memory("green tea in the harbour")
         await remember(store, twin, memory("trains of Porto"))
         found = await store.nearest(everything(), EMBEDDER.vector("green tea in the harbour"), limit=1)
-        assert rounded(found) == [(twin.memory_id, 1.0)]
+        assert round_scores(found) == [(twin.memory_id, 1.0)]
 
     async def test_near_duplicates_are_active_and_near_enough(self, store: RecordStore) -> None:
         near = memory("green tea in the harbour")
@@ -159,15 +159,15 @@ class SearchingContract(Setting):
         assert result.hits[0].ranks["importance"].score == 1.0
 
     async def test_signals_say_who_spoke_when_and_in_which_turn(self, store: RecordStore) -> None:
-        def said(content: str, session: str, speaker: str, **fields: Any) -> Memory:
+        def say(content: str, session: str, speaker: str, **fields: Any) -> Memory:
             return memory(content, kind=Kind.EPISODIC, source=Source(session=session, speaker=speaker), **fields)
 
         memories = [
-            said("Hello there.", "s1", "Ada", at=day(1)),
-            said("Where were you yesterday?", "s1", "Bob", at=day(2)),
-            said("I was home.", "s2", "Ada", occurred_at=day(-5)),
+            say("Hello there.", "s1", "Ada", at=day(1)),
+            say("Where were you yesterday?", "s1", "Bob", at=day(2)),
+            say("I was home.", "s2", "Ada", occurred_at=day(-5)),
         ]
-        plain, foreign = memory("no message"), said("hidden", "s1", "Eve", scope=scope("bob"))
+        plain, foreign = memory("no message"), say("hidden", "s1", "Eve", scope=scope("bob"))
         await remember(store, *memories, plain, foreign)
         found = await store.signals(everything(), ids([*memories, plain, foreign]))
         assert set(found) == set(ids([*memories, plain]))

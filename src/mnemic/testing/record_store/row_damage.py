@@ -30,7 +30,7 @@ class DamagingContract(Setting):
         """
         return False
 
-    async def _spoiled(self, store: RecordStore, folder: Path, part: Part) -> list[Memory]:
+    async def _spoil_row(self, store: RecordStore, folder: Path, part: Part) -> list[Memory]:
         """Store four memories and damage the first; none if the store cannot be damaged."""
         kept = [memory(said, fingerprint=said, key=f"key {number}") for number, said in enumerate(SAID)]
         await remember(store, *kept)
@@ -39,7 +39,7 @@ class DamagingContract(Setting):
     async def test_a_damaged_memory_is_skipped_and_the_others_are_served(
         self, store: RecordStore, tmp_path: Path
     ) -> None:
-        kept = await self._spoiled(store, tmp_path, "body")
+        kept = await self._spoil_row(store, tmp_path, "body")
         if not kept:
             return
         hurt, *others = kept
@@ -63,7 +63,7 @@ class DamagingContract(Setting):
     async def test_a_search_says_that_it_could_not_read_a_damaged_memory(
         self, store: RecordStore, tmp_path: Path
     ) -> None:
-        kept = await self._spoiled(store, tmp_path, "body")
+        kept = await self._spoil_row(store, tmp_path, "body")
         if not kept:
             return
         again = self.new_store(tmp_path)
@@ -80,20 +80,20 @@ class DamagingContract(Setting):
         await again.close()
 
     async def test_a_damaged_row_is_named_until_it_is_removed(self, store: RecordStore, tmp_path: Path) -> None:
-        kept = await self._spoiled(store, tmp_path, "body")
+        kept = await self._spoil_row(store, tmp_path, "body")
         if not kept:
             return
         assert isinstance(store, DamageScan)
         hurt = kept[0]
-        assert {row.name for row in await store.damaged("acme")} == {hurt.memory_id}
-        assert await store.damaged("rival") == []
+        assert {row.name for row in await store.find_damage("acme")} == {hurt.memory_id}
+        assert await store.find_damage("rival") == []
         (found, *rest) = await store.scan("acme", statuses=[Status.ACTIVE])
         assert (found.memory_id, rest) == (hurt.memory_id, kept[1:])
         assert hurt.content not in found.content
         with pytest.raises(StoreCorrupt):
             await store.transact(lambda transaction: transaction.replace(found.next_version(START, key="other")))
         assert await store.transact(lambda transaction: transaction.remove(hurt.memory_id, scope=scope()))
-        assert await store.damaged("acme") == []
+        assert await store.find_damage("acme") == []
         assert hurt.memory_id not in ids(await store.match(everything(), "morning", limit=9))
 
     async def test_a_damaged_earlier_version_is_said_to_be_one(self, store: RecordStore, tmp_path: Path) -> None:
@@ -107,29 +107,29 @@ class DamagingContract(Setting):
         before, present = await store.versions(said.memory_id, scopes=[scope()])
         assert (before.version, present) == (1, now)
         assert "tea" not in before.content
-        assert await store.damaged("acme") == [Damage("memory_version", f"{said.memory_id} version 1")]
+        assert await store.find_damage("acme") == [Damage("memory_version", f"{said.memory_id} version 1")]
         assert await store.get(said.memory_id, scopes=[scope()]) == now
 
     async def test_a_changed_column_is_named_and_no_false_value_is_returned(
         self, store: RecordStore, tmp_path: Path
     ) -> None:
-        kept = await self._spoiled(store, tmp_path, "column")
+        kept = await self._spoil_row(store, tmp_path, "column")
         if not kept:
             return
         assert isinstance(store, DamageScan)
-        assert {row.name for row in await store.damaged("acme")} == {kept[0].memory_id}
+        assert {row.name for row in await store.find_damage("acme")} == {kept[0].memory_id}
         assert await store.get_many(ids(kept), scopes=[scope()]) == {one.memory_id: one for one in kept}
 
     @pytest.mark.parametrize("part", ["vector", "words"])
     async def test_what_is_kept_for_searching_is_believed_no_more(
         self, store: RecordStore, tmp_path: Path, part: Part
     ) -> None:
-        kept = await self._spoiled(store, tmp_path, part)
+        kept = await self._spoil_row(store, tmp_path, part)
         if not kept:
             return
         assert isinstance(store, DamageScan)
         hurt = kept[0]
-        (named,) = await store.damaged("acme")
+        (named,) = await store.find_damage("acme")
         assert named.name.startswith(hurt.memory_id)
         again = self.new_store(tmp_path)
         await again.open(EMBEDDER.space)
@@ -150,4 +150,4 @@ class DamagingContract(Setting):
             await store.marks("acme", "consent:")
         with pytest.raises(StoreCorrupt, match="mark"):
             await store.transact(lambda transaction: transaction.find_mark("acme", "consent:ada"))
-        assert await store.damaged("acme") == [Damage("mark", "a row")]
+        assert await store.find_damage("acme") == [Damage("mark", "a row")]

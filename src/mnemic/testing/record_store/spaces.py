@@ -25,7 +25,7 @@ from mnemic.types import Memory, Status, Vector, VectorSpace
 WIDER = WordEmbedder(768)
 
 
-def _filled(memories: list[Memory]) -> list[tuple[Memory, Vector]]:
+def _with_vectors(memories: list[Memory]) -> list[tuple[Memory, Vector]]:
     return [(one, WIDER.vector(one.content)) for one in memories]
 
 
@@ -47,14 +47,14 @@ class SpacesContract(Setting):
         waiting = memory("a waiting one", status=Status.PENDING_REVIEW)
         await remember(store, *kept, waiting)
         await store.begin_space(WIDER.space)
-        assert set(ids(await store.unfilled(limit=9))) == {one.memory_id for one in (*kept, waiting)}
-        assert len(await store.unfilled(limit=3)) == 3
-        assert await store.fill(_filled(kept)) == 3
+        assert set(ids(await store.memories_without_vector(limit=9))) == {one.memory_id for one in (*kept, waiting)}
+        assert len(await store.memories_without_vector(limit=3)) == 3
+        assert await store.fill(_with_vectors(kept)) == 3
         assert not await store.switch_space()
         assert kept[0].vector is not None
         assert len(await store.nearest(everything(), kept[0].vector, limit=9)) == 1
-        assert await store.fill(_filled([waiting])) == 1
-        assert await store.unfilled(limit=9) == []
+        assert await store.fill(_with_vectors([waiting])) == 1
+        assert await store.memories_without_vector(limit=9) == []
         assert await store.switch_space()
         (found,) = await store.nearest(everything(), WIDER.vector("the blue door"), limit=9)
         assert (found.memory_id, round(found.score, 3)) == (kept[0].memory_id, 1.0)
@@ -87,9 +87,9 @@ class SpacesContract(Setting):
         await store.clear_space()
         assert len(await store.nearest(everything(), EMBEDDER.vector("tea"), limit=9)) == 1
         await store.begin_space(WIDER.space)
-        await store.fill(_filled([kept]))
+        await store.fill(_with_vectors([kept]))
         await store.clear_space()
-        assert await store.unfilled(limit=9) == []
+        assert await store.memories_without_vector(limit=9) == []
         assert await store.switch_space()
         await store.clear_space()
         await store.clear_space()
@@ -99,18 +99,20 @@ class SpacesContract(Setting):
         first, second = memory("one"), memory("two")
         await remember(store, first, second)
         await store.begin_space(WIDER.space)
-        read = await store.unfilled(limit=9)
+        read = await store.memories_without_vector(limit=9)
         revised = first.next_version(day(1), content="three", vector=EMBEDDER.vector("three"))
         await change(store, revised)
-        assert await store.fill(_filled(read)) == 1
-        assert await store.unfilled(limit=9) == [revised] or ids(await store.unfilled(limit=9)) == [revised.memory_id]
-        assert await store.fill(_filled([revised])) == 1
+        assert await store.fill(_with_vectors(read)) == 1
+        assert await store.memories_without_vector(limit=9) == [revised] or ids(
+            await store.memories_without_vector(limit=9)
+        ) == [revised.memory_id]
+        assert await store.fill(_with_vectors([revised])) == 1
         late = memory("late")
         await remember(store, late)
         again = revised.next_version(day(2), content="four", vector=EMBEDDER.vector("four"))
         await change(store, again)
-        assert set(ids(await store.unfilled(limit=9))) == {late.memory_id, again.memory_id}
-        assert await store.fill(_filled([late, again])) == 2
+        assert set(ids(await store.memories_without_vector(limit=9))) == {late.memory_id, again.memory_id}
+        assert await store.fill(_with_vectors([late, again])) == 2
         assert await store.switch_space()
         assert len(await store.nearest(everything(), WIDER.vector("four"), limit=9)) == 3
 
@@ -118,21 +120,21 @@ class SpacesContract(Setting):
         kept = [memory(f"m{number}") for number in range(5)]
         await remember(store, *kept)
         with pytest.raises(InvalidInput):
-            await store.fill(_filled(kept))
+            await store.fill(_with_vectors(kept))
         with pytest.raises(InvalidInput):
             await store.switch_space()
         await store.begin_space(WIDER.space)
-        await store.fill(_filled(kept[:2]))
+        await store.fill(_with_vectors(kept[:2]))
         await store.close()
         await store.open(EMBEDDER.space)
         await store.begin_space(WIDER.space)
-        assert ids(await store.unfilled(limit=9)) == [one.memory_id for one in kept[2:]]
+        assert ids(await store.memories_without_vector(limit=9)) == [one.memory_id for one in kept[2:]]
         await store.begin_space(VectorSpace(model="another", dimension=768))
-        assert len(await store.unfilled(limit=9)) == 5
-        await store.fill(_filled(kept))
+        assert len(await store.memories_without_vector(limit=9)) == 5
+        await store.fill(_with_vectors(kept))
         assert await store.switch_space()
         await store.begin_space(EMBEDDER.space)
-        assert len(await store.unfilled(limit=9)) == 5
+        assert len(await store.memories_without_vector(limit=9)) == 5
         await store.fill([(one, EMBEDDER.vector(one.content)) for one in kept])
         assert await store.switch_space()
         assert len(await store.nearest(everything(), EMBEDDER.vector("m3"), limit=9)) == 5

@@ -28,7 +28,7 @@ from mnemic.testing.record_store.fixtures import (
     ids,
     memory,
     remember,
-    rounded,
+    round_scores,
     scope,
 )
 from mnemic.types import AuditEvent, Deadline, Kind, Level, Memory, Origin, Source, Status, Trust
@@ -172,17 +172,17 @@ class WritingContract(Setting):
         first = memory("first", scope=scope("bob"))
         await remember(store, first)
 
-        async def given(transaction: Transaction, to: Memory) -> None:
+        async def insert_given(transaction: Transaction, to: Memory) -> None:
             if isinstance(transaction, SuppliedIdentifiers):
                 await transaction.claim(to)
             await transaction.insert(to)
 
         for other in (scope(), scope("acme", level=Level.WORKSPACE), scope("bob")):
             with pytest.raises(VersionConflict):
-                await store.transact(partial(given, to=replace(first, scope=other)))
+                await store.transact(partial(insert_given, to=replace(first, scope=other)))
             assert await store.count(everything(scope(), scope("acme", level=Level.WORKSPACE))) == 0
         elsewhere = replace(first, scope=scope(tenant="rival"))
-        await store.transact(partial(given, to=elsewhere))
+        await store.transact(partial(insert_given, to=elsewhere))
         assert await store.newest(everything(elsewhere.scope), limit=9) == [elsewhere]
 
     async def test_concurrent_twins_become_one_memory(self, store: RecordStore) -> None:
@@ -203,7 +203,7 @@ class WritingContract(Setting):
         assert await store.get(first.memory_id, scopes=[scope()]) == third
         assert await store.match(everything(), "Lisbon", limit=5) == []
         near = await store.nearest(everything(), EMBEDDER.vector("Porto"), limit=5)
-        assert rounded(near) == [(first.memory_id, 1.0)]
+        assert round_scores(near) == [(first.memory_id, 1.0)]
 
     async def test_only_the_next_version_of_what_is_there_can_replace_it(self, store: RecordStore) -> None:
         first = memory("one")

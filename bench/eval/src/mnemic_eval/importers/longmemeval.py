@@ -36,7 +36,7 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
 
 def _sessions(value: Mapping[str, Any], conversation: str) -> Iterator[Item]:
     for number, session in enumerate(value["haystack_sessions"]):
-        given = _at(value.get("haystack_session_ids"), number)
+        given = _value_at(value.get("haystack_session_ids"), number)
         name = given if isinstance(given, str) else f"{conversation}:session_{number + 1}"
         turns = session if isinstance(session, list) else [session]
         for position, turn in enumerate(turns, start=1):
@@ -44,11 +44,11 @@ def _sessions(value: Mapping[str, Any], conversation: str) -> Iterator[Item]:
             yield entry(
                 place,
                 conversation,
-                partial(_message, turn, _at(value.get("haystack_dates"), number), f"{name}:{position}", name),
+                partial(_message, turn, _value_at(value.get("haystack_dates"), number), f"{name}:{position}", name),
             )
 
 
-def _at(values: Any, number: int) -> Any:
+def _value_at(values: Any, number: int) -> Any:
     return (
         values[number]
         if isinstance(values, Sequence) and not isinstance(values, str) and number < len(values)

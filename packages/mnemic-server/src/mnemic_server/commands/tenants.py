@@ -9,7 +9,7 @@ import click
 from mnemic.cli.failures import Exit, complain
 from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import confirmed, pairs, require_new_file, table, write_json
+from mnemic.cli.terminal import ask_confirmation, pairs, require_new_file, table, write_json
 from mnemic.maintenance.tenant_registry import Tenants, tenant_data, with_limits
 from mnemic.types.memory_kinds import kind_of
 from mnemic_server.credentials import COMMAND_LINE
@@ -68,18 +68,18 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
     if action == "limit" and bool(limits) is options["as_settings"]:
         raise click.UsageError("which limits? give at least one, or --as-settings", ctx=click.get_current_context())
     result = given.with_engine(
-        lambda engine, _: _managed(engine, action, str(name), options, limits),
+        lambda engine, _: _manage_tenant(engine, action, str(name), options, limits),
         creates=action == "create",
         by_settings=True,
     )
-    given.show({"tenants": [_shown(one) for one in result]}, lambda: _text(result))
+    given.show({"tenants": [_tenant_fields(one) for one in result]}, lambda: _text(result))
     return Exit.OK
 
 
 def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
     if receipts is not None:
         require_new_file(receipts)
-    if not sure and not confirmed(f"End the tenant {name} and erase all of its data permanently?"):
+    if not sure and not ask_confirmation(f"End the tenant {name} and erase all of its data permanently?"):
         complain("not_confirmed", "nothing was erased")
         return Exit.REFUSED
     ended = given.with_engine(lambda engine, _: end(engine, name, by=COMMAND_LINE), by_settings=True)
@@ -108,7 +108,7 @@ def _limits_of(options: dict[str, Any]) -> dict[str, int | None]:
     return gone | named
 
 
-def _changed(
+def _change_quotas(
     quotas: Sequence[Quota], limits: dict[str, int | None], kind: str | None, soft: float | None
 ) -> list[Quota]:
     """Return `quotas` with the values of the command line. Raises InvalidInput (`kind`)."""
@@ -121,25 +121,25 @@ def _changed(
     return with_limits(changed, "user", chosen, for_each, soft) if for_each else changed
 
 
-async def _managed(
+async def _manage_tenant(
     engine: MemoryEngine, action: str, name: str, options: dict[str, Any], limits: dict[str, int | None]
 ) -> list[Tenant]:
-    def changed(quotas: Sequence[Quota]) -> list[Quota]:
-        return _changed(quotas, limits, options["kind"], options["soft"])
+    def change(quotas: Sequence[Quota]) -> list[Quota]:
+        return _change_quotas(quotas, limits, options["kind"], options["soft"])
 
     tenants = Tenants(engine.store, engine.clock)
     if action == "list":
         return await tenants.all()
     if action == "create":
-        return [await tenants.create(name, by=COMMAND_LINE, label=options["label"], quotas=changed(()) or None)]
+        return [await tenants.create(name, by=COMMAND_LINE, label=options["label"], quotas=change(()) or None)]
     if action == "limit" and options["as_settings"]:
         return [await tenants.limit(name, None, by=COMMAND_LINE)]
     if action == "limit":
-        return [await tenants.adjust(name, changed, by=COMMAND_LINE)]
+        return [await tenants.adjust(name, change, by=COMMAND_LINE)]
     return [await (tenants.suspend if action == "suspend" else tenants.resume)(name, by=COMMAND_LINE)]
 
 
-def _shown(tenant: Tenant) -> dict[str, Any]:
+def _tenant_fields(tenant: Tenant) -> dict[str, Any]:
     return tenant_data(tenant)
 
 

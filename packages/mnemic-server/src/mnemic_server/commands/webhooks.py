@@ -42,7 +42,7 @@ def webhooks_(given: Given, /, action: str, name: str | None, **options: Any) ->
         wanted = "which address? give its URL" if action == "create" else "which webhook? name its WEBHOOK_ID"
         raise click.UsageError(wanted, ctx=click.get_current_context())
     shown = given.with_engine(
-        lambda engine, actor: _managed(engine, actor.tenant, action, str(name), options),
+        lambda engine, actor: _manage_webhook(engine, actor.tenant, action, str(name), options),
         creates=action == "create",
         by_settings=True,
     )
@@ -52,7 +52,7 @@ def webhooks_(given: Given, /, action: str, name: str | None, **options: Any) ->
     return Exit.OK
 
 
-async def _managed(
+async def _manage_webhook(
     engine: MemoryEngine, tenant: str, action: str, name: str, options: dict[str, Any]
 ) -> dict[str, Any]:
     from datetime import timedelta

@@ -146,7 +146,7 @@ async def _upkeep(tenancy: Tenancy, actor: Actor, consolidate: str | None) -> No
     """
     drawn = None
     try:
-        engine = (await tenancy.of(actor.tenant)).engine
+        engine = (await tenancy.tenant_state(actor.tenant)).engine
         report = await engine.maintain(actor=actor)
         if consolidate is not None:
             drawn = await engine.consolidate(actor=actor, rules=ConsolidationRules(by=consolidate))  # type: ignore[arg-type]

@@ -37,7 +37,7 @@ async def watch(
         now = await credential_of(request, service)
         if now is None or now.roles != principal.roles:
             return False
-        return not (await service.tenancy.of(now.tenant)).suspended
+        return not (await service.tenancy.tenant_state(now.tenant)).suspended
 
     async def events() -> AsyncIterator[bytes]:
         with service.streams.place(principal.caller, principal.tenant):
@@ -53,10 +53,10 @@ async def watch(
                 yield event
 
     stream = events()
-    return EventStream(_begun(await anext(stream), stream))
+    return EventStream(_begin_events(await anext(stream), stream))
 
 
-async def _begun(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _begin_events(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Yield the events once the first was waited for, so that a refusal is an answer and no broken stream."""
     yield first
     async for event in rest:

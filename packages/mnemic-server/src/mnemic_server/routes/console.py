@@ -92,7 +92,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     await require_open(principal, service)
     service.watch.right(request, principal)
     cookie, session = await service.sessions.begin(principal, shown[1])
-    await service.watch.signed(request, principal, "signed_in")
+    await service.watch.note_signed(request, principal, "signed_in")
     set_session(response, cookie, secure=is_secure(request, service))
     return _seen(session.principal, service, session.csrf_token, signed_in=True)
 
@@ -114,7 +114,7 @@ async def sign_out(request: Request, service: AnyService) -> Response:
     """End the session, in every window of this browser. Answers 200 with the address `there` that ends the provider's
     own session, if it has one; else 204.
     """
-    await service.watch.signed(request, await principal_of(request, service), "signed_out")
+    await service.watch.note_signed(request, await principal_of(request, service), "signed_out")
     id_token = await service.sessions.end(session_cookie(request, secure=is_secure(request, service)))
     there = None
     if service.sign_on is not None and id_token is not None:

@@ -11,10 +11,10 @@ from mnemic.json_output import memory_dict
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.retrieval import KindHit
 from mnemic.kinds.short_term import MAX_TAIL, ShortTermMemory
-from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.types import Actor, Kind, Origin, to_json
 from mnemic_server.access import Reading, TheService, Writing
-from mnemic_server.evidence_filter import shown
+from mnemic_server.evidence_filter import hide_quote
 from mnemic_server.kind_request_bodies import CompactionRequest, RetrieveRequest, SessionMessage, TextOfUser
 from mnemic_server.kind_response_bodies import CompactionResponse, MessageResponse, MessagesResponse, RetrievedResponse
 from mnemic_server.operations_response_bodies import TextResponse
@@ -25,7 +25,7 @@ router = APIRouter(prefix="/v1", tags=["kinds"], route_class=ParsedBodyRoute)
 
 
 def _view(service: TheService, actor: Actor) -> ShortTermMemory[Awaited]:
-    return ShortTermMemory(service.engine, actor, awaited())
+    return ShortTermMemory(service.engine, actor, async_mode())
 
 
 @router.post("/session/messages", **answering(MessageResponse))
@@ -73,16 +73,16 @@ async def retrieve(wanted: RetrieveRequest, actor: Reading, service: TheService)
     chosen = [kind for kind in Kind if wanted.kinds is None or kind.value in wanted.kinds]
     if actor.session is None and wanted.kinds is None:
         chosen.remove(Kind.SHORT_TERM)
-    found = await SevenKinds(service.engine, actor, awaited()).retrieve(wanted.query, chosen, top_k=wanted.top_k)
+    found = await SevenKinds(service.engine, actor, async_mode()).retrieve(wanted.query, chosen, top_k=wanted.top_k)
     return {"hits": [_hit(one, actor) for one in found], "errors": dict(found.errors)}
 
 
 @router.post("/redactions", **answering(TextResponse))
 async def redact(wanted: TextOfUser, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return a text without personal data, as the policy has it; nothing is kept."""
-    return {"text": await service.engine.redacted(wanted.text, actor=actor)}
+    return {"text": await service.engine.redact_text(wanted.text, actor=actor)}
 
 
 def _hit(one: KindHit, actor: Actor) -> dict[str, Any]:
-    memory = None if one.memory is None else memory_dict(shown(one.memory, actor))
+    memory = None if one.memory is None else memory_dict(hide_quote(one.memory, actor))
     return {"kind": one.kind.value, "content": one.content, "score": one.score, "key": one.key, "memory": memory}

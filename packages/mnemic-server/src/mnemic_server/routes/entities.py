@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from mnemic.json_output import receipt_dict
 from mnemic.kinds.entity import EntityMemory
-from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.types import Actor
 from mnemic_server import access
 from mnemic_server.access import TheService, Writing
@@ -43,7 +43,7 @@ At = Annotated[Moment | None, Query(description="The moment of which the relatio
 
 
 def _view(service: TheService, actor: Actor) -> EntityMemory[Awaited]:
-    return EntityMemory(service.engine, actor, awaited())
+    return EntityMemory(service.engine, actor, async_mode())
 
 
 @router.post("", **answering(ReceiptsResponse))
@@ -54,7 +54,7 @@ async def mention(wanted: NewEntity, actor: Writing, service: TheService) -> dic
 
 
 @router.get("", **answering(EntitiesResponse))
-async def known(
+async def list_known(
     actor: access.Reading,
     service: TheService,
     label: Annotated[str | None, Query(min_length=1, max_length=64)] = None,
@@ -141,7 +141,7 @@ async def same(wanted: TwoNames, actor: Writing, service: TheService) -> dict[st
 @router.post("/apart", **answering(EndedResponse))
 async def apart(wanted: TwoNames, actor: Writing, service: TheService) -> dict[str, Any]:
     """Separate two names again; null if they were not merged."""
-    receipt = await _view(service, actor).apart(wanted.name, wanted.other)
+    receipt = await _view(service, actor).separate(wanted.name, wanted.other)
     return {"receipt": None if receipt is None else receipt_dict(receipt)}
 
 

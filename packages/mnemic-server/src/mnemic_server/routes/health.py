@@ -54,4 +54,4 @@ async def metrics(request: Request, service: AnyService) -> PlainTextResponse:
     """
     if not service.open_metrics:
         require_role(await principal_of(request, service), Role.OPERATOR)
-    return PlainTextResponse(service.meter.rendered(), media_type=service.meter.MEDIA_TYPE)
+    return PlainTextResponse(service.meter.render_text(), media_type=service.meter.MEDIA_TYPE)

@@ -31,12 +31,12 @@ async def take(import_id: ImportId, part: ImportPart, actor: Writing, service: T
     """Import the part that begins with memory number `at`, and return the progress of the import. Repeating a part
     changes nothing; one that leaves a gap is refused (`invalid_input:import:gap`).
     """
-    candidates = [_imported(one.candidate(actor.session)) for one in part.memories]
+    candidates = [_as_imported(one.candidate(actor.session)) for one in part.memories]
     done, receipts = await take_part(service.engine, actor, import_id, part.at, candidates)
     return {**_as_json(done), "receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
-def _imported(candidate: Candidate) -> Candidate:
+def _as_imported(candidate: Candidate) -> Candidate:
     """Return the origin of imported memories: they were not stated here, so they have the trust of an import."""
     return replace(candidate, source=replace(candidate.source, origin=Origin.IMPORT))
 

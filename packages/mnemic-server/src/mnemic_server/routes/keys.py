@@ -69,7 +69,7 @@ async def create(wanted: KeyRequest, principal: Administering, service: TheServi
     tenant = wanted.tenant or principal.tenant
     refusal = manages(principal, service, tenant=tenant, roles=wanted.roles)
     if refusal is not None:
-        await service.watch.refused(request, principal, refusal.reason)
+        await service.watch.note_refused(request, principal, refusal.reason)
         raise refusal
     key, text = await service.keys.create(
         tenant=tenant,

@@ -13,8 +13,8 @@ from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.json_output import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.types import Memory, Origin
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
-from mnemic_server.evidence_filter import all_shown, hits_shown, report_shown, result_shown, shown
-from mnemic_server.library_value_bodies import asked
+from mnemic_server.evidence_filter import all_shown, hide_quote, hits_shown, report_shown, result_shown
+from mnemic_server.library_value_bodies import parse_request
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.problems import Refusal
 from mnemic_server.request_bodies import (
@@ -100,7 +100,9 @@ async def capture(
     wanted: Captured, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Capture the memories in a message of the user."""
-    report = await service.engine.capture(wanted.said(actor.session), actor=actor, idempotency_key=idempotency_key)
+    report = await service.engine.capture(
+        wanted.as_message(actor.session), actor=actor, idempotency_key=idempotency_key
+    )
     return report_shown(report, actor)
 
 
@@ -130,14 +132,14 @@ async def remember(wanted: RememberRequest, actor: Writing, service: TheService)
 @router.post("/search", **answering(SearchResponse))
 async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return the best memories for a query, each with why it was found; lists that failed are named."""
-    result = await service.engine.handle(asked(requests.Search, wanted), actor=actor)
+    result = await service.engine.handle(parse_request(requests.Search, wanted), actor=actor)
     return result_dict(result_shown(result, actor))
 
 
 @router.post("/context", **answering(ContextResponse))
 async def context(wanted: ContextRequest, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
-    block = await service.engine.handle(asked(requests.Context, wanted), actor=actor)
+    block = await service.engine.handle(parse_request(requests.Context, wanted), actor=actor)
     return {
         "text": block.text,
         "memories": [{"memory_id": hit.memory.memory_id, "version": hit.memory.version} for hit in block.hits],
@@ -225,7 +227,7 @@ async def one(
     """One memory; its ETag is its version. `as_of`: only if it was true then; `known_at`: as it was known then."""
     memory = await service.engine.get(memory_id, actor=actor, as_of=as_of, known_at=known_at)
     response.headers["ETag"] = etag(memory)
-    return memory_dict(shown(memory, actor))
+    return memory_dict(hide_quote(memory, actor))
 
 
 @router.get("/memories/{memory_id}/history", **answering(HistoryResponse))

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from mnemic.errors import MemoryNotFound
 from mnemic.json_output import memory_dict, receipt_dict
 from mnemic.kinds.persona import PersonaMemory
-from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.types import Actor, Origin, Status
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/v1/persona", tags=["kinds"], route_class=ParsedBodyR
 
 
 def _view(service: TheService, actor: Actor) -> PersonaMemory[Awaited]:
-    return PersonaMemory(service.engine, actor, awaited(), profile=service.profiles(actor.agent))
+    return PersonaMemory(service.engine, actor, async_mode(), profile=service.profiles(actor.agent))
 
 
 @router.get("", **answering(PersonaResponse))

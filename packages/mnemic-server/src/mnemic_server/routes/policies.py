@@ -20,7 +20,7 @@ from mnemic_server.operations_response_bodies import (
     PolicyVersionsResponse,
 )
 from mnemic_server.parsed_body_route import ParsedBodyRoute
-from mnemic_server.policy_dry_run import tried
+from mnemic_server.policy_dry_run import judge_by_both
 from mnemic_server.problems import Refusal
 from mnemic_server.request_bodies import PolicyBack, PolicyRequest
 from mnemic_server.response_bodies import answering
@@ -34,7 +34,7 @@ async def policy(principal: Operating, service: TheService, response: Response) 
     """Show what may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities. The ETag
     is the version in force; 0: that of the settings, and none was ever put in its place.
     """
-    state = await service.tenancy.of(principal.tenant)
+    state = await service.tenancy.tenant_state(principal.tenant)
     response.headers["ETag"] = f'"{state.policy.version if state.policy else 0}"'
     return policy_bundle_data(policy_bundle_of(state.engine))
 
@@ -92,7 +92,7 @@ async def trial(
     first. Nothing is changed. `next` is the cursor of the next page.
     """
     proposed, present = read_policy_bundle(wanted.policy), policy_bundle_of(service.engine)
-    found = await tried(service.engine.store, principal.tenant, present, proposed, after=cursor, limit=limit)
+    found = await judge_by_both(service.engine.store, principal.tenant, present, proposed, after=cursor, limit=limit)
     return {
         "looked_at": found.looked_at,
         "refused": dict(found.refused),

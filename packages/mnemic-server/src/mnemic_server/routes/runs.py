@@ -20,7 +20,7 @@ from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import IdempotencyKey, Turn
 from mnemic_server.response_bodies import ReportResponse, RunMemoriesResponse, RunPageResponse, answering
 from mnemic_server.run_history import run_dict, run_of, runs
-from mnemic_server.streams import DESCRIBED, EventStream, written
+from mnemic_server.streams import DESCRIBED, EventStream, encode_event
 
 _log = logging.getLogger(__name__)
 
@@ -55,14 +55,14 @@ async def stream(
     async def events() -> AsyncIterator[bytes]:
         step = first
         while step is not None:
-            yield written("step", step)
+            yield encode_event("step", step)
             step = await steps.get()
         failure = work.exception()
         if failure is None:
-            yield written("report", work.result())
+            yield encode_event("report", work.result())
         else:
             reason = failure.reason if isinstance(failure, MnemicError) else "internal_error"
-            yield written("problem", {"reason": reason})
+            yield encode_event("problem", {"reason": reason})
 
     return EventStream(events())
 
@@ -103,7 +103,7 @@ async def _ran(
     service: ServiceContext, actor: Actor, turn: Turn, idempotency_key: str | None, watch: Watch | None = None
 ) -> dict[str, Any]:
     report = await service.engine.run(
-        actor=actor, **turn.asked(actor.session), idempotency_key=idempotency_key, watch=watch
+        actor=actor, **turn.turn_arguments(actor.session), idempotency_key=idempotency_key, watch=watch
     )
     return report_shown(report, actor)
 

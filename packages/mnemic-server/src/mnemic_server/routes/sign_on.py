@@ -34,7 +34,7 @@ async def begin(request: Request, service: AnyService) -> Response:
     try:
         address, cookie = await service.sign_on.begin(redirect_uri)
     except SignOnFailed as failure:
-        return _refused(failure.reason, secure=secure)
+        return _refusal_response(failure.reason, secure=secure)
     away = RedirectResponse(address, HTTPStatus.SEE_OTHER)
     # Lax: the provider's page leads back here, and the cookie has to come along.
     away.set_cookie(
@@ -62,16 +62,16 @@ async def callback(request: Request, service: AnyService) -> Response:
         require_rate(principal, request, service)
         await require_open(principal, service)
         cookie, _ = await service.sessions.begin_for(principal, id_token)
-        await service.watch.signed(request, principal, "signed_in")
+        await service.watch.note_signed(request, principal, "signed_in")
     except (SignOnFailed, Refusal, MnemicError) as failure:
-        return _refused(failure.reason, secure=secure)
+        return _refusal_response(failure.reason, secure=secure)
     home = RedirectResponse("/console", HTTPStatus.SEE_OTHER)
     _end(home, secure=secure)
     set_session(home, cookie, secure=secure)
     return home
 
 
-def _refused(reason: str, *, secure: bool) -> Response:
+def _refusal_response(reason: str, *, secure: bool) -> Response:
     back = RedirectResponse(f"/console?refused={reason}", HTTPStatus.SEE_OTHER)
     _end(back, secure=secure)
     return back

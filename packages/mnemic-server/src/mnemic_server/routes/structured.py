@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query
 
 from mnemic.errors import InvalidInput
 from mnemic.json_output import memory_dict, receipt_dict
-from mnemic.runtime.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.structured.schema import Problem, Schema
 from mnemic.structured.shape import Shape
 from mnemic.structured.structured_memory import StructuredMemory
@@ -27,7 +27,7 @@ ShapeName = Annotated[str, Path(min_length=1, max_length=64)]
 
 
 def _view(service: TheService, actor: Actor) -> StructuredMemory[Awaited]:
-    return StructuredMemory(service.engine, actor, awaited())
+    return StructuredMemory(service.engine, actor, async_mode())
 
 
 @router.get("", **answering(ShapesResponse))

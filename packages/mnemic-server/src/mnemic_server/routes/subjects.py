@@ -192,7 +192,7 @@ async def erasure(
     )
     if not (own or Role.OPERATOR in principal.roles):
         raise MemoryNotFound("erasure")
-    return (await service.erasures.ended(job, wait)).as_dict()
+    return (await service.erasures.wait_for_end(job, wait)).as_dict()
 
 
 @router.post("/erasures/verification", **answering(VerificationResponse))

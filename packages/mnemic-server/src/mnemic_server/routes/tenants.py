@@ -46,7 +46,7 @@ async def create(wanted: TenantRequest, principal: ServiceAdmin, service: AnySer
     made = await service.tenancy.tenants.create(
         wanted.tenant, by=principal.actor.user, label=wanted.label, quotas=_quotas(wanted.quotas)
     )
-    service.tenancy.changed(made.tenant)
+    service.tenancy.forget_state(made.tenant)
     return tenant_data(made)
 
 
@@ -57,7 +57,7 @@ async def limit_(
     """Set the limits of a tenant, in place of the quotas of the settings. They apply everywhere within seconds."""
     limits = _quotas(wanted.quotas)
     limited = await service.tenancy.tenants.limit(tenant, limits, by=principal.actor.user)
-    service.tenancy.changed(tenant)
+    service.tenancy.forget_state(tenant)
     return tenant_data(limited)
 
 
@@ -67,7 +67,7 @@ async def suspend(tenant: TenantName, principal: ServiceAdmin, service: AnyServi
     if tenant == service.home:
         raise InvalidInput("tenant:home", hint="the service's own tenant cannot be suspended")
     suspended = await service.tenancy.tenants.suspend(tenant, by=principal.actor.user)
-    service.tenancy.changed(tenant)
+    service.tenancy.forget_state(tenant)
     return tenant_data(suspended)
 
 
@@ -75,7 +75,7 @@ async def suspend(tenant: TenantName, principal: ServiceAdmin, service: AnyServi
 async def resume(tenant: TenantName, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
     """Let the credentials of a suspended tenant work again."""
     resumed = await service.tenancy.tenants.resume(tenant, by=principal.actor.user)
-    service.tenancy.changed(tenant)
+    service.tenancy.forget_state(tenant)
     return tenant_data(resumed)
 
 
@@ -85,7 +85,7 @@ async def tenant_(tenant: TenantName, _: ServiceAdmin, service: AnyService) -> d
     known = await service.tenancy.tenants.find(tenant)
     if known is None:
         raise MemoryNotFound("tenant")
-    engine = (await service.tenancy.of(tenant)).engine
+    engine = (await service.tenancy.tenant_state(tenant)).engine
     return {**tenant_data(known), "usage": await quotas_used(engine, tenant)}
 
 

@@ -70,7 +70,7 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
             found["messages" if isinstance(item.content, Message) else "memories"] += 1
     counts = {"messages": found["messages"], "memories": found["memories"], "dry_run": piece.dry_run}
     if piece.dry_run:
-        summary = await _rehearsed(piece, items, actor, service)
+        summary = await _rehearse_items(piece, items, actor, service)
     else:
         summary = await _taken(piece, items, actor, service, whole[: piece.start])
     done = summary.as_dict()
@@ -91,7 +91,7 @@ async def _taken(
     return await intake.take(iter(items), lambda _: None)
 
 
-async def _rehearsed(piece: UploadPiece, items: list[Item], actor: Actor, service: ServiceContext) -> Summary:
+async def _rehearse_items(piece: UploadPiece, items: list[Item], actor: Actor, service: ServiceContext) -> Summary:
     """Return the finds of importing the piece, without those already known."""
     found = await rehearse_beside(service.engine, items, actor, extract=piece.extract)
     return Summary(

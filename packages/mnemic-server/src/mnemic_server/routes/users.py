@@ -77,7 +77,7 @@ async def open_user(wanted: Opening, principal: Operating, service: TheService) 
     """List the memories of a user of the tenant, newest first. The audit records the reader, the user and the reason
     before anything is shown.
     """
-    await _recorded(service, principal, wanted, "user_opened")
+    await _record_reading(service, principal, wanted, "user_opened")
     reader = Actor(tenant=principal.tenant, user=wanted.user, agent=principal.actor.agent)
     page = await service.engine.list(actor=reader, limit=wanted.limit, before=wanted.before)
     own = [memory_dict(one) for one in page if one.scope.level == Level.USER]
@@ -92,9 +92,9 @@ async def open_runs(wanted: RunsOpening, principal: Operating, service: TheServi
     forbid it (`operators_read_turns`): `reveal_denied:turns`.
     """
     if not service.engine.policy.operators_read_turns:
-        await _recorded(service, principal, wanted, "runs_denied")
+        await _record_reading(service, principal, wanted, "runs_denied")
         raise RevealDenied("turns", hint="the policy's operators_read_turns is false")
-    await _recorded(service, principal, wanted, "runs_opened")
+    await _record_reading(service, principal, wanted, "runs_opened")
     engine, reader = service.engine, Actor(tenant=principal.tenant, user=wanted.user)
     found, after = await runs(engine.store, reader, before=wanted.before, limit=wanted.limit)
     texts = await turns_of(engine.store, engine.vault, reader, run_ids={one.run_id for one in found})
@@ -109,7 +109,9 @@ async def open_runs(wanted: RunsOpening, principal: Operating, service: TheServi
     }
 
 
-async def _recorded(service: ServiceContext, principal: Principal, wanted: Opening | RunsOpening, action: str) -> None:
+async def _record_reading(
+    service: ServiceContext, principal: Principal, wanted: Opening | RunsOpening, action: str
+) -> None:
     """Record the reader, the user and the reason. Raises StoreFailed: then nothing is shown."""
     engine = service.engine
     fields = {"subject": await subject_token(engine.store, principal.tenant, wanted.user), "reason": wanted.reason}

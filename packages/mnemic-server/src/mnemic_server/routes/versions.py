@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from mnemic.json_output import memory_dict, receipt_dict
 from mnemic_server.access import Correcting, Reading, Revealing, TheService
 from mnemic_server.credentials import Role
-from mnemic_server.evidence_filter import all_shown, shown
+from mnemic_server.evidence_filter import all_shown, hide_quote
 from mnemic_server.operations_response_bodies import RevealedResponse, UsesResponse
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import MemoryId, Rollback
@@ -25,7 +25,7 @@ async def lineage(memory_id: MemoryId, actor: Reading, service: TheService) -> d
     """
     found = await service.engine.lineage(memory_id, actor=actor)
     return {
-        "memory": memory_dict(shown(found.memory, actor)),
+        "memory": memory_dict(hide_quote(found.memory, actor)),
         "earlier": [memory_dict(one) for one in all_shown(found.earlier, actor)],
         "later": [memory_dict(one) for one in all_shown(found.later, actor)],
         "complete": found.complete,

@@ -91,7 +91,7 @@ class Said:
     other: str = ""
 
 
-def measured(said: Said) -> dict[str, float]:
+def measure_features(said: Said) -> dict[str, float]:
     """Return the features of a statement by name."""
     text = written_out(said.content)
     words, self_named = len(text.split()), speaks_of_self(text)
@@ -111,7 +111,7 @@ def measured(said: Said) -> dict[str, float]:
 def worth(said: Said) -> float:
     """Return the probability that a statement is worth telling somebody who meets its speaker again."""
     weights = _weights()
-    total = weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in measured(said).items())
+    total = weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in measure_features(said).items())
     return 1 / (1 + exp(-total))
 
 

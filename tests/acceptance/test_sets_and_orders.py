@@ -110,11 +110,6 @@ async def test_a_count_is_shown_all_that_it_counts(engine: MemoryEngine) -> None
     assert books <= set(await shown(engine, "How many books did Caroline read?"))
 
 
-async def test_a_speaker_is_known_by_the_name_that_others_use(engine: MemoryEngine) -> None:
-    assert (await found(engine, "What did Benny repaint?"))[0] == "I repainted the garden shed in dark green."
-    assert (await found(engine, "What did Caroline repaint?"))[0] == "I repainted my bedroom in a warm yellow."
-
-
 @pytest.mark.parametrize(
     ("question", "asks"),
     [

@@ -37,20 +37,17 @@ def test_a_name_is_the_users_if_its_parts_are_parts_of_the_users(name: str | Non
     assert is_name_of(name, user) is own
 
 
-@pytest.mark.parametrize("form", ["capture", "capture_many", "remember", "record", "adapter"])
+@pytest.mark.parametrize("form", ["capture_many", "remember", "record", "adapter"])
 @pytest.mark.parametrize(("name", "own"), [("Bob", False), ("Ana", True)])
 async def test_words_under_another_name_are_not_the_users(form: str, name: str, own: bool, tmp_path: Path) -> None:
     message = {"role": "user", "name": name, "content": SAID}
-    said = Message(role="user", content=SAID, speaker=name)
     async with build_engine(Settings(store=str(tmp_path / "memory.db"))) as engine:
-        if form == "capture":
-            await engine.capture(said, actor=ANA)
-        elif form == "capture_many":
+        if form == "capture_many":
             await engine.capture_many([message], actor=ANA)
         elif form == "remember":
             await engine.remember([message], actor=ANA)
         elif form == "record":
-            await engine.record([said], actor=ANA)
+            await engine.record([message], actor=ANA)
             (kept,) = await engine.list(actor=ANA)
             assert ("participant" in kept.data) is not own
             return
@@ -61,9 +58,10 @@ async def test_words_under_another_name_are_not_the_users(form: str, name: str, 
     assert keys == ({"home_city", "diet"} if own else set())
 
 
-async def test_an_import_knows_whose_name_is_the_users(tmp_path: Path) -> None:
+@pytest.mark.parametrize("origin", [Origin.IMPORT, Origin.USER_STATED])
+async def test_who_makes_a_message_says_whose_it_is_by_its_role(origin: Origin, tmp_path: Path) -> None:
     async with build_engine(Settings(store=str(tmp_path / "memory.db"))) as engine:
-        said = Message(role="user", content=SAID, speaker="Grandma", origin=Origin.IMPORT)
+        said = Message(role="user", content=SAID, speaker="Grandma", origin=origin)
         await engine.capture_many([said], actor=ANA)
         assert await keys_in(engine) == {"home_city", "diet"}
 

@@ -23,7 +23,6 @@ from mnemic.engine.turn import TurnParts, run_turn
 from mnemic.engine.turn_request import TurnRequest
 from mnemic.engine.turn_texts import keep_injection
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
-from mnemic.extract import as_told_to
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.graph.search import GraphNeighbourhood
 from mnemic.inject import InjectionConfig, injector_for
@@ -362,7 +361,7 @@ class MemoryEngine:
         A message that was recorded before (same text, time and session) is only refreshed. One that is too long for a
         memory is redacted as a whole and stored in parts, with a receipt for each.
         """
-        said = messages_of(messages, session=actor.session)
+        said = messages_of(messages, session=actor.session, user=actor.user)
         return await self.handle(requests.Record(messages=tuple(said)), actor=actor)
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
@@ -521,7 +520,7 @@ class MemoryEngine:
                 raise InvalidInput(f"{name}:empty")
         said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message
         turn = requests.Run(
-            message=None if said is None else as_told_to(said, actor.user),
+            message=said,
             goal=goal,
             context=context,
             idempotency_key=idempotency_key,

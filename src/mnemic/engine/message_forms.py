@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mnemic.engine.extraction import read_message, read_messages, with_implied_changes
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
-from mnemic.extract import Extraction, Extractor, as_told_to, is_other_person
+from mnemic.extract import PARTICIPANT, Extraction, Extractor, is_name_of, is_other_person
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.model_extractor import TURNS_BEFORE, windows
 from mnemic.inject.messages import SYSTEM, TOOL, USER, has_tool_result, role_of, text_of, user_text_of
@@ -42,23 +42,24 @@ class CaptureEngine(Protocol):
         """Remember many things."""
 
 
-def messages_of(given: Said | Sequence[Said], *, session: str | None) -> list[Message]:
+def messages_of(given: Said | Sequence[Said], *, session: str | None, user: str | None = None) -> list[Message]:
     """Return the messages in `given`: a text is the user's, a dictionary is in the form of OpenAI's and similar
     protocols: `role`, `content` as a text or in parts, `name` or `speaker`, `sent_at` or `timestamp` (a datetime, ISO
     8601, or seconds since 1970), `session`, `message_id`; other members are not read. Instructions to a model and
-    messages without text are dropped. Raises InvalidInput (`messages`, `message`, `sent_at`).
+    messages without text are dropped. A dictionary of role `user` under a `name` that is not one of `user`'s is another
+    person's. Raises InvalidInput (`messages`, `message`, `sent_at`).
     """
     forms: Any = [given] if isinstance(given, str | Message | Mapping) else given
-    return [one for one in each_message(forms, session=session) if one is not None]
+    return [one for one in each_message(forms, session=session, user=user) if one is not None]
 
 
-def each_message(given: Sequence[Said], *, session: str | None) -> list[Message | None]:
+def each_message(given: Sequence[Said], *, session: str | None, user: str | None = None) -> list[Message | None]:
     """Return a message for each in `given`, in the forms of `messages_of`; None in the place of an instruction to a
     model and of a message without text. Raises InvalidInput (`messages`, `message`).
     """
     if not isinstance(given, Sequence) or isinstance(given, str | bytes):
         raise InvalidInput("messages", hint="a text, a message, or a list of them")
-    found = [_message(one, session) for one in given]
+    found = [_message(one, session, user) for one in given]
     return [one if one is not None and one.content.strip() else None for one in found]
 
 
@@ -68,7 +69,7 @@ def in_places(found: Sequence[Message | None], made: Sequence[_Made]) -> list[_M
     return [None if one is None else next(left) for one in found]
 
 
-def _message(given: Said, session: str | None) -> Message | None:
+def _message(given: Said, session: str | None, user: str | None) -> Message | None:
     """Return one message; None for an instruction to a model."""
     if isinstance(given, Message):
         return given
@@ -79,11 +80,13 @@ def _message(given: Said, session: str | None) -> Message | None:
     role = TOOL if has_tool_result(given) else role_of(given)
     if role == SYSTEM:
         return None
+    name = _text(given, "name", "speaker")
+    others = role == USER and user is not None and not is_name_of(name, user)
     return Message(
-        role=role,
+        role=PARTICIPANT if others else role,
         content=user_text_of(given) if role == USER else text_of(given),
         session=_text(given, "session") or session,
-        speaker=_text(given, "name", "speaker"),
+        speaker=name,
         message_id=_text(given, "message_id"),
         sent_at=_moment(given),
     )
@@ -120,7 +123,7 @@ async def remember(
     tell the language model which facts to include or leave out in this call. Raises NotSupported (`wishes`) without a
     model.
     """
-    parsed, data = messages_of(messages, session=actor.session), dict(metadata or {})
+    parsed, data = messages_of(messages, session=actor.session, user=actor.user), dict(metadata or {})
     if not infer:
         parts = [part for message in parsed for part in in_parts(message)]
         made = [replace(one, data={**one.data, **data}) for one in message_candidates(parts)]
@@ -146,7 +149,7 @@ async def captured_each(
     """Return a report in the place of each message; see `MemoryEngine.capture_many`. Raises InvalidInput
     (`idempotency_keys`) if there is not one key for each message.
     """
-    found = each_message(given, session=actor.session)
+    found = each_message(given, session=actor.session, user=actor.user)
     keys = [None] * len(found) if idempotency_keys is None else idempotency_keys
     if len(keys) != len(found):
         raise InvalidInput("idempotency_keys", hint="one for each message, or None")
@@ -197,7 +200,6 @@ async def capture_messages(
     memory; `instructions` as in `remember`. A message that `log` calls finished gets no report.
     """
     extractor = engine.extractor
-    messages = [as_told_to(one, actor.user) for one in messages]
     people = any(map(is_other_person, messages))
     log = log or _NoLog()
     keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
@@ -252,7 +254,7 @@ async def captured_after(
     """Remember the lasting facts in one message that was said after the turns `before`, oldest first, which serve as
     context only; None for those that its session recorded. See `MemoryEngine.capture`.
     """
-    gateway, message = engine.gateway, as_told_to(message, actor.user)
+    gateway = engine.gateway
     deadline = gateway.budget.deadline(gateway.clock.monotonic)
     extractor = engine.extractor
     read: Extraction | MnemicError

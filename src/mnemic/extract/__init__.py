@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from mnemic.errors import MnemicError
@@ -72,15 +72,6 @@ _OWN_CHANNELS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 def is_users_own(message: Message) -> bool:
     """Return True if the message contains the user's own words: by its role and its channel, never by its text."""
     return message.role.strip().casefold() in USER_ROLES and message.origin in _OWN_CHANNELS
-
-
-def as_told_to(message: Message, user: str) -> Message:
-    """Return a message as one told to `user`: one of the user's role under another person's name is that person's. An
-    import knows whose name is the user's.
-    """
-    if message.origin is Origin.IMPORT or not is_users_own(message) or is_name_of(message.speaker, user):
-        return message
-    return replace(message, role=PARTICIPANT)
 
 
 def is_name_of(name: str | None, user: str) -> bool:

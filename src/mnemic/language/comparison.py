@@ -897,6 +897,30 @@ def is_about_author(text: str) -> bool:
 
 
 @lru_cache(maxsize=COMPARED)
+def shared_content(known: Known, new: str) -> frozenset[str]:
+    """Return the stems of the words of meaning that two statements share: no times, no units, no verbs."""
+    old, said = read_alike(_parse_known(known), read(new))
+    shared = frozenset[str]().union(*map(_meaning, old.clauses)) & frozenset[str]().union(*map(_meaning, said.clauses))
+    return shared.difference(*map(_verbs, (*old.clauses, *said.clauses)))
+
+
+_CHANGE = ("newness", "no_longer", "changes", "replaces", "risen", "raised", "corrections")
+_ENDS = ("change", "ends", "gone", "parted")
+
+
+@lru_cache(maxsize=READ)
+def tells_change(text: str) -> bool:
+    """Return True if a statement says that something is new, changed or over, whatever it is."""
+    return any(
+        any(clause.says(name) for name in _CHANGE)
+        or any(
+            clause.find(phrase) for one in clause.lexicon.attributes for name in _ENDS for phrase in getattr(one, name)
+        )
+        for clause in read(text).clauses
+    )
+
+
+@lru_cache(maxsize=COMPARED)
 def contests(known: Known, new: Known) -> bool:
     """Return True if a statement gives another value than a known one of the same thing, or an end of it, but not
     plainly enough to close it: "I live in Kiel" beside "I live in Bonn".

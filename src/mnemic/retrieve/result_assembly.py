@@ -10,11 +10,13 @@ from types import MappingProxyType
 from typing import TypeGuard, cast
 
 from mnemic.errors import MnemicError, StoreCorrupt
+from mnemic.language.questions.word_fields import language_asked_in
 from mnemic.ports import Snapshot
 from mnemic.ports.optional_capabilities import KnownDamage
 from mnemic.retrieve.candidate_lists import PINNED_LISTS
 from mnemic.retrieve.diversity import Entry, repetitions, spread, without_repetitions
 from mnemic.retrieve.effective_query import plan_of
+from mnemic.retrieve.events_of_period import asks_for_events
 from mnemic.retrieve.explanation import why, with_disagreement
 from mnemic.retrieve.fusion import either, ranks_of
 from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
@@ -90,7 +92,8 @@ async def result_of(
     known = await _best(search, ranked, rest[:COMPARED], snapshot)
     rest = await _readable(search, rest, known, snapshot)
     closed = {} if asks_past(search.question) else await _closed_values(search, known, snapshot)
-    rest, passed, newer = await _latest(search, rest, known, closed, snapshot)
+    guesses = RERANKER not in ranked.lists and _may_guess(search.question)
+    rest, passed, newer = await _latest(search, rest, known, closed, snapshot, guesses=guesses)
     rest, relevances = _explain_statements(search, ranked, rest, known, (passed, newer))
     if request.min_score > 0:  # only now: the later of two statements is as relevant as the one that it outdates
         reached = {**ranked.scores, **relevances}
@@ -119,22 +122,34 @@ def _enough(
     return max(POOLED, request.top_k + len(ranked.read) + COMPARED) + len(beside)
 
 
+def _may_guess(question: Question) -> bool:
+    """Return True if likeness may decide which of two statements is the newer form of the other: not for a question
+    about what happened in a period, which asks for many, nor in a language, or by a model, that places all texts close
+    together.
+    """
+    scaled = question.space is not None and bool(question.space.scale)
+    return not scaled and not asks_for_events(question) and language_asked_in(question.text) is None
+
+
 async def _latest(
     search: ParsedSearch,
     entries: Sequence[Entry],
     known: Mapping[str, Memory],
     closed: Mapping[str, Memory],
     snapshot: Snapshot,
+    *,
+    guesses: bool,
 ) -> tuple[list[Entry], Mapping[str, str], Mapping[str, str]]:
     """Return the entries with outdated ones after those that outdate them, which outdates which, and the newest that
-    disagrees with each.
+    disagrees with each, or with `guesses` may be its newer form.
     """
     # A question about the past wants the state of that time, so a later statement must not move in front.
     if asks_past(search.question):
         held = None if search.past is None else value_at(entries, known, search.past)
         before = {} if held is None else await snapshot.get_many(held.supersedes, scopes=search.where.scopes)
         return restore_superseded(entries, known, search.past, list(before.values())), NOTHING_PASSED, NOTHING_PASSED
-    newer = newest_of(known[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in known)
+    best = (known[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in known)
+    newer = newest_of(best, search.question.space, guesses=guesses)
     return *latest_first(entries, known, closed, search.question.space, newer), newer
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mnemic import MemoryManager
@@ -61,7 +62,11 @@ def test_two_dogs_of_one_message_do_not_disagree(manager: MemoryManager) -> None
 
 def test_the_latest_of_several_is_named_first() -> None:
     one, two, three = (
-        memory(f"My dog is called {name}", at=START + timedelta(days=day), vector=(1.0, 0.0))
+        memory(
+            f"My dog is called {name}",
+            at=START + timedelta(days=day),
+            vector=np.array((1.0, 0.0), np.float32).tobytes(),
+        )
         for day, name in enumerate(("Rex", "Max", "Bo"))
     )
     assert disagreeing([two, one, three])[one.memory_id] == (three.memory_id, two.memory_id)
@@ -79,8 +84,8 @@ def test_the_latest_of_several_is_named_first() -> None:
     ],
 )
 def test_only_statements_of_one_person_and_trust_at_two_times_disagree(changes: dict[str, object]) -> None:
-    old = memory(REX, at=START, vector=(1.0, 0.0))
-    new = memory(MAX, at=START + timedelta(days=1), vector=(1.0, 0.0))
+    old = memory(REX, at=START, vector=np.array((1.0, 0.0), np.float32).tobytes())
+    new = memory(MAX, at=START + timedelta(days=1), vector=np.array((1.0, 0.0), np.float32).tobytes())
     assert newest_of([old, new]) == {old.memory_id: new.memory_id}
     assert disagreeing([old, replace(new, **changes)]) == {}  # type: ignore[arg-type]
 

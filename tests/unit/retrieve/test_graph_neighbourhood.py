@@ -82,7 +82,7 @@ class Asked:
         self.queries: list[str] = []
         self._failure = failure
 
-    async def named(self, query: str, where: Where, snapshot: Snapshot) -> Walk | None:
+    async def find_named(self, query: str, where: Where, snapshot: Snapshot) -> Walk | None:
         self.queries.append(query)
         if self._failure is not None:
             raise self._failure

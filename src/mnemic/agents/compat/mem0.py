@@ -44,7 +44,7 @@ from mnemic.agents.compat.mem0_values import (
 from mnemic.bootstrap import build_engine
 from mnemic.engine import MemoryEngine
 from mnemic.engine.message_forms import remember
-from mnemic.errors import MemoryNotFound, MnemicError, ModelFailed
+from mnemic.errors import InvalidCandidates, MemoryNotFound, MnemicError, ModelFailed
 from mnemic.runtime.event_loop_thread import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, DualModeApi, M, async_mode, blocking, verb
 from mnemic.types import Actor, Hit, Message, Outcome, Status
@@ -130,7 +130,7 @@ class _Verbs(DualModeApi[M]):
         results = []
         try:
             receipts = await remember(engine, messages, actor=actor, metadata=data, instructions=instructions)
-        except ModelFailed as failure:
+        except (ModelFailed, InvalidCandidates) as failure:
             if is_unreadable(failure):
                 return {"results": []}
             raise LLMError(failure.reason) from failure

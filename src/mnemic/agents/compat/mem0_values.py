@@ -10,7 +10,15 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.errors import InvalidInput, ModelEmpty, ModelFailed, ModelInvalidJson, ModelInvalidSchema
+from mnemic.errors import (
+    InvalidCandidates,
+    InvalidInput,
+    MnemicError,
+    ModelEmpty,
+    ModelFailed,
+    ModelInvalidJson,
+    ModelInvalidSchema,
+)
 from mnemic.inject.messages import text_of as said_in
 from mnemic.ports import RecordStore
 from mnemic.retrieve.export import plain
@@ -38,9 +46,9 @@ class LLMError(ModelFailed):
     """The language model failed: it could not be reached, or refused the call. `__cause__` is the reason."""
 
 
-def is_unreadable(failure: ModelFailed) -> bool:
+def is_unreadable(failure: MnemicError) -> bool:
     """Return True, and log it, if the model answered something that cannot be read: mem0 remembers nothing then."""
-    if isinstance(failure, ModelEmpty | ModelInvalidJson | ModelInvalidSchema):
+    if isinstance(failure, ModelEmpty | ModelInvalidJson | ModelInvalidSchema | InvalidCandidates):
         _LOG.error("Error parsing extraction response: %s", failure.reason)
         return True
     return False

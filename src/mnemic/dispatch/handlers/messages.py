@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mnemic.dispatch import Call, CheckedProposal, Proposal
-from mnemic.extract import as_told_to
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.grant import consent_required
@@ -31,8 +30,7 @@ class RecordHandler:
 
     async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> Sequence[WriteReceipt]:
         """Return a receipt for each message that has text, or for each part of a message too long for one memory."""
-        told = [as_told_to(message, call.actor.user) for message in call.request.messages]
-        cut = [await self._redact_before_cut(message, call) for message in told]
+        cut = [await self._redact_before_cut(message, call) for message in call.request.messages]
         parts = [part for message in cut for part in in_parts(message)]
         written = await call.engine.handle(AddMany(candidates=tuple(message_candidates(parts))), actor=call.actor)
         receipts: list[WriteReceipt] = written.receipts

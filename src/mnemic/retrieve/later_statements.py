@@ -43,6 +43,8 @@ meaning in common, words of change in the later one, and the logarithm of its pl
 is about something else. Chosen among twelve settings on conversations with labelled updates, alone and among other
 things that the same person told.
 """
+RESEMBLES = 0.4
+"""Cosine from which likeness alone speaks for it; below it, words must."""
 GENERATIONS = 4
 """Changes of a statement, one after the other, that are followed back from the latest."""
 MIN_SHARE = 0.25
@@ -157,11 +159,11 @@ def _disagree(earlier: Memory, later: Memory) -> bool:
     return contests(Known(earlier.content, earlier.key), Known(later.content, later.key))
 
 
-def newest_of(memories: Iterable[Memory], space: VectorSpace | None = None, *, guesses: bool = True) -> dict[str, str]:
+def newest_of(memories: Iterable[Memory], *, guesses: bool = True) -> dict[str, str]:
     """Return, for each of `memories` (best first) that a later statement of the same person may be the newer form of,
     the memory_id of the latest of those. Which of them holds nobody can tell by the words alone: the newer is the
-    better guess. A recorded message is never the newer form of anything, since people say much in passing. `space` is
-    that of the vectors. Without `guesses` only what gives another value counts.
+    better guess. A recorded message is never the newer form of anything, since people say much in passing. Without
+    `guesses` only what gives another value counts.
     """
     told = [one for one in memories if _is_comparable(one) and one.status is Status.ACTIVE]
     statements = [one for one in told if one.kind is Kind.LONG_TERM]
@@ -173,7 +175,8 @@ def newest_of(memories: Iterable[Memory], space: VectorSpace | None = None, *, g
     own = [one for one in told if one.kind is Kind.LONG_TERM or not sources[one.memory_id]]
     places = {one.memory_id: place for place, one in enumerate(own, 1)}
     ordered = sorted(own, key=_moment)
-    cosines = _calibrated_cosines(ordered, space)
+    vectors = np.frombuffer(b"".join(one.vector or b"" for one in ordered), np.float32).reshape(len(ordered), -1)
+    cosines = (vectors @ vectors.T).tolist()
     found: dict[str, str] = {}
     for at, later in enumerate(ordered):
         if later.kind is not Kind.LONG_TERM:
@@ -193,24 +196,17 @@ def newest_of(memories: Iterable[Memory], space: VectorSpace | None = None, *, g
     return found
 
 
-def _calibrated_cosines(ordered: Sequence[Memory], space: VectorSpace | None) -> list[list[float]]:
-    """Return the cosines of each with each, on the scale of the default model."""
-    vectors = np.frombuffer(b"".join(one.vector or b"" for one in ordered), np.float32).reshape(len(ordered), -1)
-    found: list[list[float]] = (vectors @ vectors.T).tolist()
-    if space is not None and space.scale:
-        return [[read(space, cosine) for cosine in row] for row in found]
-    return found
-
-
 def _is_newer_form(later: Memory, earlier: Memory, cosine: float, place: int) -> bool:
     """Return True if the words, and the later one's `place` among the hits (from 1), speak for its being the newer form
     of the earlier one.
     """
     score = BASE + ALIKE * cosine + PLACE * log(place)
-    if score >= 0 or score + SHARES + CHANGES < 0:
-        return score >= 0
-    score += CHANGES * tells_change(later.content)
-    return score + SHARES * bool(shared_content(_known(earlier), later.content)) >= 0
+    if score >= 0 and cosine >= RESEMBLES:
+        return True
+    if score + SHARES + CHANGES < 0:
+        return False
+    changes, shares = tells_change(later.content), bool(shared_content(_known(earlier), later.content))
+    return (changes or shares) and score + CHANGES * changes + SHARES * shares >= 0
 
 
 def later_relevances(

@@ -92,7 +92,7 @@ async def result_of(
     known = await _best(search, ranked, rest[:COMPARED], snapshot)
     rest = await _readable(search, rest, known, snapshot)
     closed = {} if asks_past(search.question) else await _closed_values(search, known, snapshot)
-    guesses = RERANKER not in ranked.lists and _may_guess(search.question)
+    guesses = RERANKER not in ranked.lists and _may_guess(search)
     rest, passed, newer = await _latest(search, rest, known, closed, snapshot, guesses=guesses)
     rest, relevances = _explain_statements(search, ranked, rest, known, (passed, newer))
     if request.min_score > 0:  # only now: the later of two statements is as relevant as the one that it outdates
@@ -122,13 +122,15 @@ def _enough(
     return max(POOLED, request.top_k + len(ranked.read) + COMPARED) + len(beside)
 
 
-def _may_guess(question: Question) -> bool:
+def _may_guess(search: ParsedSearch) -> bool:
     """Return True if likeness may decide which of two statements is the newer form of the other: not for a question
-    about what happened in a period, which asks for many, nor in a language, or by a model, that places all texts close
-    together.
+    about a common attribute, whose statements are known, or about what happened in a period, which asks for many, nor
+    in a language, or by a model, that places all texts close together.
     """
+    question = search.question
     scaled = question.space is not None and bool(question.space.scale)
-    return not scaled and not asks_for_events(question) and language_asked_in(question.text) is None
+    common = bool(search.stated) or asks_for_events(question)
+    return not common and not scaled and language_asked_in(question.text) is None
 
 
 async def _latest(
@@ -149,7 +151,7 @@ async def _latest(
         before = {} if held is None else await snapshot.get_many(held.supersedes, scopes=search.where.scopes)
         return restore_superseded(entries, known, search.past, list(before.values())), NOTHING_PASSED, NOTHING_PASSED
     best = (known[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in known)
-    newer = newest_of(best, search.question.space, guesses=guesses)
+    newer = newest_of(best, guesses=guesses)
     return *latest_first(entries, known, closed, search.question.space, newer), newer
 
 

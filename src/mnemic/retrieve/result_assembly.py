@@ -124,12 +124,12 @@ def _enough(
 
 def _may_guess(search: ParsedSearch) -> bool:
     """Return True if likeness may decide which of two statements is the newer form of the other: not for a question
-    about a common attribute, whose statements are known, or about what happened in a period, which asks for many, nor
-    in a language, or by a model, that places all texts close together.
+    about a common attribute, whose statements are known, about a time or what happened in a period, which asks for
+    many, nor in a language, or by a model, that places all texts close together.
     """
     question = search.question
     scaled = question.space is not None and bool(question.space.scale)
-    common = bool(search.stated) or asks_for_events(question)
+    common = bool(search.stated) or search.clause is not None or asks_for_events(question)
     return not common and not scaled and language_asked_in(question.text) is None
 
 

@@ -26,7 +26,7 @@ class SurroundingContract(Setting):
         """Return a family, a note about her employer, and many notes that are more like the questions."""
         graph = InProcessGraph()
         await graph.open()
-        noise = [memory(f"city canteen closed {number}", at=day(1)) for number in range(12)]
+        noise = [memory(f"city canteen closed {number}") for number in range(12)]
         await tell(store, graph, *family(), memory(FRIDAYS), *noise)
         return graph
 

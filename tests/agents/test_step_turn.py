@@ -500,7 +500,7 @@ async def test_a_write_failure_keeps_the_answer_and_is_not_reported_as_stored(ru
 
 
 async def test_what_cannot_be_compared_is_not_written_over(runner: str, memory: LongTerm) -> None:
-    broken = Broken(memory, known=StoreUnavailable())
+    broken = Broken(memory, find_known=StoreUnavailable())
     output = (
         await Assistant(runner, broken, extractor=Proposals(wish("aisle", "seat"))).say("An aisle seat, please.")
     )["final_output"]
@@ -511,7 +511,7 @@ async def test_what_cannot_be_compared_is_not_written_over(runner: str, memory: 
 
 async def test_what_cannot_be_logged_does_not_enter_the_prompt(runner: str, memory: LongTerm) -> None:
     await Assistant("own", memory, extractor=Proposals(wish("aisle", "seat"))).say("I prefer aisle seats.")
-    assistant = Assistant(runner, Broken(memory, injected=StoreUnavailable()), extractor=Proposals())
+    assistant = Assistant(runner, Broken(memory, log_injection=StoreUnavailable()), extractor=Proposals())
     turn = await assistant.say("Which seat on the flight to Denver?", thread="t2")
     assert assistant.model.contexts[-1]["memory_block"] == ""
     assert turn["final_output"]["errors"] == ["generate_response: store_unavailable"]
@@ -629,7 +629,7 @@ async def test_no_model_sees_what_is_redacted(runner: str, memory: LongTerm) -> 
 
 
 async def test_what_cannot_be_redacted_reaches_no_model(runner: str, memory: LongTerm) -> None:
-    assistant = Assistant(runner, Broken(memory, redacted=InvalidInput("redaction")), extractor=Proposals())
+    assistant = Assistant(runner, Broken(memory, redact_text=InvalidInput("redaction")), extractor=Proposals())
     turn = await assistant.say("Hello there.")
     assert turn["final_output"]["status"] == "failed"
     assert turn["final_output"]["errors"] == ["generate_response: invalid_input:redaction"]

@@ -29,7 +29,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize(("step", "times"), [("_put", 1), ("anew", 9), ("anew", 30), ("_put", 3)])
+@pytest.mark.parametrize(("step", "times"), [("_put", 1), ("reseal_value", 9), ("reseal_value", 30), ("_put", 3)])
 async def test_killed_nothing_is_lost_and_the_next_call_goes_on(tmp_path: Path, step: str, times: int) -> None:
     before = await told(tmp_path, ANA, BEN)
     run = await asyncio.create_subprocess_exec(sys.executable, "-c", _KILLED, str(tmp_path), step, str(times))

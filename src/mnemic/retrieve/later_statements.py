@@ -200,6 +200,8 @@ def _is_newer_form(later: Memory, earlier: Memory, cosine: float, place: int) ->
     """Return True if the words, and the later one's `place` among the hits (from 1), speak for its being the newer form
     of the earlier one.
     """
+    if cosine < LEAST_COSINE:
+        return False
     score = BASE + ALIKE * cosine + PLACE * log(place)
     if score >= 0 and cosine >= RESEMBLES:
         return True

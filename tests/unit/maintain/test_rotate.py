@@ -128,7 +128,16 @@ async def test_a_copy_made_before_needs_the_keys_of_its_time(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("step", "times"), [("follow", 0), ("_put", 1), ("anew", 0), ("anew", 9), ("anew", 30), ("retire", 0), ("_put", 3)]
+    ("step", "times"),
+    [
+        ("follow", 0),
+        ("_put", 1),
+        ("reseal_value", 0),
+        ("reseal_value", 9),
+        ("reseal_value", 30),
+        ("retire", 0),
+        ("_put", 3),
+    ],
 )
 async def test_cut_off_at_any_step_nothing_is_lost_and_it_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, times: int

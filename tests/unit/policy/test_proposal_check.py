@@ -275,7 +275,7 @@ class TestOneCandidate:
     @pytest.mark.parametrize(
         ("changes", "hint"),
         [
-            ({"content": None}, "the content is not text"),
+            ({"content": None}, "the content is not text; `remember` takes messages"),
             ({"content": " \u200b "}, "the content is empty"),
             ({"content": "a\0b"}, "invalid_input:content:nul"),
             ({"content": "x" * 8193}, "at most 8192 characters"),

@@ -57,7 +57,7 @@ async def test_two_users_with_the_same_call_id_keep_their_own_words(
             else:
                 await hook.async_post_call_success_hook(data, key, answer)
             for reader in hook_readers(hook):
-                await reader.settled()
+                await reader.wait_until_read()
         held = {user: " ".join(one.content for one in await engine.list(actor=Actor(user=user))) for user in said}
     assert "Bergen" in held["ana"]
     assert "stamps" in held["mallory"]

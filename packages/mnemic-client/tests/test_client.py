@@ -416,8 +416,8 @@ def test_two_names_are_one_and_two_again(memory: Any) -> None:
     assert memory.entity.same("Lena", "Helena").stored
     assert [one.node.name for one in memory.entity.neighbours()] == ["Helena"]
     assert memory.entity.path("me", "Lena") is not None
-    assert memory.entity.apart("Lena", "Helena").stored
-    assert memory.entity.apart("Lena", "Helena") is None
+    assert memory.entity.separate("Lena", "Helena").stored
+    assert memory.entity.separate("Lena", "Helena") is None
     assert memory.entity.path("me", "Lena") is None
     with pytest.raises(InvalidInput):
         memory.entity.same("Nobody", "Helena")

@@ -36,7 +36,7 @@ class MnemicMemory:
     answered.
 
         memory = MnemicMemory(engine, Actor(user="ana"))
-        agent = Agent(role="Assistant", ..., llm=memory.around("gpt-4.1-mini"), tools=memory.tools)
+        agent = Agent(role="Assistant", ..., llm=memory.wrap_model("gpt-4.1-mini"), tools=memory.tools)
         agent.kickoff("Which seat do I prefer?")
 
     The block is in the call alone, never in the messages of the run. The description of a crew's task is the program's

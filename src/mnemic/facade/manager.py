@@ -200,7 +200,7 @@ def service_engine(url: str, actor: Actor, *, api_key: str | None, policy: Polic
     """Return the `RemoteEngine` of the service at `url` for one user. Raises MissingExtra (`missing_extra:client`),
     InvalidInput (`policy`), InvalidConfig (`api_key`).
     """
-    return _client().RemoteEngine.at(url, actor, api_key=api_key, policy=policy)
+    return _client().RemoteEngine.from_url(url, actor, api_key=api_key, policy=policy)
 
 
 def _client() -> Any:

@@ -106,7 +106,7 @@ def test_a_text_of_no_known_format_is_called_that(mnemic: Call, tmp_path: Path) 
         (["run", "--goal", "x", "--context", "."], Exit.INPUT, "invalid_input:file:directory"),
         (["import", "absent.jsonl"], Exit.INPUT, "invalid_input:file:missing"),
         (["import", "."], Exit.INPUT, "invalid_input:file:directory"),
-        (["import", "x", "--format", "csv"], Exit.INPUT, "invalid_input:format"),
+        (["import", "x", "--format", "docx"], Exit.INPUT, "invalid_input:format"),
         (["export", "--output", "."], Exit.INPUT, "invalid_input:file:directory"),
         (["export", "--output", "absent/x"], Exit.INPUT, "invalid_input:file:unwritable"),
         (["list", "--policy", "absent.toml"], Exit.INPUT, "invalid_config:policy_file"),

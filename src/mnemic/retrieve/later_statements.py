@@ -200,7 +200,7 @@ def _is_newer_form(later: Memory, earlier: Memory, cosine: float, place: int) ->
     """Return True if the words, and the later one's `place` among the hits (from 1), speak for its being the newer form
     of the earlier one.
     """
-    if cosine < LEAST_COSINE:
+    if cosine < LEAST_COSINE or _are_of_two(earlier.content, later.content):
         return False
     score = BASE + ALIKE * cosine + PLACE * log(place)
     if score >= 0 and cosine >= RESEMBLES:
@@ -209,6 +209,20 @@ def _is_newer_form(later: Memory, earlier: Memory, cosine: float, place: int) ->
         return False
     changes, shares = tells_change(later.content), bool(shared_content(_known(earlier), later.content))
     return (changes or shares) and score + CHANGES * changes + SHARES * shares >= 0
+
+
+@lru_cache(maxsize=4096)
+def _are_of_two(one: str, other: str) -> bool:
+    """Return True if two statements begin with different names, numbers or identifiers: "Patient Olsen", "Parcel 3"."""
+    first, second = (
+        frozenset(word.strip(".,:;!?").lower() for word in text[:LONGEST].split()[1:3] if _names_a_thing(word))
+        for text in (one, other)
+    )
+    return bool(first and second) and first.isdisjoint(second)
+
+
+def _names_a_thing(word: str) -> bool:
+    return word[0].isupper() or any(sign.isdigit() or sign in "/@_" for sign in word)
 
 
 def later_relevances(

@@ -3,7 +3,8 @@
 Messages are stored verbatim, so a message of March is still found after it was withdrawn in May; and what the write
 path kept beside each other in doubt is found together. Among the best hits of a search, a hit that a later statement of
 the same person replaces, or of which it tells a change, is moved after that one, and the later one takes its place.
-The words decide as they do when something is written (`mnemic.language.comparison`).
+The words decide as they do when something is written (`mnemic.language.comparison`). Where they decide nothing, of two
+statements that are alike the newer one stands first; nothing is called outdated by that.
 """
 
 from __future__ import annotations
@@ -74,11 +75,10 @@ def find_outdated(
     # Vectors of two models cannot be compared.
     if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
         return {}
-    vectors = np.frombuffer(b"".join(one.vector or b"" for one in ordered), np.float32).reshape(len(ordered), -1)
-    cosines = vectors @ vectors.T
+    cosines = _cosines(ordered)
     found: dict[str, str] = {}
     for place, later in enumerate(ordered):
-        near = cosines[:place, place].tolist()
+        near = cosines[place][:place]
         if space is not None and space.scale:
             near = [read(space, cosine) for cosine in near]
         for earlier, cosine in zip(ordered, near, strict=False):
@@ -160,39 +160,44 @@ def _disagree(earlier: Memory, later: Memory) -> bool:
 
 
 def newest_of(memories: Iterable[Memory], *, guesses: bool = True) -> dict[str, str]:
-    """Return, for each of `memories` (best first) that a later statement of the same person may be the newer form of,
-    the memory_id of the latest of those. Which of them holds nobody can tell by the words alone: the newer is the
-    better guess. A recorded message is never the newer form of anything, since people say much in passing. Without
-    `guesses` only what gives another value counts.
+    """Return, for each of `memories` (best first) that a later one of the same person disagrees with, or may be the
+    newer form of, the memory_id of the latest of those. Which of them holds nobody can tell by the words alone: the
+    newer is the better guess. Without `guesses` only what gives another value counts, as for a later message: people
+    say much in passing.
     """
     told = [one for one in memories if _is_comparable(one) and one.status is Status.ACTIVE]
     statements = [one for one in told if one.kind is Kind.LONG_TERM]
-    # Vectors of two models cannot be compared.
-    if not statements or len({len(one.vector or b"") for one in told}) != 1:
-        return {}
     # A message that a statement was read from has no place of its own.
-    sources = {one.memory_id: [each for each in statements if _are_of_same_words(one, each)] for one in told}
-    own = [one for one in told if one.kind is Kind.LONG_TERM or not sources[one.memory_id]]
+    messages = [one for one in told if one.kind is Kind.EPISODIC]
+    sources = {one.memory_id: [each for each in statements if _are_of_same_words(one, each)] for one in messages}
+    own = [one for one in told if not sources.get(one.memory_id)]
     places = {one.memory_id: place for place, one in enumerate(own, 1)}
     ordered = sorted(own, key=_moment)
-    vectors = np.frombuffer(b"".join(one.vector or b"" for one in ordered), np.float32).reshape(len(ordered), -1)
-    cosines = (vectors @ vectors.T).tolist()
+    # Vectors of two models cannot be compared.
+    guesses = guesses and len({len(one.vector or b"") for one in own}) == 1
+    cosines = _cosines(ordered) if guesses else []
     found: dict[str, str] = {}
     for at, later in enumerate(ordered):
-        if later.kind is not Kind.LONG_TERM:
-            continue
-        for earlier, cosine in zip(ordered, cosines[at][:at], strict=False):
+        may_follow = guesses and later.kind is Kind.LONG_TERM
+        for before, earlier in enumerate(ordered[:at]):
             if not _of_equal_trust(earlier, later) or _are_of_same_words(earlier, later):
                 continue
-            guessed = guesses and _is_newer_form(later, earlier, cosine, places[later.memory_id])
+            guessed = may_follow and _is_newer_form(later, earlier, cosines[at][before], places[later.memory_id])
             if guessed or _disagree(earlier, later):
                 found[earlier.memory_id] = later.memory_id
     later_of = {one.memory_id: one for one in own}
-    for message in told:
-        for statement in sources[message.memory_id] if message.kind is Kind.EPISODIC else ():
+    for message in messages:
+        for statement in sources[message.memory_id]:
             newest = found.get(statement.memory_id)
             if newest is not None and _moment(message) < _moment(later_of[newest]):
                 found[message.memory_id] = newest
+    return found
+
+
+def _cosines(memories: Sequence[Memory]) -> list[list[float]]:
+    """Return the cosine of each with each; their vectors are of one length."""
+    vectors = np.frombuffer(b"".join(one.vector or b"" for one in memories), np.float32).reshape(len(memories), -1)
+    found: list[list[float]] = (vectors @ vectors.T).tolist()
     return found
 
 
@@ -211,14 +216,14 @@ def _is_newer_form(later: Memory, earlier: Memory, cosine: float, place: int) ->
     return (changes or shares) and score + CHANGES * changes + SHARES * shares >= 0
 
 
-@lru_cache(maxsize=4096)
 def _are_of_two(one: str, other: str) -> bool:
-    """Return True if two statements begin with different names, numbers or identifiers: "Patient Olsen", "Parcel 3"."""
-    first, second = (
-        frozenset(word.strip(".,:;!?").lower() for word in text[:LONGEST].split()[1:3] if _names_a_thing(word))
-        for text in (one, other)
-    )
-    return bool(first and second) and first.isdisjoint(second)
+    """Return True if two statements begin with one word and different names, numbers or identifiers after it: "Patient
+    Olsen", "Parcel 3".
+    """
+    (first, *second), (other_first, *other_second) = one.split(None, 2)[:2], other.split(None, 2)[:2]
+    if first != other_first or second == other_second:
+        return False
+    return all(_names_a_thing(word) for word in (*second, *other_second))
 
 
 def _names_a_thing(word: str) -> bool:

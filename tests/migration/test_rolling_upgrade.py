@@ -19,6 +19,7 @@ from threading import Condition, Event
 import httpx
 import pytest
 
+import mnemic
 import mnemic.stores.postgres
 import mnemic.stores.sqlite
 from mnemic.stores.postgres.schema import migrations as of_a_database
@@ -36,12 +37,12 @@ STEP = "CREATE TABLE {schema}later (number INTEGER)"
 def newer(tmp_path: Path) -> Path:
     """The folder of a program that knows one migration more, for files and for databases."""
     folder = tmp_path / "newer"
+    shutil.copytree(mnemic.__path__[0], folder / "mnemic", ignore=shutil.ignore_patterns("__pycache__"))
     for package, steps, schema in (
         (mnemic.stores.sqlite, of_a_file(), ""),
         (mnemic.stores.postgres, of_a_database(), "mnemic."),
     ):
-        source = Path(package.__path__[0])
-        copy = shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+        copy = folder / Path(package.__path__[0]).relative_to(Path(mnemic.__path__[0]).parent)
         (copy / "migrations" / f"{steps[-1].number + 1:04}_later.sql").write_text(
             STEP.format(schema=schema) + ";\n", "utf-8"
         )
@@ -127,7 +128,7 @@ def every_memory(address: str, token: str) -> list[tuple[str, str]]:
     found, cursor = [], None
     with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=60) as client:
         while True:
-            page = client.get("/v1/memories", params={"limit": 100, **({"cursor": cursor} if cursor else {})}).json()
+            page = client.get("/v1/memories", params={"limit": 100, **({"before": cursor} if cursor else {})}).json()
             found += [(memory["memory_id"], memory["content"]) for memory in page["memories"]]
             if not (cursor := page["next"]):
                 return found

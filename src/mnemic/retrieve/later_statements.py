@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from math import log
 from types import MappingProxyType
 
 import numpy as np
@@ -38,14 +37,10 @@ COMPARED = 24
 """Number of the best hits that are compared with each other."""
 LEAST_COSINE = 0.3
 """Cosine from which two statements are compared."""
-BASE, ALIKE, SHARES, CHANGES, PLACE = -1.0, 5.0, 1.5, 1.2, -0.3
-"""Weights of what speaks for a later statement's being the newer form of an earlier one: their cosine, a word of
-meaning in common, words of change in the later one, and the logarithm of its place among the hits: what stands far down
-is about something else. Chosen among twelve settings on conversations with labelled updates, alone and among other
-things that the same person told.
-"""
 RESEMBLES = 0.4
-"""Cosine from which likeness alone speaks for it; below it, words must."""
+"""Cosine from which likeness alone speaks for a later statement's being the newer form of an earlier one; below it, a
+word of meaning in common or a word of change must.
+"""
 GENERATIONS = 4
 """Changes of a statement, one after the other, that are followed back from the latest."""
 MIN_SHARE = 0.25
@@ -160,7 +155,7 @@ def _disagree(earlier: Memory, later: Memory) -> bool:
 
 
 def newest_of(memories: Iterable[Memory], *, guesses: bool = True) -> dict[str, str]:
-    """Return, for each of `memories` (best first) that a later one of the same person disagrees with, or may be the
+    """Return, for each of `memories` that a later one of the same person disagrees with, or may be the
     newer form of, the memory_id of the latest of those. Which of them holds nobody can tell by the words alone: the
     newer is the better guess. Without `guesses` only what gives another value counts, as for a later message: people
     say much in passing.
@@ -171,7 +166,6 @@ def newest_of(memories: Iterable[Memory], *, guesses: bool = True) -> dict[str, 
     messages = [one for one in told if one.kind is Kind.EPISODIC]
     sources = {one.memory_id: [each for each in statements if _are_of_same_words(one, each)] for one in messages}
     own = [one for one in told if not sources.get(one.memory_id)]
-    places = {one.memory_id: place for place, one in enumerate(own, 1)}
     ordered = sorted(own, key=_moment)
     # Vectors of two models cannot be compared.
     guesses = guesses and len({len(one.vector or b"") for one in own}) == 1
@@ -182,7 +176,7 @@ def newest_of(memories: Iterable[Memory], *, guesses: bool = True) -> dict[str, 
         for before, earlier in enumerate(ordered[:at]):
             if not _of_equal_trust(earlier, later) or _are_of_same_words(earlier, later):
                 continue
-            guessed = may_follow and _is_newer_form(later, earlier, cosines[at][before], places[later.memory_id])
+            guessed = may_follow and _is_newer_form(later, earlier, cosines[at][before])
             if guessed or _disagree(earlier, later):
                 found[earlier.memory_id] = later.memory_id
     later_of = {one.memory_id: one for one in own}
@@ -201,19 +195,11 @@ def _cosines(memories: Sequence[Memory]) -> list[list[float]]:
     return found
 
 
-def _is_newer_form(later: Memory, earlier: Memory, cosine: float, place: int) -> bool:
-    """Return True if the words, and the later one's `place` among the hits (from 1), speak for its being the newer form
-    of the earlier one.
-    """
+def _is_newer_form(later: Memory, earlier: Memory, cosine: float) -> bool:
+    """Return True if likeness or the words speak for the later one's being the newer form of the earlier one."""
     if cosine < LEAST_COSINE or _are_of_two(earlier.content, later.content):
         return False
-    score = BASE + ALIKE * cosine + PLACE * log(place)
-    if score >= 0 and cosine >= RESEMBLES:
-        return True
-    if score + SHARES + CHANGES < 0:
-        return False
-    changes, shares = tells_change(later.content), bool(shared_content(_known(earlier), later.content))
-    return (changes or shares) and score + CHANGES * changes + SHARES * shares >= 0
+    return cosine >= RESEMBLES or tells_change(later.content) or bool(shared_content(_known(earlier), later.content))
 
 
 def _are_of_two(one: str, other: str) -> bool:

@@ -33,10 +33,7 @@ def latest_asks(messages: Sequence[Any], user: str = "") -> list[str]:
     latest = latest_ask(messages)
     if latest is None:
         return []
-    first = latest[0]
-    while first > 0 and is_ask(messages[first - 1]):
-        first -= 1
-    turn = messages[first : latest[0] + 1]
+    turn = messages[_turn_start(messages, latest[0]) : latest[0] + 1]
     return [user_text_of(message) for message in turn if is_name_of(named_as(message), user)]
 
 
@@ -69,10 +66,14 @@ def asks_of_turn(messages: Sequence[Any]) -> tuple[list[str], bool]:
 def turns_before(messages: Sequence[Any], session: str | None = None) -> tuple[Message, ...]:
     """Return the last turns in words before the user's latest question, oldest first."""
     latest = latest_ask(messages)
-    first = latest[0] if latest is not None else 0
-    while first > 0 and is_ask(messages[first - 1]):
-        first -= 1
-    return spoken(messages[:first], session)
+    return spoken(messages[: _turn_start(messages, latest[0])] if latest is not None else (), session)
+
+
+def _turn_start(messages: Sequence[Any], ask: int) -> int:
+    """Return the index of the first of the asks without an answer that end with the one at `ask`."""
+    while ask > 0 and is_ask(messages[ask - 1]):
+        ask -= 1
+    return ask
 
 
 def spoken(messages: Sequence[Any], session: str | None = None) -> tuple[Message, ...]:

@@ -6,16 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mnemic.importers.file_readers.item import Item
-from mnemic.importers.file_readers.multi_file_exports import Packed
-from mnemic.importers.file_readers.records import Record
+# The readers import this module, which a plug-in imports first.
+if TYPE_CHECKING:
+    from mnemic.importers.file_readers.item import Item
+    from mnemic.importers.file_readers.multi_file_exports import Packed
+    from mnemic.importers.file_readers.records import Record
 
-RecordReader = Callable[[Iterator[Record], str], Iterator[Item]]
+RecordReader = Callable[[Iterator["Record"], str], Iterator["Item"]]
 """Turns records, and the name for a conversation without one, into items."""
 
-LineReader = Callable[[Iterator[tuple[int, str]], str], Iterator[Item]]
+LineReader = Callable[[Iterator[tuple[int, str]], str], Iterator["Item"]]
 """The same from the numbered lines of a text."""
 
 
@@ -24,11 +26,10 @@ class Importer:
     """Format of a file. A file of JSON is read by `items`, a text by `lines`.
 
     If no format is named, `recognises` is called with a record, `recognises_line` with the first line of a text,
-    `recognises_text` with its beginning. In a
-    folder or a zip, `main_files` are the names under which a product exports everything, and files that end with
-    `ending` are of this format. `folder` reads all files of an export at once; it returns None for a folder of another
-    format, unless the format was named (`asked`). `rank` is the place in automatic detection, lowest first: a format
-    comes after other formats that contain all its fields.
+    `recognises_text` with its beginning. In a folder or a zip, `main_files` are the names under which a product exports
+    everything, and files that end with `ending` are of this format. `folder` reads all files of an export at once; it
+    returns None for a folder of another format, unless the format was named (`asked`). `rank` is the place in automatic
+    detection, lowest first: a format comes after other formats that contain all its fields.
     """
 
     items: RecordReader | None = None
